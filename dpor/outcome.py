@@ -1,0 +1,44 @@
+"""What a checked program did wrong, as values."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import attrs
+
+
+class Kind(Enum):
+    """Kinds of finding, by the names in reports and JSON."""
+
+    DEADLOCK = "deadlock"
+    ASSERTION = "assertion"
+    EXCEPTION = "exception"
+    LIVELOCK = "livelock"
+    RACE = "race"
+    INVARIANT = "invariant"
+    LINEARIZABILITY = "linearizability"
+
+
+@attrs.frozen
+class Finding:
+    """One failure of one run.
+
+    message   for exceptions "Type: text", for deadlocks one line per waiting thread
+    thread    the name of the thread that failed (of the first waiting one, for a deadlock)
+    file, line   where, in the program's source; None where there is no source
+    needs_timeout   the failure occurs only if a timed wait times out
+    details   further lines for the text report: traceback, who holds what
+    """
+
+    kind: Kind
+    message: str
+    thread: str
+    file: str | None = None
+    line: int | None = None
+    needs_timeout: bool = False
+    details: tuple[str, ...] = ()
+
+    @property
+    def group(self) -> tuple[object, ...]:
+        """Findings of one kind at one place are shown once."""
+        return (self.kind, self.file, self.line, self.message if self.line is None else None)

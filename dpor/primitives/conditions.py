@@ -1,0 +1,90 @@
+"""Condition variables. State: the waiting threads, first come first woken. Objects of a wait: (condition, lock).
+
+A wait is two operations: `Wait` gives the lock back and joins the queue; once a notify has taken the thread out of the
+queue, `Rewait` takes the lock again. A timed wait stands before `RewaitOrTimeout`: a thread still in the queue may
+time out, and then takes the lock again by `Retake`. Until then it stays in the queue and a notify may be spent on it,
+as in CPython (`threading.Condition.wait` removes the waiter only when it has the lock again).
+
+Every step writes what it touches, even a notify that nobody waits for: the convention of the litmus tests.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from dpor.operations import READ, WRITE, Effect, States, ThreadId
+from dpor.primitives.rules import BaseRule
+
+
+def _held(thread: ThreadId, count: int | None) -> object:
+    """The state of a lock just taken: of a plain one if `count` is None, else of a re-entrant one."""
+    return thread if count is None else (thread, count)
+
+
+@attrs.frozen
+class Wait(BaseRule):
+    name = "wait"
+    modes = (WRITE, WRITE)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(((*states[0], thread), None), (WRITE, WRITE), states[1])
+
+
+@attrs.frozen
+class Rewait(BaseRule):
+    """`count`: that of the re-entrant lock before the wait; None for a plain lock. Result: True (notified)."""
+
+    name = "rewait"
+    modes = (WRITE, WRITE)
+    count: int | None = None
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return states[1] is None and thread not in states[0]
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect((states[0], _held(thread, self.count)), (WRITE, WRITE), True)
+
+
+@attrs.frozen
+class RewaitOrTimeout(BaseRule):
+    """Result: True if notified (the lock is then taken), False if timed out (then `Retake` must follow)."""
+
+    name = "rewait"
+    modes = (WRITE, WRITE)
+    count: int | None = None
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return states[1] is None or thread in states[0]
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        if thread in states[0]:
+            return Effect(states, (READ, READ), False)
+        return Effect((states[0], _held(thread, self.count)), (WRITE, WRITE), True)
+
+
+@attrs.frozen
+class Retake(BaseRule):
+    """After a timeout: take the lock again and leave the queue. Result: False."""
+
+    name = "rewait"
+    modes = (WRITE, WRITE)
+    count: int | None = None
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return states[1] is None
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        queue = tuple(t for t in states[0] if t != thread)
+        return Effect((queue, _held(thread, self.count)), (WRITE, WRITE), False)
+
+
+@attrs.frozen
+class Notify(BaseRule):
+    """Wakes the `n` that came first; None: all."""
+
+    name = "notify"
+    modes = (WRITE,)
+    n: int | None = 1
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect((() if self.n is None else states[0][self.n :],), (WRITE,), None)

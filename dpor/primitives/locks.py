@@ -1,0 +1,112 @@
+"""Locks. State of a plain lock: its owner's thread number, or None. Of a re-entrant one: (owner, count), or None.
+
+An operation that fails (a try on a held lock, a release of a free one) only reads.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from dpor.operations import READ, WRITE, Effect, States, ThreadId
+from dpor.primitives.rules import BaseRule
+
+
+@attrs.frozen
+class Acquire(BaseRule):
+    name = "lock"
+    modes = (WRITE,)
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return states[0] is None
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect((thread,), (WRITE,), True)
+
+
+@attrs.frozen
+class Try(BaseRule):
+    """`acquire(blocking=False)`, and a timed acquire where time may pass at any point. Result: taken?"""
+
+    name = "try"
+    modes = (WRITE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        if states[0] is None:
+            return Effect((thread,), (WRITE,), True)
+        return Effect(states, (READ,), False)
+
+
+@attrs.frozen
+class Release(BaseRule):
+    """Result: was it held (by anyone)?"""
+
+    name = "unlock"
+    modes = (WRITE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        if states[0] is None:
+            return Effect(states, (READ,), False)
+        return Effect((None,), (WRITE,), True)
+
+
+@attrs.frozen
+class Locked(BaseRule):
+    name = "locked?"
+    modes = (READ,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, (READ,), states[0] is not None)
+
+
+@attrs.frozen
+class AcquireAgain(BaseRule):
+    """A re-entrant lock, taken or entered once more. `count`: how often (more than 1 when a wait restores it)."""
+
+    name = "lock"
+    modes = (WRITE,)
+    count: int = 1
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return states[0] is None or states[0][0] == thread
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        held = states[0]
+        return Effect(((thread, self.count if held is None else held[1] + self.count),), (WRITE,), True)
+
+
+@attrs.frozen
+class TryAgain(BaseRule):
+    name = "try"
+    modes = (WRITE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        held = states[0]
+        if held is None or held[0] == thread:
+            return Effect(((thread, 1 if held is None else held[1] + 1),), (WRITE,), True)
+        return Effect(states, (READ,), False)
+
+
+@attrs.frozen
+class ReleaseAgain(BaseRule):
+    """Result: was the caller the owner?"""
+
+    name = "unlock"
+    modes = (WRITE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        held = states[0]
+        if held is None or held[0] != thread:
+            return Effect(states, (READ,), False)
+        return Effect((None if held[1] == 1 else (thread, held[1] - 1),), (WRITE,), True)
+
+
+@attrs.frozen
+class Owned(BaseRule):
+    """Result: does the caller hold it?"""
+
+    name = "owned?"
+    modes = (READ,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        held = states[0]
+        return Effect(states, (READ,), held is not None and held[0] == thread)

@@ -1,0 +1,24 @@
+"""The shape that all rules share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import attrs
+
+from dpor.operations import Effect, Mode, States, ThreadId
+
+
+@attrs.frozen
+class BaseRule:
+    """A rule that is always enabled and keeps its modes, unless a subclass says otherwise."""
+
+    name: ClassVar[str]
+    modes: ClassVar[tuple[Mode, ...]]
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return True
+
+    @abstractmethod
+    def apply(self, states: States, thread: ThreadId) -> Effect: ...

@@ -1,0 +1,105 @@
+"""The seam between explorers and whatever runs: a system repeats a trace and extends it, an explorer chooses.
+
+The explorer is called back before each new event (`Chooser`) instead of stepping the system from outside: a thread
+that goes on running is then not switched away from and back to, which costs more than the event itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from enum import Enum
+from typing import NamedTuple, Protocol, TypeAlias
+
+from dpor.operations import Action, Operation, States, ThreadId
+from dpor.outcome import Finding
+
+STOP: Action = -1
+"""What a chooser answers to abandon the run."""
+
+Chooser: TypeAlias = Callable[[int], Action]
+"""Asked before each new event, with the bit mask of the enabled threads (never 0). Answers an action of one of them,
+or `STOP`. The trace given to `System.run` holds all events so far while it is asked."""
+
+
+class Trace:
+    """The events of the present run, as parallel lists: what an explorer reads on the hot path.
+
+    actions   the choices (thread, and value of a data choice)
+    threads   the thread of each event
+    operations   what it did, with its outcome
+    befores   for operations on synchronisation objects (and, in models, on any variable that some operation waits
+              for): the states of the objects just before the event, in the order of the accesses; else None
+    """
+
+    __slots__ = ("actions", "befores", "operations", "threads")
+
+    def __init__(self) -> None:
+        self.actions: list[Action] = []
+        self.threads: list[ThreadId] = []
+        self.operations: list[Operation] = []
+        self.befores: list[States | None] = []
+
+    def __len__(self) -> int:
+        return len(self.threads)
+
+    def cut(self, length: int) -> None:
+        """Forget the events from `length` on."""
+        del self.actions[length:], self.threads[length:], self.operations[length:], self.befores[length:]
+
+
+class Ending(Enum):
+    COMPLETE = "complete"
+    """No thread can move any more: finished, or deadlocked."""
+    STOPPED = "stopped"
+    """The chooser answered STOP."""
+    CUT = "cut"
+    """Too long (`--max-steps`), or something in the program made going on senseless: the reason is in `Run.limits`."""
+
+
+class Pending(NamedTuple):
+    """The next operation of a thread that can not run it, when the run ended."""
+
+    thread: ThreadId
+    operation: Operation
+    states: States
+
+
+class Run:
+    """How a run ended.
+
+    blocked    the pending operations of unfinished threads, when the ending is COMPLETE
+    outcome    what distinguishes this result from others: hashable, equal for equivalent runs (None unless COMPLETE)
+    deadlock   identity of the deadlocked terminal state, or None if there is no deadlock
+    findings   what went wrong, in order of occurrence
+    limits     why this run stands for less than all that its schedule could do; each goes into `Report.reasons`
+    """
+
+    __slots__ = ("blocked", "deadlock", "ending", "findings", "limits", "outcome")
+
+    def __init__(
+        self,
+        ending: Ending,
+        blocked: Sequence[Pending] = (),
+        outcome: Hashable = None,
+        deadlock: Hashable = None,
+        findings: Sequence[Finding] = (),
+        limits: Sequence[str] = (),
+    ) -> None:
+        self.ending = ending
+        self.blocked = blocked
+        self.outcome = outcome
+        self.deadlock = deadlock
+        self.findings = findings
+        self.limits = limits
+
+
+class System(Protocol):
+    """A program that can be run again and again."""
+
+    def run(self, trace: Trace, choose: Chooser) -> Run:
+        """Repeat the events in `trace`, then ask `choose` for each new one and append it, until the run ends.
+
+        Raises `NotDeterministic` if an event repeated is not the event recorded, `FactWithdrawn` if the search
+        must start again. Leaves no thread, greenlet or patch behind, whatever happens.
+        """
+        ...
