@@ -1,0 +1,1 @@
+"""Abstract programs: litmus tests for explorers, in a small JSON format."""
