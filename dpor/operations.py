@@ -79,9 +79,21 @@ class Operation:
     rule, thread  meaning and caller, of operations whose enabledness or modes depend on object states; else None, -1
     value, alternatives   of a data choice: the value taken, of how many
     barrier       ordered after everything before it (time passing when nothing else can move)
+    starts        the thread whose first event comes after this one; -1: none
     """
 
-    __slots__ = ("_outcomes", "_table", "accesses", "alternatives", "barrier", "kind", "rule", "thread", "value")
+    __slots__ = (
+        "_outcomes",
+        "_table",
+        "accesses",
+        "alternatives",
+        "barrier",
+        "kind",
+        "rule",
+        "starts",
+        "thread",
+        "value",
+    )
 
     def __init__(
         self,
@@ -93,6 +105,7 @@ class Operation:
         value: int,
         alternatives: int,
         barrier: bool,
+        starts: ThreadId,
     ) -> None:
         self._table = table
         self._outcomes: dict[tuple[Mode, ...], Operation] = {}
@@ -103,6 +116,7 @@ class Operation:
         self.value = value
         self.alternatives = alternatives
         self.barrier = barrier
+        self.starts = starts
 
     def enabled(self, states: States) -> bool:
         """Can it run when its objects are in these states? Operations without a rule always can."""
@@ -117,10 +131,23 @@ class Operation:
                 done = self
             else:
                 done = self._table.intern(
-                    self.kind, accesses, self.rule, self.thread, self.value, self.alternatives, self.barrier
+                    self.kind,
+                    accesses,
+                    self.rule,
+                    self.thread,
+                    self.value,
+                    self.alternatives,
+                    self.barrier,
+                    self.starts,
                 )
             self._outcomes[modes] = done
         return done
+
+    def with_value(self, value: int) -> Operation:
+        """The same data choice with another value taken."""
+        return self._table.intern(
+            self.kind, self.accesses, self.rule, self.thread, value, self.alternatives, self.barrier, self.starts
+        )
 
     def in_states(self, states: States) -> Operation:
         """The operation with the modes that it would have if it ran (it must be enabled) in these states."""
@@ -162,10 +189,11 @@ class OperationTable:
         value: int = 0,
         alternatives: int = 1,
         barrier: bool = False,
+        starts: ThreadId = -1,
     ) -> Operation:
-        key = (kind, accesses, rule, thread, value, alternatives, barrier)
+        key = (kind, accesses, rule, thread, value, alternatives, barrier, starts)
         operation = self._operations.get(key)
         if operation is None:
-            operation = Operation(self, kind, accesses, rule, thread, value, alternatives, barrier)
+            operation = Operation(self, kind, accesses, rule, thread, value, alternatives, barrier, starts)
             self._operations[key] = operation
         return operation

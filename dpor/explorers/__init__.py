@@ -1,1 +1,44 @@
 """The searches, one algorithm a file. They know a `System` and its traces; they know nothing of Python threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from dpor.explorers.classic import Classic
+from dpor.explorers.none import NoReduction
+from dpor.explorers.optimal import Optimal
+from dpor.explorers.search import Stats
+from dpor.explorers.source import Source
+from dpor.system import Run, System, Trace
+
+__all__ = ["STRATEGIES", "Classic", "Explorer", "NoReduction", "Optimal", "Source", "Stats"]
+
+
+class Explorer(Protocol):
+    """A search in progress."""
+
+    @property
+    def trace(self) -> Trace:
+        """The run that `explore` yielded last."""
+        ...
+
+    @property
+    def stats(self) -> Stats: ...
+
+    def explore(self) -> Iterator[Run]:
+        """Yields after each run; ends when everything has been covered."""
+        ...
+
+    def progress(self) -> float:
+        """An estimate of the share explored, in 0..1."""
+        ...
+
+
+STRATEGIES: dict[str, Callable[[System], Explorer]] = {
+    "none": NoReduction,
+    "classic": Classic,
+    "source": Source,
+    "optimal": Optimal,
+}
+"""By the names of the command line."""

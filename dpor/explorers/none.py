@@ -1,0 +1,76 @@
+"""No reduction: every interleaving of the events, depth first. The judge of all other searches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpor.explorers.search import Stats, threads_of
+from dpor.operations import VALUE_SHIFT, Action
+from dpor.system import Run, System, Trace
+
+
+class NoReduction:
+    """Depth-first search over all schedules."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.trace = Trace()
+        self.stats = Stats()
+        self._todo: list[list[Action]] = []  # for each event, the actions still to be tried instead of it
+        self._done: list[int] = []
+        self._resumed: list[Action] | None = None
+
+    def explore(self) -> Iterator[Run]:
+        """Run after run; the trace of each is in `self.trace` until the next is asked for."""
+        trace, stats = self.trace, self.stats
+        while True:
+            start = len(trace)
+            run = self.system.run(trace, self._choose)
+            stats.replayed += start
+            stats.events += len(trace) - start
+            stats.executions += 1
+            yield run
+            self._plan_values(start)
+            if not self._go_back():
+                return
+
+    def progress(self) -> float:
+        """An estimate of the share explored, in 0..1."""
+        done, weight = 0.0, 1.0
+        for behind, todo in zip(self._done, self._todo, strict=True):
+            known = behind + 1 + len(todo)
+            if known > 1:
+                done += weight * behind / known
+                weight /= known
+        return done
+
+    def _choose(self, enabled: int) -> Action:
+        todo = self._resumed
+        if todo is None:
+            todo = list(threads_of(enabled))
+            self._done.append(0)
+        self._resumed = None
+        self._todo.append(todo)
+        return todo.pop(0)
+
+    def _plan_values(self, start: int) -> None:
+        """A data choice is known once it has been made: its other values are alternatives too."""
+        trace, stats = self.trace, self.stats
+        for position in range(start, len(trace)):
+            operation, todo = trace.operations[position], self._todo[position]
+            if self._done[position] == 0:
+                stats.choices += bool(todo)
+            if operation.value == 0:
+                thread = trace.threads[position]
+                todo[:0] = [thread | value << VALUE_SHIFT for value in range(1, operation.alternatives)]
+
+    def _go_back(self) -> bool:
+        while self._todo:
+            todo = self._todo.pop()
+            if todo:
+                self._resumed = todo
+                self._done[-1] += 1
+                self.trace.cut(len(self._todo))
+                return True
+            self._done.pop()
+        return False

@@ -1,0 +1,32 @@
+"""Optimal-DPOR [ADJS14, Algorithm 2]: exactly one execution for each trace class, none of them blocked.
+
+Here                          In the paper
+Search.explore()              Explore(E, Sleep, WuT), as a list of nodes instead of recursion
+Node.sleep, Node.plan         sleep(E), wut(E)
+HappensBefore.not_after()     notdep(e, E)
+reverse()                     lines 6 to 10: v = notdep(e, E).e', unless sleep(E') ∩ WI[E'](v) ≠ ∅: insert
+
+Differs: notdep is taken up to e' only, not up to the end of E (so races are looked at once, when e' is new); an
+operation of which only the outcome is known after e' is reordered carries the modes that it will have then; pending
+operations of blocked threads take part in races [ADJS17, section 9].
+"""
+
+from __future__ import annotations
+
+from dpor.explorers.search import Search
+from dpor.explorers.wakeup_tree import insert, is_weak_initial
+from dpor.operations import Action, Operation
+
+
+class Optimal(Search):
+    """Wakeup trees and sleep sets."""
+
+    def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
+        node, trace = self.nodes[first], self.trace
+        sequence = [(trace.actions[p], trace.operations[p]) for p in self.happens_before.not_after(first, end)]
+        sequence.append((action, operation))
+        for sleeping, slept in node.sleep.items():
+            if is_weak_initial(sleeping, slept, sequence):
+                return
+        if insert(node.plan, sequence):
+            self.count_choice(node)

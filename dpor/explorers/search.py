@@ -1,0 +1,221 @@
+"""What the stateless searches share: one trace, cut and repeated; sleep sets; a plan at each node.
+
+A *node* is a point of the trace, before one event. Each has a *plan*: what is still to be tried there, as a list of
+wakeup trees (a plain backtrack set is a list of trees without children). A search runs to the end, looks for races in
+what is new, lets the algorithm put their reversals into the plans of earlier nodes, then goes back to the deepest node
+that still has a plan. What an algorithm is lies in `reverse` alone.
+
+Beyond the planned part a run goes on with the thread that ran last, which costs the runtime no switch and the reader of
+a trace no thought, unless it is asleep.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+
+import attrs
+
+from dpor.dependence import dependent
+from dpor.explorers.wakeup_tree import Branch
+from dpor.happens_before import HappensBefore
+from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation, ThreadId
+from dpor.system import STOP, Ending, Run, System, Trace
+
+NEXT_VALUE = 1 << VALUE_SHIFT
+
+
+@attrs.define
+class Stats:
+    """Exact counts, the same on every machine.
+
+    executions   complete runs;  blocked   runs given up because every enabled thread was asleep
+    events       performed for the first time;  replayed   repeated to get back to a node
+    choices      nodes at which something besides the first choice was planned
+    """
+
+    executions: int = 0
+    blocked: int = 0
+    events: int = 0
+    replayed: int = 0
+    choices: int = 0
+
+
+class Node:
+    """A point of the trace.
+
+    enabled   mask of the threads that could run
+    sleep     actions not to be tried here: their subtrees were explored from here or are covered by those of an earlier
+              node [God96, sleep sets]; with the operation that each would perform
+    plan      what is still to be tried, first things first
+    done      how many of the plan (and the first choice) are behind us, the present one not counted
+    """
+
+    __slots__ = ("branched", "done", "enabled", "plan", "sleep")
+
+    def __init__(self, enabled: int, sleep: dict[Action, Operation], plan: list[Branch]) -> None:
+        self.enabled = enabled
+        self.sleep = sleep
+        self.plan = plan
+        self.done = 0
+        self.branched = False
+
+
+NO_SLEEP: dict[Action, Operation] = {}
+
+
+class Search:
+    """A stateless search with sleep sets. Invariant between runs: one node for each event of the trace."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.trace = Trace()
+        self.stats = Stats()
+        self.nodes: list[Node] = []
+        self.happens_before = HappensBefore(self.trace)
+        self._resumed: Node | None = None  # the node to which the search went back, until it has chosen
+        self._planned: list[Branch] = []  # the plan of the node to come
+
+    @abstractmethod
+    def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
+        """Plan that `action`, an event (or pending operation) at `end`, comes before the event `first`.
+
+        `operation` is what it would be there.
+        """
+
+    def choose_again(self, position: int, action: Action, operation: Operation) -> None:
+        """Plan that the data choice made at `position` takes another value."""
+        self.reverse(position, len(self.trace), action, operation)
+
+    def explore(self) -> Iterator[Run]:
+        """Run after run; the trace of each is in `self.trace` until the next is asked for."""
+        stats, trace = self.stats, self.trace
+        while True:
+            start = len(trace)
+            run = self.system.run(trace, self._choose)
+            stats.replayed += start
+            stats.events += len(trace) - start
+            if run.ending is Ending.STOPPED:
+                stats.blocked += 1
+            else:
+                stats.executions += 1
+            yield run
+            self._plan_reversals(start, run)
+            if not self._go_back():
+                return
+
+    def progress(self) -> float:
+        """An estimate of the share explored, in 0..1: each node's known alternatives are taken to weigh the same."""
+        done, weight = 0.0, 1.0
+        for node in self.nodes:
+            known = node.done + 1 + len(node.plan)
+            if known > 1:
+                done += weight * node.done / known
+                weight /= known
+        return done
+
+    # ------------------------------------------------------------------ one run
+
+    def _choose(self, enabled: int) -> Action:
+        node = self._resumed
+        if node is not None:
+            self._resumed = None
+        else:
+            sleep = self.nodes[-1].sleep if self.nodes else NO_SLEEP
+            if sleep:
+                sleep = self._still_asleep(sleep)
+            node = Node(enabled, sleep, self._planned)
+        plan = node.plan
+        while plan:
+            branch = plan.pop(0)
+            if branch.action not in node.sleep:
+                self.nodes.append(node)
+                self._planned = branch.children
+                return branch.action
+        action = self._first_awake(enabled, node.sleep)
+        if action != STOP:
+            self.nodes.append(node)
+            self._planned = []
+        return action
+
+    def _still_asleep(self, sleep: dict[Action, Operation]) -> dict[Action, Operation]:
+        last, thread = self.trace.operations[-1], self.trace.threads[-1]
+        return {a: o for a, o in sleep.items() if a & THREAD_MASK != thread and not dependent(o, last)}
+
+    def _first_awake(self, enabled: int, sleep: dict[Action, Operation]) -> Action:
+        threads = self.trace.threads
+        if threads and enabled >> threads[-1] & 1:
+            action = awake(threads[-1], sleep)
+            if action != STOP:
+                return action
+        while enabled:
+            lowest = enabled & -enabled
+            action = awake(lowest.bit_length() - 1, sleep)
+            if action != STOP:
+                return action
+            enabled ^= lowest
+        return STOP
+
+    # ------------------------------------------------------------------ between runs
+
+    def _plan_reversals(self, start: int, run: Run) -> None:
+        trace, happens_before = self.trace, self.happens_before
+        for position, races in enumerate(happens_before.extend(), start):
+            for first, operation in races:
+                self.reverse(first, position, trace.actions[position], operation)
+        end = len(trace)
+        if run.ending is Ending.COMPLETE:
+            for thread, operation, states in run.blocked:
+                for first, there in happens_before.races_of(thread, operation, states):
+                    self.reverse(first, end, thread, there)
+        for position in range(start, end):
+            operation = trace.operations[position]
+            for value in range(operation.alternatives):
+                if value != operation.value:  # each value is a thing of its own that the others disable
+                    action = trace.threads[position] | value << VALUE_SHIFT
+                    self.choose_again(position, action, operation.with_value(value))
+
+    def _go_back(self) -> bool:
+        """To the deepest node with a plan; False if there is none."""
+        nodes, trace = self.nodes, self.trace
+        while nodes:
+            node = nodes.pop()
+            position = len(nodes)
+            if node.plan:
+                node.sleep = {**node.sleep, trace.actions[position]: trace.operations[position]}
+                node.plan = [branch for branch in node.plan if branch.action not in node.sleep]
+                if node.plan:
+                    node.done += 1
+                    self._resumed = node
+                    self.happens_before.cut(position)
+                    trace.cut(position)
+                    return True
+        return False
+
+    def plan(self, node: Node, branch: Branch) -> None:
+        """Add to the plan of a node."""
+        node.plan.append(branch)
+        self.count_choice(node)
+
+    def count_choice(self, node: Node) -> None:
+        if not node.branched:
+            node.branched = True
+            self.stats.choices += 1
+
+
+def awake(thread: Action, sleep: dict[Action, Operation]) -> Action:
+    """The first action of the thread that is not asleep, or STOP."""
+    action = thread
+    while (operation := sleep.get(action)) is not None:
+        if operation.value + 1 >= operation.alternatives:
+            return STOP
+        action += NEXT_VALUE
+    return action
+
+
+def threads_of(mask: int) -> Iterator[ThreadId]:
+    """The threads in a mask, lowest first."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest

@@ -1,0 +1,244 @@
+"""The happens-before relation of the present trace, kept up to date event by event, and the races in it.
+
+`HappensBefore` holds a vector clock for each event. It is extended when a run has grown the trace and cut when the
+explorer goes back; a cut undoes exactly what was added, so repeated prefixes cost nothing.
+
+A *race* (e, e') is a pair of dependent events of different threads with nothing in between that orders them, where e'
+could have run instead of e, after the events that do not happen after e [ADJS14, section 3: e ≾ e'].
+
+What can run earlier must be enabled there. An acquisition does not race with the release that it waited for, but with
+the acquisition before that release: so from an operation that can block, the search for its partner goes back over the
+history of its objects until a point is found at which it was enabled. The states recorded with the events (see
+`Trace.befores`) decide that exactly, for locks, semaphores, conditions, joins and waits for a value alike.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dpor.clocks import Clock, join
+from dpor.operations import READ, UPDATE, WRITE, Location, Mode, Operation, States, ThreadId
+from dpor.system import Trace
+
+
+class Race(NamedTuple):
+    """Event number `first` could be preceded by `operation`, the later operation as it would be there."""
+
+    first: int
+    operation: Operation
+
+
+class _Accesses(NamedTuple):
+    """The latest accesses of a location: the last write, and by thread the reads and updates since."""
+
+    write: int
+    reads: dict[ThreadId, int]
+    updates: dict[ThreadId, int]
+
+
+_NONE: dict[ThreadId, int] = {}
+_UNTOUCHED = _Accesses(-1, _NONE, _NONE)
+
+
+class HappensBefore:
+    """Clocks of the events of a trace.
+
+    clocks     the clock of each event, itself included: event j happens before event i or is i iff
+               `clocks[i][threads[j]] >= indices[j]`
+    indices    how manieth event of its thread each event is, from 1
+    Invariant: all lists are as long as the part of the trace taken in so far (`len(self)`).
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.clocks: list[Clock] = []
+        self.indices: list[int] = []
+        self._latest: list[Clock] = []  # by thread: the clock of its latest event, or of the event that started it
+        self._accesses: dict[Location, _Accesses] = {}
+        self._history: dict[Location, list[int]] = {}  # events with recorded states, by location
+        self._undo: list[tuple[int, Location, _Accesses]] = []
+        self._undo_latest: list[tuple[int, ThreadId, Clock]] = []
+
+    def __len__(self) -> int:
+        return len(self.clocks)
+
+    # ------------------------------------------------------------------ growing and cutting
+
+    def extend(self) -> list[list[Race]]:
+        """Take in the new events of the trace. Returns, for each, its races with earlier events."""
+        return [self._add(position) for position in range(len(self.clocks), len(self.trace))]
+
+    def cut(self, length: int) -> None:
+        """Forget the events from `length` on. To be called before the trace itself is cut."""
+        while self._undo and self._undo[-1][0] >= length:
+            _, location, accesses = self._undo.pop()
+            self._accesses[location] = accesses
+        while self._undo_latest and self._undo_latest[-1][0] >= length:
+            _, thread, clock = self._undo_latest.pop()
+            self._latest[thread] = clock
+        operations, befores = self.trace.operations, self.trace.befores
+        for position in range(len(self.clocks) - 1, length - 1, -1):
+            if befores[position] is not None:
+                for location, _ in operations[position].accesses:
+                    self._history[location].pop()
+        del self.clocks[length:], self.indices[length:]
+
+    def _add(self, position: int) -> list[Race]:
+        trace = self.trace
+        thread = trace.threads[position]
+        operation = trace.operations[position]
+        before = trace.befores[position]
+        past = self.clock_of(thread)
+        clock = past.copy()
+        index = clock[thread] + 1
+
+        partners = self._partners(thread, operation, clock)
+        races: list[Race]
+        if not partners:
+            races = []
+        elif operation.rule is None:
+            # Latest first: a partner that happens before a later one does not race.
+            races = []
+            threads, indices, clocks = trace.threads, self.indices, self.clocks
+            if len(partners) > 1:
+                partners.sort(reverse=True)
+            for partner in partners:
+                if clock[threads[partner]] < indices[partner]:
+                    races.append(Race(partner, operation))
+                    join(clock, clocks[partner])
+        else:
+            assert before is not None
+            races = self.races_of(thread, operation, before)
+            for partner in partners:
+                join(clock, self.clocks[partner])
+        if operation.barrier:
+            for other in self._latest:
+                join(clock, other)
+
+        clock[thread] = index
+        self._record(position, thread, operation, before is not None)
+        self.clocks.append(clock)
+        self.indices.append(index)
+        self._set_latest(position, thread, clock)
+        if operation.starts >= 0:
+            self.clock_of(operation.starts)
+            self._set_latest(position, operation.starts, clock)
+        return races
+
+    def clock_of(self, thread: ThreadId) -> Clock:
+        """What happened before the next event of the thread (not to be changed)."""
+        latest = self._latest
+        while len(latest) <= thread:
+            latest.append([])
+        clock = latest[thread]
+        if len(clock) < len(latest):
+            clock.extend([0] * (len(latest) - len(clock)))
+        return clock
+
+    def _set_latest(self, position: int, thread: ThreadId, clock: Clock) -> None:
+        self._undo_latest.append((position, thread, self._latest[thread]))
+        self._latest[thread] = clock
+
+    def _partners(self, thread: ThreadId, operation: Operation, clock: Clock) -> list[int]:
+        """The latest events of other threads that are dependent and not in the clock."""
+        found: list[int] = []
+        threads, indices = self.trace.threads, self.indices
+        for location, mode in operation.accesses:
+            accesses = self._accesses.get(location)
+            if accesses is None:
+                continue
+            write, reads, updates = accesses
+            if write >= 0 and clock[threads[write]] < indices[write]:
+                found.append(write)
+            if mode is not READ and reads:
+                found.extend(p for other, p in reads.items() if other != thread and clock[other] < indices[p])
+            if mode is not UPDATE and updates:
+                found.extend(p for other, p in updates.items() if other != thread and clock[other] < indices[p])
+        return list(set(found)) if len(operation.accesses) > 1 and len(found) > 1 else found
+
+    def _record(self, position: int, thread: ThreadId, operation: Operation, with_states: bool) -> None:
+        table, undo = self._accesses, self._undo
+        for location, mode in operation.accesses:
+            old = table.get(location, _UNTOUCHED)
+            undo.append((position, location, old))
+            if mode is WRITE:
+                table[location] = _Accesses(position, _NONE, _NONE)
+            elif mode is READ:
+                table[location] = _Accesses(old.write, {**old.reads, thread: position}, old.updates)
+            else:
+                table[location] = _Accesses(old.write, old.reads, {**old.updates, thread: position})
+            if with_states:
+                self._history.setdefault(location, []).append(position)
+
+    # ------------------------------------------------------------------ questions
+
+    def before(self, earlier: int, later: int) -> bool:
+        """Does the event happen before the other (or is it the same)?"""
+        clock = self.clocks[later]
+        thread = self.trace.threads[earlier]
+        return thread < len(clock) and clock[thread] >= self.indices[earlier]
+
+    def not_after(self, event: int, end: int) -> list[int]:
+        """The events between `event` and `end` that do not happen after `event` [ADJS14: notdep(e, E)]."""
+        thread, index, clocks = self.trace.threads[event], self.indices[event], self.clocks
+        return [p for p in range(event + 1, end) if thread >= len(clocks[p]) or clocks[p][thread] < index]
+
+    def races_of(self, thread: ThreadId, operation: Operation, states: States) -> list[Race]:
+        """The races of an operation that has a rule, standing behind all events so far; `states`: of its objects now.
+
+        For an event just about to be taken in, and for the pending operation of a thread that stays blocked.
+        """
+        clock = self.clock_of(thread).copy()
+        walks = [self._backwards(location, mode, clock) for location, mode in operation.accesses]
+        races: list[Race] = []
+        for partner in walks[0] if len(walks) == 1 else heapq.merge(*walks, reverse=True):
+            if self._in(clock, partner):  # ordered by a race found after this one was looked up, or its own
+                continue
+            there = self._states_without(partner, operation, states)
+            if operation.enabled(there):
+                races.append(Race(partner, operation.in_states(there)))
+                join(clock, self.clocks[partner])
+        return races
+
+    def _in(self, clock: Clock, event: int) -> bool:
+        thread = self.trace.threads[event]
+        return thread < len(clock) and clock[thread] >= self.indices[event]
+
+    def _backwards(self, location: Location, mode: Mode, clock: Clock) -> Iterator[int]:
+        """The events, latest first, whose access of the location conflicts with the mode and that are not in the
+        clock (which grows while this is iterated). Ends at a write in the clock: what came before it is there too."""
+        operations = self.trace.operations
+        for event in reversed(self._history.get(location, ())):
+            other = next(m for touched, m in operations[event].accesses if touched == location)
+            if self._in(clock, event):
+                if other is WRITE:
+                    return
+            elif other is not mode or mode is WRITE:
+                yield event
+
+    def _states_without(self, event: int, operation: Operation, now: States) -> States:
+        """The states of the operation's objects after all events but `event` and those that happen after it."""
+        return tuple(
+            self._state_without(event, location, state)
+            for (location, _), state in zip(operation.accesses, now, strict=True)
+        )
+
+    def _state_without(self, event: int, location: Location, now: object) -> object:
+        history = self._history.get(location, ())
+        operations, befores = self.trace.operations, self.trace.befores
+        first = None
+        for position in reversed(history):
+            if position < event:
+                break
+            if position == event or self.before(event, position):
+                first = position
+        if first is None:
+            return now
+        before = befores[first]
+        assert before is not None
+        for (touched, _), state in zip(operations[first].accesses, before, strict=True):
+            if touched == location:
+                return state
+        raise AssertionError(f"event {first} is in the history of a location that it does not touch")
