@@ -1,0 +1,89 @@
+"""What a user can ask of a check. Values only; `dpor.checking` acts on them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from types import UnionType
+from typing import Any, TypedDict
+
+import attrs
+from attrs.validators import optional
+
+from dpor.errors import UserError
+
+DEFAULT_SECONDS = 60.0
+DEFAULT_STEPS = 10_000
+
+
+class Timeouts(StrEnum):
+    """When a timed wait may time out."""
+
+    ANY = "any"
+    """At any point where it waits, as on a loaded machine; `timeout_limit` times a run for each call site."""
+    IDLE = "idle"
+    """Only when no thread can move otherwise."""
+
+
+def _at_least(least: int, kind: type | UnionType = int) -> Any:
+    def check(options: Options, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if not isinstance(value, kind) or isinstance(value, bool) or value < least:
+            raise UserError(f"{attribute.name} must be a number of {least} or more, not {value!r}")
+
+    return check
+
+
+def _timeouts(value: str) -> Timeouts:
+    try:
+        return Timeouts(value)
+    except ValueError:
+        raise UserError(f"timeouts must be 'any' or 'idle', not {value!r}") from None
+
+
+def _names(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """How to check. Every field is an option of `dpor check` with the same name.
+
+    strategy        the explorer: none, classic, source, optimal
+    all             go on after the first failure and report every kind and place of failure once
+    max_executions  stop after so many complete executions; None: no limit
+    max_seconds     stop after so many seconds; None: no limit
+    max_steps       end a single execution after so many operations
+    timeouts        when a timed wait may time out
+    timeout_limit   how often one call site of one thread may time out in one execution while others can move
+    instrument      further packages whose accesses to shared data are explored
+    name            which program of a file of abstract programs
+
+    >>> Options(max_seconds=None).strategy
+    'optimal'
+    >>> Options(max_steps=0)
+    Traceback (most recent call last):
+    dpor.errors.UserError: max_steps must be a number of 1 or more, not 0
+    """
+
+    strategy: str = "optimal"
+    all: bool = False
+    max_executions: int | None = attrs.field(default=None, validator=optional(_at_least(1)))
+    max_seconds: float | None = attrs.field(default=DEFAULT_SECONDS, validator=optional(_at_least(0, int | float)))
+    max_steps: int = attrs.field(default=DEFAULT_STEPS, validator=_at_least(1))
+    timeouts: Timeouts = attrs.field(default=Timeouts.ANY, converter=_timeouts)
+    timeout_limit: int = attrs.field(default=1, validator=_at_least(0))
+    instrument: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    name: str | None = None
+
+
+class OptionArguments(TypedDict, total=False):
+    """The fields of `Options` as keyword arguments (a test holds the two together)."""
+
+    strategy: str
+    all: bool
+    max_executions: int | None
+    max_seconds: float | None
+    max_steps: int
+    timeouts: str
+    timeout_limit: int
+    instrument: str | list[str] | tuple[str, ...]
+    name: str | None

@@ -1,0 +1,91 @@
+"""The result of a check, as values. The fields of `Report` and `Failure` are the names of the JSON report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import ClassVar
+
+import attrs
+
+from dpor.operations import Action
+from dpor.outcome import Kind
+from dpor.report.steps import Step
+
+
+class Verdict(StrEnum):
+    PASS = "pass"
+    """Every interleaving class was covered and none failed."""
+    FAIL = "fail"
+    """A failure was found; it comes with its schedule."""
+    INCONCLUSIVE = "inconclusive"
+    """No failure was found, and not everything was covered: `Report.reasons` says why."""
+
+
+@attrs.frozen(kw_only=True)
+class Failure:
+    """A finding as it is reported: what went wrong, and a schedule, made small, that shows it.
+
+    kind, message, thread, file, line, needs_timeout, details   as in `dpor.outcome.Finding`
+    schedule    the choices that lead to it: for each event, the thread's number (and a data choice's value shifted)
+    threads     the names of the threads, by number
+    trace       the run under that schedule, one step for each event
+    output      what the program printed in that run
+    switches    context switches of the schedule
+    execution   in which execution it was seen first, counted from 1
+    occurrences how many executions showed it (1 unless the search went on after failures)
+    """
+
+    kind: Kind
+    message: str
+    thread: str
+    file: str | None = None
+    line: int | None = None
+    schedule: tuple[Action, ...] = ()
+    threads: tuple[str, ...] = ()
+    trace: tuple[Step, ...] = ()
+    output: str = ""
+    needs_timeout: bool = False
+    details: tuple[str, ...] = ()
+    switches: int = 0
+    execution: int = 0
+    occurrences: int = 1
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """What a check found, and how much it covered.
+
+    exhaustive  every interleaving class was covered
+    reasons     why it is not exhaustive; empty if it is
+    executions  complete runs
+    blocked     runs that were dropped because what they would show had been seen (0 for `optimal`)
+    events      operations performed for the first time
+    replayed    operations repeated to get back to a branching point
+    choices     states where a second thread was tried
+    states      states stored; None for searches that store none
+    outcomes    distinct results of complete runs
+    deadlocks   distinct deadlocked terminal states
+    restarts    why the search began again, each time; the counts are those of the last search
+    """
+
+    schema: ClassVar[int] = 1
+
+    target: str
+    strategy: str
+    verdict: Verdict
+    exhaustive: bool
+    reasons: tuple[str, ...] = ()
+    executions: int = 0
+    blocked: int = 0
+    events: int = 0
+    replayed: int = 0
+    choices: int = 0
+    states: int | None = None
+    outcomes: int = 0
+    deadlocks: int = 0
+    seconds: float = 0.0
+    peak_memory_bytes: int = 0
+    findings: tuple[Failure, ...] = ()
+    restarts: tuple[str, ...] = ()
+    versions: Mapping[str, str] = attrs.field(factory=dict)

@@ -1,0 +1,37 @@
+"""One run as a reader sees it: its events with thread, place, source text, operation and value. Values only.
+
+Both systems make these, the reports print them, so this file counts as core: it imports nothing of the reports.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen
+class Step:
+    """One event of an explained run.
+
+    thread      the thread's name
+    file, line  where in the program's source; None where there is no source
+    source      the text of that line, stripped
+    operation   what was done to what: "read Counter.hits"
+    value       what was read, written or answered; "" where there is nothing to say
+    racing      one of the two events whose order makes the failure
+    """
+
+    thread: str
+    file: str | None
+    line: int | None
+    source: str
+    operation: str
+    value: str
+    racing: bool = False
+
+
+@attrs.frozen
+class Explained:
+    """A run that was repeated to be told: one step for each event of its trace, and what the program printed."""
+
+    steps: tuple[Step, ...] = ()
+    output: str = ""
