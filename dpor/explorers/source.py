@@ -33,5 +33,4 @@ class Source(Search):
         for other, step in (*node.sleep.items(), *known):
             if other in present and is_weak_initial(other, step, sequence):
                 return
-        initial = sequence[-1] if is_weak_initial(action, operation, sequence) else sequence[0]
-        self.plan(node, Branch(*initial))
+        self.plan(node, Branch(*sequence[0]))
