@@ -31,6 +31,21 @@ class Wait(BaseRule):
 
 
 @attrs.frozen
+class WaitHolding(Wait):
+    """A wait that first asks, in the same step, whether the lock is held: by the caller if it is `reentrant`, by anyone
+    if it is plain, as in CPython. Result: was it? If not, nothing has changed.
+    """
+
+    reentrant: bool = False
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        held = states[1]
+        if held is None or (self.reentrant and held[0] != thread):
+            return Effect(states, (READ, READ), False)
+        return Effect(((*states[0], thread), None), (WRITE, WRITE), True)
+
+
+@attrs.frozen
 class Rewait(BaseRule):
     """`count`: that of the re-entrant lock before the wait; None for a plain lock. Result: True (notified)."""
 

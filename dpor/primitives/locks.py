@@ -101,6 +101,20 @@ class ReleaseAgain(BaseRule):
 
 
 @attrs.frozen
+class ReleaseAll(BaseRule):
+    """Gives a re-entrant lock back entirely. Result: how often it was entered; 0 if the caller was not the owner."""
+
+    name = "unlock"
+    modes = (WRITE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        held = states[0]
+        if held is None or held[0] != thread:
+            return Effect(states, (READ,), 0)
+        return Effect((None,), (WRITE,), held[1])
+
+
+@attrs.frozen
 class Owned(BaseRule):
     """Result: does the caller hold it?"""
 

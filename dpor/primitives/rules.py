@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import attrs
 
-from dpor.operations import Effect, Mode, States, ThreadId
+from dpor.operations import READ, Effect, Mode, States, ThreadId
 
 
 @attrs.frozen
@@ -22,3 +22,14 @@ class BaseRule:
 
     @abstractmethod
     def apply(self, states: States, thread: ThreadId) -> Effect: ...
+
+
+@attrs.frozen
+class Look(BaseRule):
+    """Looks at one object and changes nothing. Result: its state."""
+
+    name = "look"
+    modes = (READ,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, (READ,), states[0])

@@ -62,6 +62,25 @@ class JoinOrTimeout(BaseRule):
 
 
 @attrs.frozen
+class JoinStarted(Join):
+    """A join that finds out, in the same step, that the thread was never started. Result: NEW or ENDED."""
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return bool(states[0] != RUNNING)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, (READ,), states[0])
+
+
+@attrs.frozen
+class JoinStartedOrTimeout(JoinOrTimeout):
+    """Result: NEW, ENDED, or False if it is still running."""
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, (READ,), False if states[0] == RUNNING else states[0])
+
+
+@attrs.frozen
 class Status(BaseRule):
     """Result: NEW, RUNNING or ENDED."""
 
