@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from types import UnionType
 from typing import Any, TypedDict
 
 import attrs
-from attrs.validators import optional
 
 from dpor.errors import UserError
 
@@ -24,9 +24,14 @@ class Timeouts(StrEnum):
     """Only when no thread can move otherwise."""
 
 
-def _at_least(least: int, kind: type | UnionType = int) -> Any:
+def _at_least(
+    least: int, kind: type | UnionType = int, *, or_none: bool = False
+) -> Callable[[Any, attrs.Attribute[Any], Any], None]:
     def check(options: Options, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if not isinstance(value, kind) or isinstance(value, bool) or value < least:
+        if value is None and or_none:
+            return
+        number: Any = value
+        if not isinstance(value, kind) or isinstance(value, bool) or number < least:
             raise UserError(f"{attribute.name} must be a number of {least} or more, not {value!r}")
 
     return check
@@ -66,8 +71,8 @@ class Options:
 
     strategy: str = "optimal"
     all: bool = False
-    max_executions: int | None = attrs.field(default=None, validator=optional(_at_least(1)))
-    max_seconds: float | None = attrs.field(default=DEFAULT_SECONDS, validator=optional(_at_least(0, int | float)))
+    max_executions: int | None = attrs.field(default=None, validator=_at_least(1, or_none=True))
+    max_seconds: float | None = attrs.field(default=DEFAULT_SECONDS, validator=_at_least(0, int | float, or_none=True))
     max_steps: int = attrs.field(default=DEFAULT_STEPS, validator=_at_least(1))
     timeouts: Timeouts = attrs.field(default=Timeouts.ANY, converter=_timeouts)
     timeout_limit: int = attrs.field(default=1, validator=_at_least(0))

@@ -60,15 +60,15 @@ class SavedSchedule:
     """
 
     target: str
+    schedule: tuple[Action, ...]
+    finding: Finding
     name: str | None = None
     settings: Mapping[str, Any] = attrs.field(factory=dict)
     facts: Any = None
     hash_seed: str | None = None
     python: str = ""
     sources: Mapping[str, Source] = attrs.field(factory=dict)
-    schedule: tuple[Action, ...] = ()
     threads: tuple[str, ...] = ()
-    finding: Finding = Finding(Kind.EXCEPTION, "", "")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file. Raises `BadSchedule` if that cannot be done."""
@@ -165,6 +165,8 @@ def changed_lines(old: Source, new: Source) -> str:
     """
     from difflib import SequenceMatcher
 
+    if not old.lines:
+        return "it is not the text that was checked"
     parts = []
     matcher = SequenceMatcher(None, old.checksums(), new.checksums(), autojunk=False)
     for change, i1, i2, j1, j2 in matcher.get_opcodes():
@@ -180,20 +182,17 @@ def changed_lines(old: Source, new: Source) -> str:
 
 
 def read_sources(hashes: Mapping[str, str]) -> dict[str, Source]:
-    """The sources as a schedule file keeps them, from the system's path -> SHA-256.
+    """The sources as a schedule file keeps them, from the system's path -> SHA-256 of what was run.
 
-    Raises `BadSchedule` if a file is no longer what was run: a schedule saved with it would be refused anyway.
+    A file that is no longer that (edited while it was checked) gets no line checksums; replaying will refuse it.
     """
     found = {}
     for path, sha256 in sorted(hashes.items()):
-        shown = relative(path)
         try:
             source = Source.of(Path(path).read_bytes())
-        except OSError as error:
-            raise BadSchedule(f"{shown}: cannot be read any more, so the schedule was not saved: {error}") from error
-        if source.sha256 != sha256:
-            raise BadSchedule(f"{shown}: changed while it was checked, so the schedule was not saved")
-        found[shown] = source
+        except OSError:
+            source = Source(sha256, "")
+        found[relative(path)] = source if source.sha256 == sha256 else Source(sha256, "")
     return found
 
 

@@ -11,6 +11,7 @@ import attrs
 from dpor.operations import Action
 from dpor.outcome import Kind
 from dpor.report.steps import Step
+from dpor.schedule import SavedSchedule
 
 
 class Verdict(StrEnum):
@@ -34,6 +35,7 @@ class Failure:
     switches    context switches of the schedule
     execution   in which execution it was seen first, counted from 1
     occurrences how many executions showed it (1 unless the search went on after failures)
+    saved       what `dpor.replay` takes, and `saved.save(path)` writes; not part of the JSON report
     """
 
     kind: Kind
@@ -50,6 +52,7 @@ class Failure:
     switches: int = 0
     execution: int = 0
     occurrences: int = 1
+    saved: SavedSchedule | None = attrs.field(default=None, repr=False, eq=False)
 
 
 @attrs.frozen(kw_only=True)

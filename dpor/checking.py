@@ -1,0 +1,386 @@
+"""Checks a program: opens the target, runs a search within its budgets, tells the failures, makes the report.
+
+`check` and `replay` are the public functions; the command line uses `Session`, which keeps what is known when a check
+ends in an error or by Ctrl-C. Not for: printing (`dpor.report`), parsing arguments (`dpor.cli`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, Unpack
+
+import attrs
+
+from dpor.errors import BadTarget, FactWithdrawn, InternalError, NotDeterministic, UserError
+from dpor.explorers import STRATEGIES, Explorer, Stats
+from dpor.findings.explain import ExplainingSystem, explain, matching, tell, unexplained
+from dpor.findings.minimise import Minimised, switches
+from dpor.operations import Action
+from dpor.options import OptionArguments, Options
+from dpor.outcome import Finding
+from dpor.report.model import Failure, Report, Verdict
+from dpor.report.progress import Monitor, Progress
+from dpor.report.steps import Explained, Step
+from dpor.schedule import SavedSchedule, follow, read_sources
+from dpor.system import Ending, Run, System, Trace
+from dpor.version import VERSION
+
+Target: TypeAlias = str | os.PathLike[str] | Callable[[], object]
+"""`path/file.py::name`, `package.module:name`, a `.json` or `.jsonl` file of abstract programs, or a callable."""
+
+MOST_RESTARTS = 1000
+PROGRESS_EVERY = 0.1
+
+
+class Checkable(ExplainingSystem, Protocol):
+    """A system with all that a check needs."""
+
+    def sources(self) -> Mapping[str, str]:
+        """The files that its behaviour comes from, with their SHA-256."""
+        ...
+
+    def versions(self) -> Mapping[str, str]: ...
+
+    def facts(self) -> Any:
+        """What the search has learnt about the program (as JSON), so that a replay can rely on the same."""
+        ...
+
+
+def check(target: Target, options: Options | None = None, **changes: Unpack[OptionArguments]) -> Report:
+    """Explore every interleaving of the target, a callable without arguments that starts threads.
+
+    The options are given as an `Options`, as keyword arguments, or both (the keywords win).
+
+    Raises `UserError` (`BadTarget`, ...) where the target or an option is wrong. What the program does wrong is in
+    `Report.findings`, never an exception.
+    """
+    return Session(target, attrs.evolve(options or Options(), **changes)).run()
+
+
+def replay(schedule: str | os.PathLike[str] | SavedSchedule, target: Target | None = None) -> Failure:
+    """Run a saved schedule once more. Returns the failure that it shows.
+
+    `target` is needed where the schedule's own target is a callable that has no name in a file.
+
+    Raises `BadSchedule` if the file is none of ours or the source has changed, `NotDeterministic` if the program did
+    something else this time.
+    """
+    saved = schedule if isinstance(schedule, SavedSchedule) else SavedSchedule.load(schedule)
+    return Replay(saved, target).run()
+
+
+# ---------------------------------------------------------------------- opening a target
+
+
+def open_target(target: Target, options: Options, facts: Any = None) -> Checkable:
+    """The system for a target. Raises `BadTarget`, `BadProgram`."""
+    if not callable(target) and Path(os.fspath(target)).suffix in (".json", ".jsonl"):
+        return _ModelTarget(os.fspath(target), options)
+    raise BadTarget(f"{target}: Python targets are not there yet")
+
+
+def target_name(target: Target, options: Options) -> str:
+    """The target as reports name it."""
+    if callable(target):
+        return f"{getattr(target, '__module__', '?')}:{getattr(target, '__qualname__', repr(target))}"
+    name = os.fspath(target)
+    return f"{name} {options.name}" if options.name else name
+
+
+class _ModelTarget:
+    """An abstract program as a `Checkable`."""
+
+    def __init__(self, path: str, options: Options) -> None:
+        from dpor.model import AbstractSystem, load
+
+        self._path = path
+        self._system = AbstractSystem(load(path, options.name))
+        self.run = self._system.run
+
+    def describe(self, trace: Trace) -> Explained:
+        return Explained(tuple(Step(*step) for step in self._system.describe(trace)))
+
+    def sources(self) -> Mapping[str, str]:
+        from hashlib import sha256
+
+        return {self._path: sha256(Path(self._path).read_bytes()).hexdigest()}
+
+    def versions(self) -> Mapping[str, str]:
+        return {}
+
+    def facts(self) -> Any:
+        return None
+
+
+def explorer_of(strategy: str) -> Callable[[System], Explorer]:
+    """The search of this name. Raises `UserError` if there is none."""
+    try:
+        return STRATEGIES[strategy]
+    except KeyError:
+        raise UserError(f"no strategy {strategy!r}; there are {', '.join(STRATEGIES)}") from None
+
+
+# ---------------------------------------------------------------------- checking
+
+
+@attrs.define
+class _Seen:
+    """A group of findings: the first, its schedule, and how often it was seen."""
+
+    finding: Finding
+    schedule: tuple[Action, ...]
+    execution: int
+    occurrences: int = 1
+
+
+@attrs.define
+class _Results:
+    """What one search has shown so far. Thrown away when the search must begin again."""
+
+    counts: Stats = attrs.field(factory=Stats)
+    reasons: dict[str, None] = attrs.field(factory=dict)
+    outcomes: set[object] = attrs.field(factory=set)
+    deadlocks: set[object] = attrs.field(factory=set)
+    seen: dict[object, _Seen] = attrs.field(factory=dict)
+    failures: list[Failure] = attrs.field(factory=list)
+    finished: bool = False
+
+
+class Session:
+    """One check. `run` may raise; `report` then still tells what is known."""
+
+    def __init__(self, target: Target, options: Options, monitor: Monitor | None = None) -> None:
+        self.target = target
+        self.options = options
+        self.monitor = monitor or Monitor()
+        self._system: Checkable | None = None
+        self._results = _Results()
+        self._restarts: list[str] = []
+        self._begun = time.monotonic()
+
+    def run(self) -> Report:
+        """Search, then tell the failures."""
+        explorer = explorer_of(self.options.strategy)
+        self._system = system = open_target(self.target, self.options)
+        while len(self._restarts) < MOST_RESTARTS:
+            self._results = results = _Results()
+            try:
+                self._search(explorer(system), results)
+                self._explain(system, results)
+            except FactWithdrawn as fact:
+                self._restarts.append(fact.reason)
+            else:
+                return self.report()
+        raise InternalError(f"the search began again {MOST_RESTARTS} times, last because {self._restarts[-1]}")
+
+    def report(self, *reasons: str) -> Report:
+        """What is known now."""
+        results, options = self._results, self.options
+        why = list(dict.fromkeys([*results.reasons, *reasons]))
+        if not results.finished and not why:
+            why = ["the search was not finished"]
+        exhaustive = not why
+        if results.seen:
+            verdict = Verdict.FAIL
+        else:
+            verdict = Verdict.PASS if exhaustive else Verdict.INCONCLUSIVE
+        told = results.failures + [
+            _counted(unexplained(seen.finding, seen.schedule), seen)
+            for seen in list(results.seen.values())[len(results.failures) :]
+        ]
+        counts = results.counts
+        return Report(
+            target=target_name(self.target, options),
+            strategy=options.strategy,
+            verdict=verdict,
+            exhaustive=exhaustive,
+            reasons=tuple(why),
+            executions=counts.executions,
+            blocked=counts.blocked,
+            events=counts.events,
+            replayed=counts.replayed,
+            choices=counts.choices,
+            outcomes=len(results.outcomes),
+            deadlocks=len(results.deadlocks),
+            seconds=round(time.monotonic() - self._begun, 6),
+            peak_memory_bytes=_peak_memory(),
+            findings=tuple(told),
+            restarts=tuple(self._restarts),
+            versions={
+                "dpor": VERSION,
+                "python": sys.version.split()[0],
+                **(self._system.versions() if self._system else {}),
+            },
+        )
+
+    # ------------------------------------------------------------------ the search
+
+    def _search(self, explorer: Explorer, results: _Results) -> None:
+        monitor = self.monitor
+        try:
+            stopped = self._stopped(explorer, results)
+            if stopped is None:
+                results.finished = True
+            else:
+                results.reasons[stopped] = None
+        except KeyboardInterrupt:
+            if not monitor.interruptible:
+                raise
+            results.reasons[INTERRUPTED] = None
+        except UserError as error:
+            results.reasons[f"{type(error).__name__}: {error}"] = None
+        finally:
+            monitor.done()
+
+    def _stopped(self, explorer: Explorer, results: _Results) -> str | None:
+        """Search. Returns why it was stopped, or None if it came to its end."""
+        options, monitor, stats = self.options, self.monitor, explorer.stats
+        most, seconds = options.max_executions, options.max_seconds
+        deadline = self._begun + seconds if seconds is not None else float("inf")
+        tick = min(self._begun + PROGRESS_EVERY, deadline)
+        results.counts = stats
+        for run in explorer.explore():
+            if monitor.stopped:
+                return INTERRUPTED
+            if most is not None:
+                # Whether N executions were all of them shows only when the search ends or comes with one more.
+                if stats.executions > most:
+                    return f"--max-executions {most} reached"
+                results.counts = attrs.evolve(stats)
+            self._take(run, explorer.trace, results)
+            if run.findings and not options.all:
+                return f"stopped at the first failure, execution {stats.executions:,}"
+            now = time.monotonic()
+            if now >= tick:
+                tick = min(now + PROGRESS_EVERY, deadline)
+                monitor.progress(Progress(stats.executions, stats.blocked, now - self._begun, explorer.progress()))
+                if now >= deadline:
+                    return f"--max-seconds {seconds:g} reached, about {explorer.progress():.0%} done"
+        results.counts = stats
+        return None
+
+    def _take(self, run: Run, trace: Trace, results: _Results) -> None:
+        if run.ending is Ending.COMPLETE:
+            results.outcomes.add(run.outcome)
+            if run.deadlock is not None:
+                results.deadlocks.add(run.deadlock)
+        for limit in run.limits:
+            results.reasons[limit] = None
+        for finding in run.findings if self.options.all else run.findings[:1]:
+            seen = results.seen.get(finding.group)
+            if seen is None:
+                execution = results.counts.executions
+                results.seen[finding.group] = _Seen(finding, tuple(trace.actions), execution)
+            else:
+                seen.occurrences += 1
+
+    # ------------------------------------------------------------------ what was found
+
+    def _explain(self, system: Checkable, results: _Results) -> None:
+        for seen in results.seen.values():
+            try:
+                failure = explain(system, seen.finding, seen.schedule)
+            except KeyboardInterrupt:
+                if not self.monitor.interruptible:
+                    raise
+                failure = unexplained(seen.finding, seen.schedule)
+            except UserError as error:
+                failure = unexplained(seen.finding, seen.schedule)
+                results.reasons[f"{type(error).__name__}: {error}"] = None
+            failure = _counted(failure, seen)
+            results.failures.append(attrs.evolve(failure, saved=self._saved(system, failure)))
+
+    def _saved(self, system: Checkable, failure: Failure) -> SavedSchedule:
+        options = self.options
+        return SavedSchedule(
+            target=target_name(self.target, attrs.evolve(options, name=None)),
+            name=options.name,
+            settings={
+                "strategy": options.strategy,
+                "max_steps": options.max_steps,
+                "timeouts": options.timeouts.value,
+                "timeout_limit": options.timeout_limit,
+                "instrument": list(options.instrument),
+            },
+            facts=system.facts(),
+            hash_seed=hash_seed(),
+            python=sys.version.split()[0],
+            sources=read_sources(system.sources()),
+            schedule=failure.schedule,
+            threads=failure.threads,
+            finding=Finding(
+                failure.kind, failure.message, failure.thread, failure.file, failure.line, failure.needs_timeout
+            ),
+        )
+
+
+INTERRUPTED = "interrupted"
+
+
+def _counted(failure: Failure, seen: _Seen) -> Failure:
+    return attrs.evolve(failure, execution=seen.execution, occurrences=seen.occurrences)
+
+
+def hash_seed() -> str | None:
+    """The seed of this process's string hashes; None if it is random."""
+    if not sys.flags.hash_randomization:
+        return "0"
+    seed = os.environ.get("PYTHONHASHSEED", "random")
+    return None if seed == "random" or sys.flags.ignore_environment else seed
+
+
+def _peak_memory() -> int:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+# ---------------------------------------------------------------------- replaying
+
+
+class Replay:
+    """One saved schedule, run again."""
+
+    def __init__(self, saved: SavedSchedule, target: Target | None = None) -> None:
+        self.saved = saved
+        self.target = saved.target if target is None else target
+        try:
+            self.options = Options(name=saved.name, **saved.settings)
+        except TypeError as error:
+            raise UserError(f"the schedule was saved with settings that this dpor does not know: {error}") from error
+
+    def run(self) -> Failure:
+        """The failure that the schedule shows. Raises `BadSchedule`, `NotDeterministic`."""
+        saved = self.saved
+        saved.check_sources()
+        system = open_target(self.target, self.options, saved.facts)
+        trace = Trace()
+        run = self._follow(system, trace)
+        found = matching(run, saved.finding)
+        if found is None:
+            raise NotDeterministic(
+                f"the schedule was followed to its end, but this time {_told(run.findings)}; it was saved for"
+                f" {saved.finding.message}"
+            )
+        small = Minimised(saved.schedule, switches(saved.schedule), least=False)
+        return attrs.evolve(tell(system, trace, run, found, small), saved=saved)
+
+    def _follow(self, system: Checkable, trace: Trace) -> Run:
+        """Run it; again for each fact about the program that is met for the first time."""
+        for _ in range(MOST_RESTARTS):
+            try:
+                return system.run(trace, follow(self.saved.schedule))
+            except FactWithdrawn:
+                trace.cut(0)
+        raise InternalError(f"the replay began again {MOST_RESTARTS} times")
+
+
+def _told(findings: Iterable[Finding]) -> str:
+    return "; ".join(finding.message.split("\n", 1)[0] for finding in findings) or "nothing failed"

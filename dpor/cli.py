@@ -1,0 +1,389 @@
+"""The command line. Thin: it turns arguments into `Options`, shows the report, and answers with an exit code.
+
+Imports that a quick verdict does not need (rich, json) are made where they are used: from the shell to the verdict on
+a small program must take well under half a second.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import click
+
+from dpor.errors import DporError, NotDeterministic, UserError
+from dpor.options import DEFAULT_SECONDS, DEFAULT_STEPS, Options
+from dpor.report.model import Failure, Report, Verdict
+from dpor.report.progress import Lines, Monitor, StatusLine
+from dpor.report.text import (
+    comparison_header,
+    comparison_row,
+    count_lines,
+    headline,
+    show,
+    show_failure,
+    to_text,
+    verdict_lines,
+)
+from dpor.version import VERSION
+
+KEEP = Path(".dpor")
+"""Where schedules go unless told otherwise; keeps itself out of version control."""
+
+
+class Exit(IntEnum):
+    """What the process answers."""
+
+    PASS = 0
+    FINDING = 1
+    USAGE = 2
+    INCONCLUSIVE = 3
+    OUR_ERROR = 4
+
+
+EXIT_OF = {Verdict.PASS: Exit.PASS, Verdict.FAIL: Exit.FINDING, Verdict.INCONCLUSIVE: Exit.INCONCLUSIVE}
+
+EXIT_CODES = """\b
+Exit codes:
+  0  passed: every interleaving was covered and none fails
+  1  a failure was found
+  2  wrong usage, or a target that cannot be loaded
+  3  inconclusive: no failure found, but not everything was covered
+  4  an error of dpor itself"""
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EXIT_CODES,
+)
+@click.version_option(VERSION, prog_name="dpor")
+def cli() -> None:
+    """Checks multithreaded Python programs: runs a function under every thread interleaving that can make a
+    difference, until one fails or all are covered.
+
+    \b
+      dpor check bank.py::scenario       explore; a failure is shown with the schedule that causes it
+      dpor replay .dpor/bank-scenario-1.json    run that schedule again
+    """
+
+
+# ---------------------------------------------------------------------- check
+
+
+@cli.command(epilog=EXIT_CODES)
+@click.argument("target")
+@click.option(
+    "--strategy",
+    default="optimal",
+    show_default=True,
+    metavar="NAME",
+    help="The search: optimal (each class of equivalent interleavings once), source (the same, may start runs it must"
+    " drop), classic (backtrack sets), none (every interleaving; a judge for small programs).",
+)
+@click.option("--all", "all_", is_flag=True, help="Go on after the first failure; show each kind and place once.")
+@click.option(
+    "--max-executions",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Stop after N executions. [default: no limit]",
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(0),
+    default=DEFAULT_SECONDS,
+    show_default=True,
+    metavar="S",
+    help="Stop after S seconds; 0: no limit.",
+)
+@click.option(
+    "--max-steps",
+    type=click.IntRange(1),
+    default=DEFAULT_STEPS,
+    show_default=True,
+    metavar="N",
+    help="Cut a single execution after N operations.",
+)
+@click.option(
+    "--timeouts",
+    type=click.Choice(["any", "idle"]),
+    default="any",
+    show_default=True,
+    help="When a timed wait may time out: at any point, as on a loaded machine, or only when nothing else can move.",
+)
+@click.option(
+    "--timeout-limit",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="With --timeouts any: how often one call of a thread may time out in one execution.",
+)
+@click.option(
+    "--instrument",
+    multiple=True,
+    metavar="PKG",
+    help="Explore accesses to shared data inside this package too. May be given again.",
+)
+@click.option("--name", metavar="NAME", help="Which program of a .json or .jsonl file.")
+@click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report; - is stdout.")
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Where the schedule of the failure goes (of the second: FILE-2, ...). [default: in .dpor/]",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only the verdict and one line for each failure; no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="All counts, and every step of a failure.")
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+def check(
+    target: str,
+    all_: bool,
+    max_seconds: float,
+    json_: str | None,
+    save: str | None,
+    quiet: bool,
+    verbose: bool,
+    traceback: bool,
+    **arguments: Any,
+) -> None:
+    """Run TARGET under every interleaving that can make a difference.
+
+    \b
+    TARGET is one of
+      path/file.py::name        a function without required arguments (Class.method for a static method)
+      package.module:name       the same, by the name to import
+      programs.json(l)          an abstract program; --name picks one of several
+
+    The function runs many times, each time from the same program state. It fails if a thread ends with an exception,
+    an assertion fails, or no thread can go on.
+    """
+    with _our_errors(traceback):
+        from dpor.checking import Session
+
+        for path in (json_, save):
+            if path is not None and path != "-" and not Path(path).resolve().parent.is_dir():
+                raise UserError(f"{path}: there is no folder {Path(path).resolve().parent}")
+        options = Options(all=all_, max_seconds=max_seconds or None, **arguments)
+        monitor = _monitor(quiet)
+        session = Session(target, options, monitor)
+        with _stopping(monitor):
+            try:
+                report = session.run()
+            except Exception as error:
+                if not isinstance(error, UserError):
+                    known = session.report(f"{type(error).__name__} in dpor itself")
+                    _deliver(known, json_, save, quiet, verbose)
+                raise
+        _deliver(report, json_, save, quiet, verbose)
+    sys.exit(EXIT_OF[report.verdict])
+
+
+def _deliver(report: Report, json_: str | None, save: str | None, quiet: bool, verbose: bool) -> None:
+    """Save the schedules, print, write the JSON file: in an order in which nothing that is known gets lost."""
+    files = save_schedules(report, save)
+    if json_ != "-":
+        if not report.findings:
+            colour = {Verdict.PASS: "green", Verdict.INCONCLUSIVE: "yellow"}[report.verdict]
+            first, *rest = verdict_lines(report, quiet=quiet)
+            click.secho(first, fg=colour)
+            for line in rest + (count_lines(report) if verbose else []):
+                click.echo(line)
+        elif sys.stdout.isatty():
+            from rich.console import Console
+
+            show(report, Console(), quiet=quiet, verbose=verbose)
+        else:
+            click.echo(to_text(report, quiet=quiet, verbose=verbose), nl=False)
+        for file in files:
+            click.echo(f"Again: dpor replay {file}")
+    if json_ is not None:
+        from dpor.report.json import dumps
+
+        try:
+            with click.open_file(json_, "w", encoding="utf-8") as out:
+                out.write(dumps(report))
+        except OSError as error:
+            raise UserError(f"{json_}: cannot be written: {error.strerror or error}") from error
+
+
+def save_schedules(report: Report, save: str | None) -> list[str]:
+    """Write the schedule of each failure. Returns the files."""
+    files = []
+    for number, failure in enumerate(report.findings, 1):
+        if failure.saved is None:
+            continue
+        if save is None:
+            path = KEEP / f"{_slug(report.target)}-{number}.json"
+            if not _keep_folder():
+                continue
+        else:
+            path = Path(save)
+            path = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+        failure.saved.save(path)
+        files.append(str(path))
+    return files
+
+
+def _slug(target: str) -> str:
+    """A file name for a target: `a/bank.py::scenario` is `bank-scenario`."""
+    last = target.replace("\\", "/").rsplit("/", 1)[-1]
+    return re.sub(r"\W+", "-", re.sub(r"\.(py|jsonl?)\b", "", last)).strip("-") or "target"
+
+
+def _keep_folder() -> bool:
+    try:
+        KEEP.mkdir(exist_ok=True)
+        (KEEP / ".gitignore").write_text("*\n")
+    except OSError:
+        return False  # a folder that cannot be written: the failure is shown all the same
+    return True
+
+
+def _monitor(quiet: bool) -> Monitor:
+    monitor = Monitor() if quiet else StatusLine() if sys.stderr.isatty() else Lines()
+    monitor.interruptible = True
+    return monitor
+
+
+@contextmanager
+def _stopping(monitor: Monitor) -> Iterator[None]:
+    """Ctrl-C is noted as well as raised, so that a program under test that swallows it only loses one execution."""
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        monitor.stopped = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# ---------------------------------------------------------------------- replay
+
+
+@cli.command(epilog=EXIT_CODES)
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--pdb", is_flag=True, help="Stop in the debugger where the program fails.")
+@click.option("-v", "--verbose", is_flag=True, help="Every step.")
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
+    """Run the schedule in FILE, saved by dpor check, once more.
+
+    The source must be the one that was checked. Exit code 1 means that it failed as before.
+    """
+    with _our_errors(traceback):
+        from dpor.checking import Replay
+        from dpor.schedule import SavedSchedule
+
+        saved = SavedSchedule.load(file)
+        _same_hashes(saved.hash_seed)
+        _show_replayed(Replay(saved).run(), verbose)
+    sys.exit(Exit.FINDING)
+
+
+def _same_hashes(seed: str | None) -> None:
+    """Begin again with the hash seed of the schedule, if it is another."""
+    from dpor.checking import hash_seed
+
+    if seed is not None and seed != hash_seed() and not sys.flags.ignore_environment:
+        os.environ["PYTHONHASHSEED"] = seed
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+def _show_replayed(failure: Failure, verbose: bool) -> None:
+    click.echo(headline(failure))
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        show_failure(failure, Console(), verbose=verbose)
+
+
+# ---------------------------------------------------------------------- compare
+
+
+@cli.command(epilog=EXIT_CODES)
+@click.argument("targets", nargs=-1)
+@click.option("--strategy", "strategies", multiple=True, metavar="NAME", help="May be given again. [default: all]")
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="S",
+    help="For one target under one strategy.",
+)
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+def compare(targets: tuple[str, ...], strategies: tuple[str, ...], max_seconds: float, traceback: bool) -> None:
+    """Explore TARGETS (those of the project's workloads, unless given) fully under every strategy and show verdicts,
+    counts and times in one table.
+
+    Exit code 1 means that two strategies that finished disagree about a target, which is a fault of dpor.
+    """
+    with _our_errors(traceback):
+        from dpor import comparing
+        from dpor.explorers import STRATEGIES
+
+        monitor = Monitor()
+        monitor.interruptible = True
+        found: dict[str, list[Report]] = {}
+        with _stopping(monitor):
+            options = Options(max_seconds=max_seconds)
+            for report in comparing.compare(
+                targets or comparing.WORKLOADS, strategies or tuple(STRATEGIES), options, monitor
+            ):
+                if not found:
+                    click.secho(comparison_header(), bold=True)
+                click.echo(comparison_row(report))
+                found.setdefault(report.target, []).append(report)
+                if monitor.stopped:
+                    break
+        disagreeing = [target for target, reports in found.items() if not comparing.agree(reports)]
+        for target in disagreeing:
+            click.echo(f"the strategies disagree about {target}", err=True)
+    sys.exit(Exit.FINDING if disagreeing else Exit.INCONCLUSIVE if monitor.stopped else Exit.PASS)
+
+
+# ---------------------------------------------------------------------- errors
+
+
+@contextmanager
+def _our_errors(traceback: bool) -> Iterator[None]:
+    """A user's error is one line, one of ours is one line and a file."""
+    try:
+        yield
+    except NotDeterministic as error:
+        _end(f"dpor: not deterministic: {error}", Exit.INCONCLUSIVE)
+    except UserError as error:
+        _end(f"dpor: {error}", Exit.USAGE)
+    except KeyboardInterrupt:
+        _end("dpor: interrupted", Exit.INCONCLUSIVE)
+    except Exception as error:
+        _end(_our_fault(error, traceback), Exit.OUR_ERROR)
+
+
+def _our_fault(error: Exception, traceback: bool) -> str:
+    from traceback import format_exception
+
+    text = "".join(format_exception(error))
+    name = "" if isinstance(error, DporError) else f"{type(error).__name__}: "
+    line = f"dpor: an error of dpor itself, please report it: {name}{error}".rstrip()
+    file = KEEP / "internal-error.txt"
+    if not traceback and _keep_folder():
+        file.write_text(text, encoding="utf-8")
+        return f"{line}\n  traceback in {file} (or with --traceback)"
+    return f"{line}\n{text}"
+
+
+def _end(message: str, code: Exit) -> NoReturn:
+    click.echo(message, err=True)
+    sys.exit(code)

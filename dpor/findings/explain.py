@@ -1,0 +1,76 @@
+"""From a finding and the schedule that showed it to what is reported: made small, its race marked, its steps told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import attrs
+
+from dpor.errors import InternalError, NotDeterministic
+from dpor.findings.minimise import Minimised, minimise
+from dpor.findings.racing import RacingPair, racing_pair
+from dpor.operations import Action
+from dpor.outcome import Finding
+from dpor.report.model import Failure
+from dpor.report.steps import Explained, Step
+from dpor.schedule import follow
+from dpor.system import Run, System, Trace
+
+
+class ExplainingSystem(System, Protocol):
+    """A system that can tell a run."""
+
+    def describe(self, trace: Trace) -> Explained:
+        """Repeat the events of the trace, a complete run, and tell them."""
+        ...
+
+
+def unexplained(finding: Finding, schedule: Sequence[Action]) -> Failure:
+    """The finding as it was seen, where nothing more can be had."""
+    return Failure(
+        kind=finding.kind,
+        message=finding.message,
+        thread=finding.thread,
+        file=finding.file,
+        line=finding.line,
+        needs_timeout=finding.needs_timeout,
+        details=finding.details,
+        schedule=tuple(schedule),
+    )
+
+
+def explain(system: ExplainingSystem, finding: Finding, schedule: Sequence[Action]) -> Failure:
+    """The failure to report. Raises what `System.run` raises."""
+    small = minimise(system, schedule, finding)
+    trace = Trace()
+    run = system.run(trace, follow(small.schedule))
+    found = matching(run, finding)
+    if found is None:
+        raise NotDeterministic(f"a schedule that failed did not fail when it was repeated ({finding.message})")
+    return tell(system, trace, run, found, small)
+
+
+def matching(run: Run, finding: Finding) -> Finding | None:
+    """The finding of this run that is the same failure."""
+    return next((found for found in run.findings if found.group == finding.group), None)
+
+
+def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small: Minimised) -> Failure:
+    """Describe this run, with the race to look at marked."""
+    pair = racing_pair(system, trace, run, found)
+    explained = system.describe(trace)
+    if len(explained.steps) != len(trace):
+        raise InternalError(f"{len(trace)} events were told as {len(explained.steps)} steps")
+    names = {thread: step.thread for thread, step in zip(trace.threads, explained.steps, strict=True)}
+    return attrs.evolve(
+        unexplained(found, small.schedule),
+        threads=tuple(names.get(thread, "") for thread in range(max(names, default=-1) + 1)),
+        trace=tuple(_marked(explained.steps, pair)),
+        output=explained.output,
+        switches=small.switches,
+    )
+
+
+def _marked(steps: Sequence[Step], pair: RacingPair | None) -> list[Step]:
+    return [attrs.evolve(step, racing=pair is not None and number in pair) for number, step in enumerate(steps)]

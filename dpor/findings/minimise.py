@@ -1,0 +1,234 @@
+"""Fewest context switches: from a schedule that fails to one that a person can follow.
+
+A candidate is a *guide*: a list of actions that `dpor.schedule.prefer` keeps to where it can. Each is run, and counts
+only if the run shows the same failure; what is kept is the run itself, never the guide. Two searches, one after the
+other:
+
+1. *Regroup.* In a window of the schedule, put each thread's events together, in the order in which the threads come
+   first (or last) in it; windows from the whole schedule down to three runs of consecutive events. Quick, and all
+   that is affordable for long schedules, but it ends in local minima.
+2. *Count up.* All schedules with 0, 1, 2, ... switches, forced ones included, until one fails or the best known is
+   proved to be least. [Musuvathi & Qadeer 2007, "Iterative context bounding", with all switches counted.]
+
+The budget is in events, not seconds, so that the same failure gives the same schedule on every machine.
+
+Not for: shrinking the number of events (a switch fewer never waits for that), nor inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+
+import attrs
+
+from dpor.errors import NotDeterministic
+from dpor.operations import THREAD_MASK, Action, ThreadId
+from dpor.outcome import Finding
+from dpor.schedule import prefer
+from dpor.system import STOP, Ending, System, Trace
+
+BUDGET = 40_000
+"""Events to spend on one finding."""
+
+
+@attrs.frozen
+class Minimised:
+    """A schedule that shows the finding.
+
+    least   no schedule with fewer switches shows it (within the same choices of data)
+    """
+
+    schedule: tuple[Action, ...]
+    switches: int
+    least: bool
+
+
+def switches(schedule: Sequence[Action]) -> int:
+    """How often another thread goes on.
+
+    >>> switches([0, 0, 1, 1, 0])
+    2
+    """
+    return sum((a ^ b) & THREAD_MASK != 0 for a, b in pairwise(schedule))
+
+
+def minimise(system: System, schedule: Sequence[Action], finding: Finding, budget: int = BUDGET) -> Minimised:
+    """The schedule with the fewest switches that still shows this finding, as far as the budget goes.
+
+    Raises what `System.run` raises.
+    """
+    attempt = _Attempt(system, finding, budget, tuple(schedule))
+    try:
+        _regroup(attempt)
+        least = _count_up(attempt)
+    except _OutOfBudget:
+        least = False
+    return Minimised(attempt.best, switches(attempt.best), least)
+
+
+class _OutOfBudget(Exception):
+    pass
+
+
+@attrs.define
+class _Attempt:
+    """The best schedule so far, and what may still be spent. Invariant: `best` shows the wanted finding."""
+
+    system: System
+    wanted: Finding
+    budget: int
+    best: tuple[Action, ...]
+
+    def shows(self, findings: Sequence[Finding]) -> bool:
+        """Is the wanted finding among these? One that needs no timeout is not traded for one that does."""
+        wanted = self.wanted
+        return any(f.group == wanted.group and f.needs_timeout <= wanted.needs_timeout for f in findings)
+
+    def spend(self, events: int) -> None:
+        self.budget -= events + 1
+        if self.budget < 0:
+            raise _OutOfBudget
+
+    def guide(self, actions: Sequence[Action]) -> bool:
+        """Run a candidate; keep its run if it is better."""
+        trace = Trace()
+        try:
+            run = self.system.run(trace, prefer(actions))
+        except NotDeterministic:
+            return False
+        better = run.ending is not Ending.STOPPED and self.take(trace, run.findings)
+        self.spend(len(trace))
+        return better
+
+    def take(self, trace: Trace, findings: Sequence[Finding]) -> bool:
+        if not self.shows(findings) or switches(trace.actions) >= switches(self.best):
+            return False
+        self.best = tuple(trace.actions)
+        return True
+
+
+# ---------------------------------------------------------------------- regroup
+
+Block = list[Action]
+"""Consecutive events of one thread."""
+
+
+def _regroup(attempt: _Attempt) -> None:
+    improved = True
+    while improved:
+        improved = False
+        blocks = _blocks(attempt.best)
+        size = len(blocks)
+        while size >= 3 and not improved:
+            improved = any(attempt.guide(guide) for guide in _regrouped(blocks, size))
+            size = size // 2 if size > 6 else size - 1
+
+
+def _blocks(schedule: Sequence[Action]) -> list[Block]:
+    return [list(block) for _, block in groupby(schedule, lambda action: action & THREAD_MASK)]
+
+
+def _regrouped(blocks: list[Block], size: int) -> Iterator[list[Action]]:
+    step = max(1, size // 4)
+    for start in range(0, len(blocks) - size + step, step):
+        window = blocks[start : start + size]
+        rest = blocks[start + size :]
+        if len(window) < 3:
+            continue
+        for order in (_by_first, _by_last):
+            yield [action for block in [*blocks[:start], *order(window), *rest] for action in block]
+
+
+def _by_first(window: list[Block]) -> list[Block]:
+    together: dict[ThreadId, Block] = {}
+    for block in window:
+        together.setdefault(block[0] & THREAD_MASK, []).extend(block)
+    return list(together.values())
+
+
+def _by_last(window: list[Block]) -> list[Block]:
+    together: dict[ThreadId, Block] = {}
+    for block in window:
+        thread = block[0] & THREAD_MASK
+        together[thread] = together.pop(thread, []) + block
+    return list(together.values())
+
+
+# ---------------------------------------------------------------------- count up
+
+
+def _count_up(attempt: _Attempt) -> bool:
+    """True when every smaller number of switches has been ruled out."""
+    values = _values(attempt.best)
+    threads = len({action & THREAD_MASK for action in attempt.best})
+    bound = max(0, threads - 1)
+    while bound < switches(attempt.best):
+        if not _with_switches(attempt, bound, values):
+            bound += 1
+    return True
+
+
+def _values(schedule: Sequence[Action]) -> dict[tuple[ThreadId, int], Action]:
+    """The actions that carry a data choice, by thread and how manieth event of it."""
+    counts: dict[ThreadId, int] = {}
+    found = {}
+    for action in schedule:
+        thread = action & THREAD_MASK
+        counts[thread] = index = counts.get(thread, 0) + 1
+        if action != thread:
+            found[thread, index] = action
+    return found
+
+
+@attrs.define
+class _Point:
+    """A point of the trace: the threads still to be tried there."""
+
+    left: int
+    switches: int
+
+
+def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, int], Action]) -> bool:
+    """Depth first through all schedules with at most `bound` switches, until one fails."""
+    trace = Trace()
+    points: list[_Point] = []
+
+    def action_of(thread: ThreadId) -> Action:
+        if not values:
+            return thread
+        index = sum(other == thread for other in trace.threads) + 1
+        return values.get((thread, index), thread)
+
+    def choose(enabled: int) -> Action:
+        position = len(trace)
+        if position < len(points):
+            point = points[position]
+        else:
+            last = 1 << trace.threads[-1] if trace.threads else 0
+            used = points[-1].switches if points else 0
+            if enabled & last:
+                # Going on comes first; switching away only while a switch is left.
+                points.append(point := _Point(enabled if used < bound else last, used))
+            elif last and used == bound:
+                return STOP
+            else:
+                points.append(point := _Point(enabled, used))
+        last = 1 << trace.threads[-1] if trace.threads else 0
+        chosen = last if point.left & last else point.left & -point.left
+        point.left &= ~chosen
+        before = points[position - 1].switches if position else 0
+        point.switches = before + (last != 0 and chosen != last)
+        return action_of(chosen.bit_length() - 1)
+
+    while True:
+        start = len(trace)
+        run = attempt.system.run(trace, choose)
+        if run.ending is not Ending.STOPPED and attempt.take(trace, run.findings):
+            return True
+        attempt.spend(len(trace) - start + start // 4)
+        while points and not points[-1].left:
+            points.pop()
+        if not points:
+            return False
+        trace.cut(len(points) - 1)

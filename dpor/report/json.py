@@ -1,0 +1,47 @@
+"""A report as one JSON object; `schema.json`, beside this file, is its documented form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from dpor.report.model import Failure, Report
+from dpor.report.steps import Step
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The object, of plain JSON types only."""
+    fields = {field.name: getattr(report, field.name) for field in attrs.fields(Report)}
+    return {
+        "schema": Report.schema,
+        **fields,
+        "verdict": report.verdict.value,
+        "reasons": list(report.reasons),
+        "restarts": list(report.restarts),
+        "findings": [_failure(failure) for failure in report.findings],
+        "versions": dict(report.versions),
+    }
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    fields = {field.name: getattr(failure, field.name) for field in attrs.fields(Failure) if field.name != "saved"}
+    return {
+        **fields,
+        "kind": failure.kind.value,
+        "schedule": list(failure.schedule),
+        "threads": list(failure.threads),
+        "trace": [_step(step) for step in failure.trace],
+        "details": list(failure.details),
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return attrs.asdict(step)
+
+
+def dumps(report: Report) -> str:
+    """The text of the report's file, with a line end."""
+    import json
+
+    return json.dumps(to_json(report), indent=1) + "\n"

@@ -1,0 +1,91 @@
+"""Watching a search: what it reports now and then, and how that is shown while it goes on.
+
+Everything goes to stderr. The status line is one escape sequence instead of rich's: that would start a thread to
+refresh it (the program under test may be using `threading` at the time), and costs 50 ms to import.
+"""
+
+from __future__ import annotations
+
+import sys
+from shutil import get_terminal_size
+from typing import Final
+
+import attrs
+
+FIRST_STATUS: Final = 0.4
+"""Seconds before the status line appears: short searches need none."""
+FIRST_LINE: Final = 5.0
+LONGEST_WAIT: Final = 60.0
+CLEAR_LINE: Final = "\r\x1b[2K"
+
+
+@attrs.frozen
+class Progress:
+    """How far a search is. `share` is an estimate in 0..1."""
+
+    executions: int
+    blocked: int
+    seconds: float
+    share: float
+
+    def __str__(self) -> str:
+        """In words.
+
+        >>> print(Progress(executions=12000, blocked=0, seconds=4.0, share=0.031))
+        12,000 executions, 3,000 a second, about 97 % left
+        """
+        rate = self.executions / self.seconds if self.seconds else 0.0
+        left = 1 - self.share
+        remaining = "nearly all left" if left > 0.995 else f"about {left * 100:.0f} % left"
+        return f"{self.executions:,} executions, {rate:,.0f} a second, {remaining}"
+
+
+class Monitor:
+    """Watches a check. This one shows nothing.
+
+    stopped         set (by a signal handler) to end the search after the present execution
+    interruptible   Ctrl-C ends the search, with a report, instead of being passed on
+    """
+
+    stopped = False
+    interruptible = False
+
+    def progress(self, progress: Progress) -> None:
+        """Called about ten times a second, between two executions."""
+
+    def done(self) -> None:
+        """The search has ended; what follows is quick."""
+
+
+class Lines(Monitor):
+    """A line at 5, 10, 20, 40 seconds, then every minute: for logs."""
+
+    def __init__(self) -> None:
+        self._next = FIRST_LINE
+
+    def progress(self, progress: Progress) -> None:
+        if progress.seconds >= self._next:
+            self._next += min(self._next, LONGEST_WAIT)
+            print(f"{progress.seconds:.0f} s: {progress}", file=sys.stderr, flush=True)
+
+
+class StatusLine(Monitor):
+    """One line that is kept up to date: for a terminal."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def progress(self, progress: Progress) -> None:
+        if progress.seconds >= FIRST_STATUS:
+            line = f"{progress.seconds:.0f} s: {progress}   (Ctrl-C: stop and tell what is known)"
+            self._write(CLEAR_LINE + line[: get_terminal_size().columns - 1])
+            self._shown = True
+
+    def done(self) -> None:
+        if self._shown:
+            self._write(CLEAR_LINE)
+            self._shown = False
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()

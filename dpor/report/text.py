@@ -1,0 +1,244 @@
+"""A report for a person at a terminal.
+
+Everything but the tables is plain text, so rich is imported only where there is a failure to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from dpor.outcome import Kind
+from dpor.report.model import Failure, Report, Verdict
+from dpor.report.steps import Step
+from dpor.schedule import relative
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+WIDEST_VALUE = 60
+LONGEST_BLOCK = 12
+"""Consecutive events of one thread to show; of longer ones the middle is left out (unless verbose)."""
+LONGEST_OUTPUT = 40
+COLOURS = ("cyan", "magenta", "green", "blue", "yellow", "bright_red")
+PLAIN_WIDTH = 400
+
+
+def to_text(report: Report, *, quiet: bool = False, verbose: bool = False) -> str:
+    """The report without colours, as wide as it needs to be."""
+    from rich.console import Console
+
+    out = StringIO()
+    show(report, Console(file=out, width=PLAIN_WIDTH, color_system=None), quiet=quiet, verbose=verbose)
+    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+
+
+def show(report: Report, console: Console, *, quiet: bool = False, verbose: bool = False) -> None:
+    """Print the report: each failure, then the verdict and what it rests on."""
+    many = len(report.findings) > 1
+    for number, failure in enumerate(report.findings, 1):
+        _line(console, headline(failure, f"FAILED {number}" if many else "FAILED"), "bold red")
+        if not quiet:
+            show_failure(failure, console, verbose=verbose)
+            console.print()
+    for line in verdict_lines(report, quiet=quiet):
+        _line(console, line, "bold green" if report.verdict is Verdict.PASS else "")
+    if verbose:
+        for line in count_lines(report):
+            _line(console, line)
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+# ---------------------------------------------------------------------- lines
+
+
+def headline(failure: Failure, word: str = "FAILED") -> str:
+    """What went wrong and where, in one line.
+
+    >>> headline(Failure(kind=Kind.ASSERTION, message="AssertionError: hits is 1", thread="main", file="c.py", line=20))
+    'FAILED  AssertionError in main at c.py:20: hits is 1'
+    """
+    first = failure.message.split("\n", 1)[0]
+    place = f" at {place_of(failure.file, failure.line)}" if failure.file else ""
+    timeout = "   (only if a wait times out)" if failure.needs_timeout else ""
+    if failure.kind in (Kind.ASSERTION, Kind.EXCEPTION):
+        name, colon, text = first.partition(": ")
+        return f"{word}  {name} in {failure.thread}{place}{colon}{text}{timeout}"
+    if failure.kind is Kind.DEADLOCK:
+        return f"{word}  deadlock: no thread can go on{timeout}"
+    return f"{word}  {failure.kind.value} in {failure.thread}{place}: {first}{timeout}"
+
+
+def place_of(file: str | None, line: int | None) -> str:
+    """File and line, short where the file lies under the working folder."""
+    if file is None:
+        return ""
+    return relative(file) if line is None else f"{relative(file)}:{line}"
+
+
+def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
+    """The verdict with its reasons: one line where it is exhaustive."""
+    counts = f"{_count(report.executions, 'execution')}, {report.seconds:.2f} s"
+    if report.verdict is Verdict.PASS:
+        return [f"PASSED  {report.target}: no interleaving fails.  {counts} ({report.strategy})"]
+    if report.verdict is Verdict.FAIL:
+        if report.exhaustive:
+            return [f"Exhaustive: every interleaving was covered.  {counts} ({report.strategy})"]
+        return [f"Not exhaustive: {'; '.join(report.reasons)}.  {counts} ({report.strategy})"]
+    lines = [f"INCONCLUSIVE  {report.target}: no failure, but not all was covered.  {counts} ({report.strategy})"]
+    return lines if quiet else lines + [f"  because {reason}" for reason in report.reasons]
+
+
+def count_lines(report: Report) -> list[str]:
+    """All counts of the search."""
+    states = "" if report.states is None else f"{_count(report.states, 'state')}, "
+    lines = [
+        f"  {_count(report.executions, 'execution')}, {report.blocked:,} blocked, "
+        f"{_count(report.events, 'event')}, {report.replayed:,} replayed, {_count(report.choices, 'choice')}, "
+        f"{states}{_count(report.outcomes, 'outcome')}, {_count(report.deadlocks, 'deadlock')}",
+        f"  {report.peak_memory_bytes / 1e6:,.0f} MB at most; "
+        + ", ".join(f"{name} {version}" for name, version in report.versions.items()),
+    ]
+    return lines + [f"  began again: {reason}" for reason in report.restarts]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+COMPARED = ("target", "strategy", "verdict", "executions", "blocked", "events", "outcomes", "deadlocks", "seconds")
+WIDTHS = (34, 8, 12, 10, 8, 10, 8, 9, 8)
+
+
+def comparison_header() -> str:
+    """The first line above `comparison_row`s."""
+    return _row(*COMPARED)
+
+
+def comparison_row(report: Report) -> str:
+    """One search as a line of a table."""
+    return _row(
+        report.target,
+        report.strategy,
+        report.verdict.value,
+        f"{report.executions:,}" + ("" if report.exhaustive else "+"),
+        f"{report.blocked:,}",
+        f"{report.events:,}",
+        f"{report.outcomes:,}",
+        f"{report.deadlocks:,}",
+        f"{report.seconds:.2f}",
+    )
+
+
+def _row(*cells: str) -> str:
+    words = 3
+    return "  ".join(
+        f"{cell:<{width}}" if number < words else f"{cell:>{width}}"
+        for number, (cell, width) in enumerate(zip(cells, WIDTHS, strict=True))
+    )
+
+
+# ---------------------------------------------------------------------- one failure
+
+
+def show_failure(failure: Failure, console: Console, *, verbose: bool = False) -> None:
+    """The events that lead to it, who waits for what, the traceback, what the program printed."""
+    if failure.kind is Kind.DEADLOCK:
+        for line in failure.message.splitlines():
+            _line(console, f"  {line}")
+    else:
+        for line in failure.message.splitlines()[1:]:
+            _line(console, f"  {line}")
+    if failure.trace:
+        console.print()
+        _show_trace(failure.trace, console, verbose)
+    if failure.details:
+        console.print()
+        for line in failure.details:
+            _line(console, f"  {line}")
+    if failure.output:
+        console.print()
+        _line(console, "  The program printed:")
+        lines = failure.output.splitlines()
+        if len(lines) > LONGEST_OUTPUT and not verbose:
+            _line(console, f"  | ... {len(lines) - LONGEST_OUTPUT} lines before")
+            lines = lines[-LONGEST_OUTPUT:]
+        for line in lines:
+            _line(console, f"  | {line}")
+    if failure.occurrences > 1:
+        _line(console, f"  Seen in {failure.occurrences:,} executions.")
+
+
+def _show_trace(steps: tuple[Step, ...], console: Console, verbose: bool) -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    wraps = ("ellipsis", True) if console.is_terminal else ("fold", False)
+    for name in ("thread", "place", "source", "operation", "value", "race"):
+        tight = name in ("thread", "place", "operation")
+        table.add_column(name, overflow=wraps[0], no_wrap=tight or wraps[1])  # type: ignore[arg-type]
+    colours: dict[str, str] = {}
+    for row in rows(steps, verbose):
+        if isinstance(row, Step):
+            colour = colours.setdefault(row.thread, COLOURS[len(colours) % len(COLOURS)])
+            table.add_row(*_cells(row, steps, colour, verbose))
+        else:
+            table.add_row("", "", f"... {row} more", "", "", "")
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def rows(steps: tuple[Step, ...], verbose: bool = False) -> Iterator[Step | int]:
+    """The steps to show; a number stands for so many left out."""
+    start = 0
+    while start < len(steps):
+        end = start
+        while end < len(steps) and steps[end].thread == steps[start].thread:
+            end += 1
+        block = steps[start:end]
+        if len(block) <= LONGEST_BLOCK or verbose:
+            yield from block
+        else:
+            yield from _shortened(block)
+        start = end
+
+
+def _shortened(block: tuple[Step, ...]) -> Iterator[Step | int]:
+    edge = LONGEST_BLOCK // 3
+    left_out = 0
+    for number, step in enumerate(block):
+        if number < edge or number >= len(block) - edge or step.racing:
+            if left_out:
+                yield left_out
+            left_out = 0
+            yield step
+        else:
+            left_out += 1
+
+
+def _cells(step: Step, steps: tuple[Step, ...], colour: str, verbose: bool) -> list[Text]:
+    from rich.text import Text
+
+    value = step.value if verbose or len(step.value) <= WIDEST_VALUE else step.value[: WIDEST_VALUE - 3] + "..."
+    return [
+        Text(step.thread, style=colour),
+        Text(place_of(step.file, step.line), style="dim"),
+        Text(step.source, style="bold" if step.racing else ""),
+        Text(step.operation),
+        Text(value),
+        Text(_race(step, steps), style="red"),
+    ]
+
+
+def _race(step: Step, steps: tuple[Step, ...]) -> str:
+    if not step.racing:
+        return ""
+    for other in steps:
+        if other.racing and other is not step:
+            return f"<- races with {other.thread} {place_of(other.file, other.line)}".rstrip()
+    return "<- races with what waits"
