@@ -1,0 +1,106 @@
+"""Abstract programs in words: the events of a run, and what the threads of a deadlock wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dpor.model.machine import Machine
+from dpor.model.rules import Await
+from dpor.model.semantics import Semantics
+from dpor.operations import THREAD_MASK, VALUE_SHIFT, ThreadId
+from dpor.outcome import Finding, Kind
+from dpor.system import Pending, Trace
+
+
+class EventText(NamedTuple):
+    """An event in words.
+
+    place       of its statement: "T0:3", or "T0:3.2.0" inside an if or a loop
+    statement   the statement's text
+    kind        the operation's
+    value       what was read, written, or came out
+    """
+
+    thread: str
+    place: str
+    statement: str
+    kind: str
+    value: str
+
+
+def describe(semantics: Semantics, machine: Machine, trace: Trace) -> list[EventText]:
+    """Repeat the trace on a fresh machine and tell what happens."""
+    texts = []
+    for action in trace.actions:
+        thread = action & THREAD_MASK
+        where, statement = machine.codes[thread].places[machine.pcs[thread]]
+        act = machine.act(thread)
+        before = act.read(machine.memory) if act else ()
+        operation = machine.step(thread, action >> VALUE_SHIFT)
+        after = act.read(machine.memory) if act else ()
+        value = str(operation.value) if operation.alternatives > 1 else _value(operation.kind, thread, before, after)
+        texts.append(EventText(f"T{thread}", where, statement, operation.kind, value))
+    return texts
+
+
+def _value(kind: str, thread: ThreadId, before: Sequence[object], after: Sequence[object]) -> str:
+    match kind:
+        case "read" | "await":
+            return str(before[0])
+        case "write":
+            return str(after[0])
+        case "rmw" | "P" | "V":
+            return f"{before[0]} -> {after[0]}"
+        case "cas":
+            return f"{before[0]} -> {after[0]}" if before != after else f"{before[0]}, kept"
+        case "try" | "tlock":
+            return "taken" if before != after else f"held by T{_owner(before[0])}"
+        case "tP":
+            return f"{before[0]} -> {after[0]}" if before != after else f"{before[0]}, not taken"
+        case "notify" | "notifyall":
+            woken = [f"T{waiting}" for waiting in _queue(before[0]) if waiting not in _queue(after[0])]
+            return f"wakes {', '.join(woken) or 'nobody'}"
+        case "rewait":
+            if before == after:
+                return "timed out"
+            return "after its timeout" if thread in _queue(before[0]) else "notified"
+    return ""
+
+
+def deadlock_finding(semantics: Semantics, blocked: Sequence[Pending], timed_out: bool) -> Finding:
+    """Who waits for what, one line a thread."""
+    lines = [f"T{pending.thread} {_waits(semantics, pending)}" for pending in blocked]
+    return Finding(Kind.DEADLOCK, "\n".join(lines), f"T{blocked[0].thread}", needs_timeout=timed_out)
+
+
+def _waits(semantics: Semantics, pending: Pending) -> str:
+    thread, operation, states = pending
+    names = [str(semantics.table.name_of(location)) for location, _ in operation.accesses]
+    match operation.kind:
+        case "lock":
+            return f"waits to lock {names[0]}, held by {_holder(states[0], thread)}"
+        case "rewait" if thread in _queue(states[0]) and not operation.enabled((states[0], None)):
+            return f"waits for a notify on {names[0]}"
+        case "rewait":
+            return f"waits to lock {names[1]} again, held by {_holder(states[1], thread)}"
+        case "P":
+            return f"waits for semaphore {names[0]}, which is {states[0]}"
+        case "await":
+            assert isinstance(operation.rule, Await)
+            return f"awaits {operation.rule.condition} of {names[0]}, which is {states[0]}"
+    return f"waits for {names[0]} to end"
+
+
+def _holder(lock: object, thread: ThreadId) -> str:
+    owner = _owner(lock)
+    return "itself" if owner == thread else f"T{owner}"
+
+
+def _owner(lock: object) -> object:
+    """Of a lock that is held: plain, or re-entrant."""
+    return lock[0] if isinstance(lock, tuple) else lock
+
+
+def _queue(condition: object) -> tuple[object, ...]:
+    return condition if isinstance(condition, tuple) else ()

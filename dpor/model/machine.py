@@ -1,0 +1,224 @@
+"""The state of one run of an abstract program, and how it changes. Knows no statements: those are compiled to functions
+(`dpor.model.semantics`) that work on a `Machine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from dpor.errors import BadProgram, NotDeterministic
+from dpor.model.expressions import Value
+from dpor.operations import Location, Operation, States, ThreadId
+from dpor.outcome import Finding
+from dpor.primitives.rules import BaseRule
+
+Memory: TypeAlias = list[Any]
+"""The state of each object, by its location."""
+
+Registers: TypeAlias = list[Value]
+
+NOT_STARTED: Final = -1
+"""Where a thread stands that some other has yet to spawn. As an index it means the last instruction, the end."""
+
+LOCAL_LIMIT: Final = 100_000
+"""So many local instructions in a row are taken for a loop that does not end."""
+
+
+class Done(NamedTuple):
+    """What an operation with a rule did in given states."""
+
+    operation: Operation
+    changes: tuple[tuple[Location, Any], ...]
+    result: Any
+
+
+class Act:
+    """An operation bound to its objects: what a thread at some instruction is about to do.
+
+    read       the states of its objects, from the memory
+    location   the first object, for operations that have just one
+    guard      is it enabled? None: always
+    recorded   do its events carry states (`Trace.befores`)?
+
+    What a rule says is asked once for each combination of states and then remembered: rules are pure.
+    """
+
+    __slots__ = ("_done", "guard", "location", "operation", "read", "recorded")
+
+    def __init__(self, operation: Operation, recorded: bool) -> None:
+        locations = [location for location, _ in operation.accesses]
+        self.operation = operation
+        self.location = locations[0] if locations else -1
+        self.read = _reader(locations)
+        self.recorded = recorded
+        self.guard: Callable[[Memory], bool] | None = None
+        self._done: dict[States, Done] = {}
+        rule = operation.rule
+        if rule is not None and type(rule).enabled is not BaseRule.enabled:
+            self.guard = lambda memory: rule.enabled(self.read(memory), operation.thread)
+
+    def perform(self, memory: Memory) -> Done:
+        """Do what the rule says."""
+        states = self.read(memory)
+        done = self._done.get(states)
+        if done is None:
+            done = self._done[states] = self._apply(states)
+        for location, state in done.changes:
+            memory[location] = state
+        return done
+
+    def _apply(self, states: States) -> Done:
+        operation, rule = self.operation, self.operation.rule
+        assert rule is not None
+        effect = rule.apply(states, operation.thread)
+        changes = tuple(
+            (location, after)
+            for (location, _), before, after in zip(operation.accesses, states, effect.states, strict=True)
+            if after is not before
+        )
+        return Done(operation.outcome(effect.modes), changes, effect.result)
+
+
+def _reader(locations: Sequence[Location]) -> Callable[[Memory], States]:
+    if len(locations) == 1:
+        (only,) = locations
+        return lambda memory: (memory[only],)
+    return lambda memory: tuple([memory[location] for location in locations])
+
+
+Find: TypeAlias = Callable[[Registers], Act]
+"""From a thread's registers to what it is about to do."""
+
+Step: TypeAlias = Callable[[Registers, "Machine"], Operation]
+"""Performs one visible instruction; returns what was done, with its outcome."""
+
+Local: TypeAlias = Callable[[Registers, "Machine"], int]
+"""Performs one local instruction; returns the position of the next."""
+
+
+class Place(NamedTuple):
+    """Where an instruction comes from: "T0:3", and the statement's text."""
+
+    where: str
+    text: str
+
+
+class Code:
+    """The instructions of one thread, as parallel lists. At each position there is a step and its find, or a local
+    instruction; the last position is the end.
+
+    registers   names; `initial` values
+    """
+
+    def __init__(self, thread: ThreadId) -> None:
+        self.thread = thread
+        self.finds: list[Find | None] = []
+        self.steps: list[Step] = []
+        self.locals: list[Local | None] = []
+        self.places: list[Place] = []
+        self.registers: list[str] = []
+        self.initial: list[Value] = []
+
+    @property
+    def end(self) -> int:
+        return len(self.steps) - 1
+
+    def add_step(self, place: Place, find: Find, step: Step) -> None:
+        self._add(place, find, step, None)
+
+    def add_local(self, place: Place, local: Local) -> None:
+        self._add(place, None, _no_step, local)
+
+    def add_end(self) -> None:
+        self._add(Place(f"T{self.thread}:end", "end"), None, _no_step, None)
+
+    def _add(self, place: Place, find: Find | None, step: Step, local: Local | None) -> None:
+        self.places.append(place)
+        self.finds.append(find)
+        self.steps.append(step)
+        self.locals.append(local)
+
+
+def _no_step(registers: Registers, machine: Machine) -> Operation:
+    raise NotDeterministic("a thread is to go on that has ended or not begun: the schedule is of another program")
+
+
+class Machine:
+    """One run.
+
+    memory, registers   the state of each object; for each thread its registers
+    pcs         where each thread stands: before a step, at its end, or `NOT_STARTED`
+    failures    what has gone wrong, by label
+    value       of the data choice that is to be made
+    timed_out   has any timed wait timed out?
+    endless     the thread that loops without a visible operation, and where; the run can not go on
+    """
+
+    __slots__ = ("codes", "endless", "failures", "memory", "pcs", "registers", "timed_out", "value")
+
+    def __init__(self, codes: Sequence[Code], memory: Sequence[Any], waiting: frozenset[ThreadId]) -> None:
+        self.codes = codes
+        self.memory = list(memory)
+        self.registers = [code.initial.copy() for code in codes]
+        self.pcs = [NOT_STARTED] * len(codes)
+        self.failures: dict[str, Finding] = {}
+        self.value = 0
+        self.timed_out = False
+        self.endless: Place | None = None
+        for thread in range(len(codes)):
+            if thread not in waiting:
+                self.start(thread)
+
+    def start(self, thread: ThreadId) -> None:
+        """Let the thread come to its first visible instruction."""
+        code = self.codes[thread]
+        self.pcs[thread] = 0
+        if code.locals[0] is not None:
+            try:
+                self._run_locals(code, 0)
+            except (ArithmeticError, TypeError, ValueError) as error:
+                raise self._bad(thread, error) from error
+
+    def step(self, thread: ThreadId, value: int) -> Operation:
+        """Let the thread perform the operation that it stands before (which is enabled) and come to its next."""
+        code = self.codes[thread]
+        pc = self.pcs[thread]
+        self.value = value
+        try:
+            operation = code.steps[pc](self.registers[thread], self)
+            pc += 1
+            self.pcs[thread] = pc
+            if code.locals[pc] is not None:
+                self._run_locals(code, pc)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise self._bad(thread, error) from error
+        return operation
+
+    def _run_locals(self, code: Code, pc: int) -> None:
+        thread, instructions = code.thread, code.locals
+        registers, pcs = self.registers[thread], self.pcs
+        for _ in range(LOCAL_LIMIT):
+            local = instructions[pc]
+            if local is None:
+                return
+            pcs[thread] = pc = local(registers, self)
+        self.endless = code.places[pc]
+
+    def _bad(self, thread: ThreadId, error: Exception) -> BadProgram:
+        place = self.codes[thread].places[self.pcs[thread]]
+        return BadProgram(f"{place.where} {place.text!r}: {error}")
+
+    def act(self, thread: ThreadId) -> Act | None:
+        """What the thread is about to do; None if it has ended or not begun."""
+        find = self.codes[thread].finds[self.pcs[thread]]
+        if find is None:
+            return None
+        try:
+            return find(self.registers[thread])
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise self._bad(thread, error) from error
+
+    def fail(self, label: str, finding: Finding) -> None:
+        """Note a failure; the same one again says nothing new."""
+        self.failures.setdefault(label, finding)

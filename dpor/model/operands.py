@@ -1,0 +1,106 @@
+"""The operands of one thread's statements: registers, expressions, and the objects that are about to be touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from dpor.model.expressions import Evaluate, Expression
+from dpor.model.machine import Act, Find, Registers
+from dpor.model.tree import Reference
+from dpor.operations import Location, Mode, OperationTable, ThreadId
+from dpor.primitives.rules import BaseRule
+
+Names: TypeAlias = tuple[str, ...]
+Values: TypeAlias = tuple[Any, ...]
+
+Bind: TypeAlias = Callable[[Names, Values], Act]
+"""The act on the objects with these names, given the values that its rule depends on."""
+
+
+class Operands:
+    """Of one thread. `positions`: where each register is; `watched`: variables whose states are recorded."""
+
+    def __init__(self, table: OperationTable, thread: ThreadId, watched: frozenset[Location]) -> None:
+        self._table = table
+        self._thread = thread
+        self._watched = watched
+        self.positions: dict[str, int] = {}
+
+    def register(self, name: str) -> int:
+        return self.positions.setdefault(name, len(self.positions))
+
+    def expression(self, expression: Expression) -> Evaluate:
+        for name in expression.names:
+            self.register(name)
+        return expression.compile(self.positions)
+
+    def values(self, expressions: Sequence[Expression]) -> Evaluate | Values:
+        """The values of several expressions, as a tuple; at once if no register is read."""
+        evaluates = [self.expression(e) for e in expressions]
+        if not any(e.names for e in expressions):
+            return tuple(evaluate(()) for evaluate in evaluates)
+        return lambda registers: tuple([evaluate(registers) for evaluate in evaluates])
+
+    # ------------------------------------------------------------------ acts
+
+    def data(self, kind: str, mode: Mode) -> Bind:
+        """A plain access of a variable."""
+
+        def bind(names: Names, values: Values) -> Act:
+            location = self._table.location(names[0])
+            return Act(self._table.intern(kind, ((location, mode),)), recorded=location in self._watched)
+
+        return bind
+
+    def ruled(self, kind: str, rule: Callable[[Names, Values], BaseRule], starts: ThreadId = -1) -> Bind:
+        """An operation that follows a rule."""
+
+        def bind(names: Names, values: Values) -> Act:
+            its = rule(names, values)
+            accesses = tuple((self._table.location(n), mode) for n, mode in zip(names, its.modes, strict=True))
+            return Act(self._table.intern(kind, accesses, its, self._thread, starts=starts), recorded=True)
+
+        return bind
+
+    def find(self, references: Sequence[Reference], bind: Bind, values: Evaluate | Values = ()) -> Find:
+        """How to find what the thread is about to do; each different act is made once."""
+        lookups = [self._lookup(reference) for reference in references]
+        if isinstance(values, tuple):
+            if all(isinstance(lookup, str) for lookup in lookups):
+                names = tuple(lookup for lookup in lookups if isinstance(lookup, str))
+                act = bind(names, values)
+                return lambda registers: act
+            constant = values
+            values = lambda registers: constant
+        evaluate = values
+        acts: dict[tuple[Names, Values], Act] = {}
+
+        def find(registers: Registers) -> Act:
+            key = tuple([n if isinstance(n, str) else n(registers) for n in lookups]), evaluate(registers)
+            act = acts.get(key)
+            if act is None:
+                act = acts[key] = bind(*key)
+            return act
+
+        return find
+
+    def _lookup(self, reference: Reference) -> str | Callable[[Registers], str]:
+        """The name of the object, or how to find it."""
+        if reference.subscript is None:
+            return reference.elements[0]
+        number = self.expression(reference.subscript)
+        elements: Mapping[int, str] = reference.elements
+
+        def lookup(registers: Registers) -> str:
+            element = number(registers)
+            if element not in elements:
+                raise ValueError(f"there is no element {element!r}")
+            return elements[element]
+
+        return lookup
+
+
+def direct(name: str) -> Reference:
+    """A reference to the object with this name."""
+    return Reference(name, {0: name})

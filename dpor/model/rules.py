@@ -1,0 +1,58 @@
+"""Rules that only abstract programs need; all others are those of `dpor.primitives`."""
+
+from __future__ import annotations
+
+import attrs
+
+from dpor.errors import BadProgram
+from dpor.model.expressions import Evaluate, Value
+from dpor.operations import READ, WRITE, Effect, States, ThreadId
+from dpor.primitives.rules import BaseRule
+
+
+@attrs.frozen
+class Await(BaseRule):
+    """Enabled when a condition on the variable holds. `registers`: those that the condition reads, before the value
+    itself, so that equal waits are equal rules."""
+
+    name = "await"
+    modes = (READ,)
+    condition: str
+    holds: Evaluate
+    registers: tuple[Value, ...]
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        try:
+            return bool(self.holds((*self.registers, states[0])))
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise BadProgram(f"T{thread} awaits {self.condition!r} of {states[0]!r}: {error}") from error
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, (READ,), states[0])
+
+
+@attrs.frozen
+class CompareAndSwap(BaseRule):
+    """Result: 1 if the value was `old`, and is now `new`; 0 if it was another, and then it is only read."""
+
+    name = "cas"
+    modes = (WRITE,)
+    old: Value
+    new: Value
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        if states[0] == self.old:
+            return Effect((self.new,), (WRITE,), 1)
+        return Effect(states, (READ,), 0)
+
+
+@attrs.frozen
+class Unlock(BaseRule):
+    """Frees a plain lock, whoever holds it, and always writes: the convention of the litmus tests, unlike Python's
+    (`dpor.primitives.locks.Release`). Result: did the caller hold it?"""
+
+    name = "unlock"
+    modes = (WRITE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect((None,), (WRITE,), states[0] == thread)

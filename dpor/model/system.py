@@ -1,0 +1,129 @@
+"""Abstract programs as a `dpor.system.System`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from dpor.errors import InternalError, NotDeterministic
+from dpor.model.describe import EventText, deadlock_finding, describe
+from dpor.model.machine import Act, Machine
+from dpor.model.semantics import Semantics
+from dpor.model.syntax import parse
+from dpor.model.tree import Program
+from dpor.operations import THREAD_MASK, VALUE_SHIFT, OperationTable, ThreadId
+from dpor.system import STOP, Chooser, Ending, Pending, Run, Trace
+
+MAX_STEPS: Final = 100_000
+
+
+class Outcome(NamedTuple):
+    """A terminal state: where each thread stands, its registers, the state of each object, what has failed."""
+
+    pcs: tuple[int, ...]
+    registers: tuple[tuple[Any, ...], ...]
+    memory: tuple[Any, ...]
+    errors: frozenset[str]
+
+
+class AbstractSystem:
+    """Runs an abstract program (checked, or in its JSON form). A run is cut after `max_steps` events.
+
+    >>> from dpor.system import Trace
+    >>> system = AbstractSystem({"vars": {"x": 0}, "threads": [["w x 1"], ["r x a", "assert a==1"]]})
+    >>> trace = Trace()
+    >>> run = system.run(trace, lambda enabled: (enabled & -enabled).bit_length() - 1)  # the lowest thread first
+    >>> trace.operations, run.findings
+    ([<write W0>, <read R0>], [])
+    """
+
+    def __init__(self, program: Program | Mapping[str, Any], max_steps: int = MAX_STEPS) -> None:
+        self.program = program if isinstance(program, Program) else parse(program)
+        self.max_steps = max_steps
+        self.table = OperationTable()
+        self.semantics = Semantics(self.program, self.table)
+
+    def run(self, trace: Trace, choose: Chooser) -> Run:
+        """See `dpor.system.System.run`."""
+        machine = self._machine()
+        self._repeat(machine, trace)
+        return self._extend(machine, trace, choose)
+
+    def describe(self, trace: Trace) -> list[EventText]:
+        """The events of the trace in words, for reports."""
+        return describe(self.semantics, self._machine(), trace)
+
+    def thread_name(self, thread: ThreadId) -> str:
+        return f"T{thread}"
+
+    def _machine(self) -> Machine:
+        semantics = self.semantics
+        return Machine(semantics.codes, semantics.initial, semantics.spawned)
+
+    # ------------------------------------------------------------------ running
+
+    def _repeat(self, machine: Machine, trace: Trace) -> None:
+        step = machine.step
+        for action, recorded in zip(trace.actions, trace.operations, strict=True):
+            operation = step(action & THREAD_MASK, action >> VALUE_SHIFT)
+            if operation is not recorded:
+                raise NotDeterministic(
+                    f"T{action & THREAD_MASK} did {operation!r} where {recorded!r} is recorded:"
+                    " the schedule is of another program"
+                )
+
+    def _extend(self, machine: Machine, trace: Trace, choose: Chooser) -> Run:
+        memory = machine.memory
+        acts = [machine.act(thread) for thread in range(len(machine.codes))]
+        while True:
+            if machine.endless is not None:
+                return self._cut(
+                    machine, f"{machine.endless.where} {machine.endless.text!r} loops without an operation"
+                )
+            enabled, bit = 0, 1
+            for act in acts:
+                if act is not None and (act.guard is None or act.guard(memory)):
+                    enabled |= bit
+                bit += bit
+            if not enabled:
+                return self._complete(machine, acts)
+            if len(trace.actions) >= self.max_steps:
+                return self._cut(machine, f"a run was cut after {self.max_steps} events (--max-steps)")
+            action = choose(enabled)
+            if action == STOP:
+                return Run(Ending.STOPPED, findings=list(machine.failures.values()))
+            thread = action & THREAD_MASK
+            act = acts[thread] if enabled >> thread & 1 else None
+            if act is None:
+                raise InternalError(f"T{thread} was chosen, which cannot run")
+            before = act.read(memory) if act.recorded else None
+            operation = machine.step(thread, action >> VALUE_SHIFT)
+            trace.actions.append(action)
+            trace.threads.append(thread)
+            trace.operations.append(operation)
+            trace.befores.append(before)
+            acts[thread] = machine.act(thread)
+            if operation.starts >= 0:
+                acts[operation.starts] = machine.act(operation.starts)
+
+    # ------------------------------------------------------------------ how a run ends
+
+    def _complete(self, machine: Machine, acts: Sequence[Act | None]) -> Run:
+        blocked = [
+            Pending(thread, act.operation, act.read(machine.memory))
+            for thread, act in enumerate(acts)
+            if act is not None
+        ]
+        outcome = Outcome(
+            tuple(machine.pcs),
+            tuple([tuple(registers) for registers in machine.registers]),
+            tuple(machine.memory),
+            frozenset(machine.failures),
+        )
+        findings = list(machine.failures.values())
+        if blocked:
+            findings.append(deadlock_finding(self.semantics, blocked, machine.timed_out))
+        return Run(Ending.COMPLETE, blocked, outcome, outcome if blocked else None, findings)
+
+    def _cut(self, machine: Machine, reason: str) -> Run:
+        return Run(Ending.CUT, findings=list(machine.failures.values()), limits=[reason])

@@ -1,0 +1,136 @@
+"""Abstract programs as checked values: what `dpor.model.syntax` reads and `dpor.model.semantics` compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Final, TypeAlias
+
+import attrs
+
+from dpor.model.expressions import Expression, Value
+
+
+class Sort(Enum):
+    """What a shared object is."""
+
+    VARIABLE = "variable"
+    LOCK = "lock"
+    RLOCK = "re-entrant lock"
+    SEMAPHORE = "semaphore"
+    CONDITION = "condition"
+
+
+@attrs.frozen
+class Object:
+    """A declared object: `name` is "x", or "x[2]" for an element; `initial` the value of a variable or semaphore."""
+
+    name: str
+    sort: Sort
+    initial: Value = None
+
+
+@attrs.frozen
+class Reference:
+    """How a statement names an object: directly, or as an element whose number an expression gives.
+
+    elements   by number, the names of the objects that it may be; a direct name is number 0 and has no subscript
+    """
+
+    text: str
+    elements: Mapping[int, str]
+    subscript: Expression | None = None
+
+
+@attrs.frozen
+class Simple:
+    """A statement that is one line. Which operands it has, `OPERANDS` says.
+
+    place   where in its thread it stands: the indices that lead to it in the JSON form, "3" or "3.2.0"
+    """
+
+    place: str
+    text: str
+    word: str
+    objects: tuple[Reference, ...] = ()
+    register: str = ""
+    expressions: tuple[Expression, ...] = ()
+    number: int = 0
+
+
+@attrs.frozen
+class If:
+    place: str
+    condition: Expression
+    then: Body
+    otherwise: Body
+
+
+@attrs.frozen
+class While:
+    place: str
+    condition: Expression
+    body: Body
+
+
+@attrs.frozen
+class Repeat:
+    times: int
+    body: Body
+
+
+Statement: TypeAlias = Simple | If | While | Repeat
+Body: TypeAlias = tuple[Statement, ...]
+
+
+@attrs.frozen
+class Program:
+    """A checked program. `registers`: initial values, one for each thread."""
+
+    name: str
+    objects: tuple[Object, ...]
+    threads: tuple[Body, ...]
+    registers: Mapping[str, tuple[Value, ...]]
+
+    def statements(self, thread: int) -> Iterator[Simple]:
+        """The simple statements of a thread, in order, each once."""
+        return _simple(self.threads[thread])
+
+
+OPERANDS: Final[Mapping[str, str]] = {
+    "r": "variable register",
+    "w": "variable expression",
+    "rmw": "variable register expression",
+    "cas": "variable expression expression register",
+    "await": "variable expression",
+    "lock": "lock",
+    "unlock": "lock",
+    "try": "lock register",
+    "tlock": "lock register",
+    "P": "semaphore",
+    "V": "semaphore",
+    "tP": "semaphore register",
+    "wait": "condition lock",
+    "twait": "condition lock register",
+    "notify": "condition",
+    "notifyall": "condition",
+    "spawn": "thread",
+    "join": "thread",
+    "choose": "register count",
+    "let": "register expression",
+    "assert": "expression",
+    "halt": "expression",
+}
+"""The words that begin a statement, and the operands that each takes. (A "lock" may be a re-entrant one.)"""
+
+
+def _simple(body: Body) -> Iterator[Simple]:
+    for statement in body:
+        match statement:
+            case Simple():
+                yield statement
+            case If():
+                yield from _simple(statement.then)
+                yield from _simple(statement.otherwise)
+            case While() | Repeat():
+                yield from _simple(statement.body)
