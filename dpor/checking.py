@@ -98,11 +98,16 @@ class _ModelTarget:
         from dpor.model import AbstractSystem, load
 
         self._path = path
-        self._system = AbstractSystem(load(path, options.name))
+        self._system = AbstractSystem(load(path, options.name), options.max_steps)
         self.run = self._system.run
 
     def describe(self, trace: Trace) -> Explained:
-        return Explained(tuple(Step(*step) for step in self._system.describe(trace)))
+        return Explained(
+            tuple(
+                Step(event.thread, None, None, f"{event.place}  {event.statement}", event.kind, event.value)
+                for event in self._system.describe(trace)
+            )
+        )
 
     def sources(self) -> Mapping[str, str]:
         from hashlib import sha256

@@ -10,12 +10,12 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -28,12 +28,15 @@ from dpor.report.text import (
     comparison_row,
     count_lines,
     headline,
+    plain,
     show,
     show_failure,
-    to_text,
     verdict_lines,
 )
 from dpor.version import VERSION
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 KEEP = Path(".dpor")
 """Where schedules go unless told otherwise; keeps itself out of version control."""
@@ -196,12 +199,8 @@ def _deliver(report: Report, json_: str | None, save: str | None, quiet: bool, v
             click.secho(first, fg=colour)
             for line in rest + (count_lines(report) if verbose else []):
                 click.echo(line)
-        elif sys.stdout.isatty():
-            from rich.console import Console
-
-            show(report, Console(), quiet=quiet, verbose=verbose)
         else:
-            click.echo(to_text(report, quiet=quiet, verbose=verbose), nl=False)
+            _draw(lambda console: show(report, console, quiet=quiet, verbose=verbose))
         for file in files:
             click.echo(f"Again: dpor replay {file}")
     if json_ is not None:
@@ -212,6 +211,15 @@ def _deliver(report: Report, json_: str | None, save: str | None, quiet: bool, v
                 out.write(dumps(report))
         except OSError as error:
             raise UserError(f"{json_}: cannot be written: {error.strerror or error}") from error
+
+
+def _draw(draw: Callable[[Console], None]) -> None:
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        draw(Console())
+    else:
+        click.echo(plain(draw), nl=False)
 
 
 def save_schedules(report: Report, save: str | None) -> list[str]:
@@ -301,11 +309,8 @@ def _same_hashes(seed: str | None) -> None:
 
 
 def _show_replayed(failure: Failure, verbose: bool) -> None:
-    click.echo(headline(failure))
-    if sys.stdout.isatty():
-        from rich.console import Console
-
-        show_failure(failure, Console(), verbose=verbose)
+    click.secho(headline(failure), fg="red", bold=True)
+    _draw(lambda console: show_failure(failure, console, verbose=verbose))
 
 
 # ---------------------------------------------------------------------- compare

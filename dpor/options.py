@@ -12,7 +12,7 @@ import attrs
 from dpor.errors import UserError
 
 DEFAULT_SECONDS = 60.0
-DEFAULT_STEPS = 10_000
+DEFAULT_STEPS = 20_000
 
 
 class Timeouts(StrEnum):

@@ -72,8 +72,6 @@ class SavedSchedule:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file. Raises `BadSchedule` if that cannot be done."""
-        import json
-
         finding = {
             "kind": self.finding.kind.value,
             "message": self.finding.message,
@@ -84,7 +82,7 @@ class SavedSchedule:
         }
         content = {"format": FORMAT, "schema": SCHEMA, **attrs.asdict(self), "finding": finding}
         try:
-            Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            Path(path).write_text(to_json_text(content), encoding="utf-8")
         except OSError as error:
             raise BadSchedule(f"{path}: cannot be written: {error.strerror or error}") from error
 
@@ -194,6 +192,23 @@ def read_sources(hashes: Mapping[str, str]) -> dict[str, Source]:
             source = Source(sha256, "")
         found[relative(path)] = source if source.sha256 == sha256 else Source(sha256, "")
     return found
+
+
+def to_json_text(content: object) -> str:
+    """JSON that a person can read: indented, lists of numbers on one line.
+
+    >>> print(to_json_text({"schedule": [0, 1, 1]}), end="")
+    {
+     "schedule": [0, 1, 1]
+    }
+    """
+    import json
+    import re
+
+    text = json.dumps(content, indent=1)
+    # Newlines never stand inside a JSON string, so this cannot touch one.
+    numbers = re.compile(r"\[\n\s*\d+(?:,\n\s*\d+)*\n\s*\]")
+    return numbers.sub(lambda found: f"[{', '.join(re.findall(r'[0-9]+', found[0]))}]", text) + "\n"
 
 
 def relative(path: str) -> str:

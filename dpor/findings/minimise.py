@@ -22,7 +22,7 @@ from itertools import groupby, pairwise
 
 import attrs
 
-from dpor.errors import NotDeterministic
+from dpor.errors import UserError
 from dpor.operations import THREAD_MASK, Action, ThreadId
 from dpor.outcome import Finding
 from dpor.schedule import prefer
@@ -95,7 +95,7 @@ class _Attempt:
         trace = Trace()
         try:
             run = self.system.run(trace, prefer(actions))
-        except NotDeterministic:
+        except UserError:  # the guide made the program do something that cannot be followed
             return False
         better = run.ending is not Ending.STOPPED and self.take(trace, run.findings)
         self.spend(len(trace))

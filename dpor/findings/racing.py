@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dpor.errors import NotDeterministic
+from dpor.errors import UserError
 from dpor.happens_before import HappensBefore
 from dpor.operations import Action
 from dpor.outcome import Finding
@@ -64,6 +64,6 @@ def _reversed(happens_before: HappensBefore, trace: Trace, pair: RacingPair, act
 def _fails(system: System, guide: list[Action], finding: Finding) -> bool:
     try:
         run = system.run(Trace(), prefer(guide))
-    except NotDeterministic:
+    except UserError:
         return True
     return any(other.group == finding.group for other in run.findings)

@@ -8,6 +8,7 @@ import attrs
 
 from dpor.report.model import Failure, Report
 from dpor.report.steps import Step
+from dpor.schedule import to_json_text
 
 
 def to_json(report: Report) -> dict[str, Any]:
@@ -42,6 +43,4 @@ def _step(step: Step) -> dict[str, Any]:
 
 def dumps(report: Report) -> str:
     """The text of the report's file, with a line end."""
-    import json
-
-    return json.dumps(to_json(report), indent=1) + "\n"
+    return to_json_text(to_json(report))

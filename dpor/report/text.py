@@ -5,7 +5,7 @@ Everything but the tables is plain text, so rich is imported only where there is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -26,12 +26,12 @@ COLOURS = ("cyan", "magenta", "green", "blue", "yellow", "bright_red")
 PLAIN_WIDTH = 400
 
 
-def to_text(report: Report, *, quiet: bool = False, verbose: bool = False) -> str:
-    """The report without colours, as wide as it needs to be."""
+def plain(draw: Callable[[Console], None]) -> str:
+    """What is drawn, without colours, as wide as it needs to be."""
     from rich.console import Console
 
     out = StringIO()
-    show(report, Console(file=out, width=PLAIN_WIDTH, color_system=None), quiet=quiet, verbose=verbose)
+    draw(Console(file=out, width=PLAIN_WIDTH, color_system=None))
     return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
 
 
@@ -241,4 +241,4 @@ def _race(step: Step, steps: tuple[Step, ...]) -> str:
     for other in steps:
         if other.racing and other is not step:
             return f"<- races with {other.thread} {place_of(other.file, other.line)}".rstrip()
-    return "<- races with what waits"
+    return "<- races with a thread that waits"

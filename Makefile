@@ -1,0 +1,29 @@
+# Each target sets up what it needs: a virtual environment in .venv, the dependencies, the package itself.
+# PYTHON=... chooses the interpreter (3.11 or later); otherwise the first one that is recent enough.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+RECENT := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	if $$p -c '$(RECENT)' >/dev/null 2>&1; then echo $$p; break; fi; done)
+
+.PHONY: install test compare
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml Makefile
+	@test -n "$(PYTHON)" || { echo "dpor needs Python 3.11 or later with the venv module: make PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) -c '$(RECENT)' || { echo "$(PYTHON) is older than Python 3.11, or has no venv module"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test]'
+	touch $@
+
+test: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+compare: install
+	$(BIN)/dpor compare
