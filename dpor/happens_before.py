@@ -48,6 +48,7 @@ class HappensBefore:
     clocks     the clock of each event, itself included: event j happens before event i or is i iff
                `clocks[i][threads[j]] >= indices[j]`
     indices    how manieth event of its thread each event is, from 1
+    clocks_only   set it where races are not asked for and the trace has no states
     Invariant: all lists are as long as the part of the trace taken in so far (`len(self)`).
     """
 
@@ -56,6 +57,7 @@ class HappensBefore:
         self.clocks: list[Clock] = []
         self.indices: list[int] = []
         self._latest: list[Clock] = []  # by thread: the clock of its latest event, or of the event that started it
+        self.clocks_only = False
         self._accesses: dict[Location, _Accesses] = {}
         self._history: dict[Location, list[int]] = {}  # events with recorded states, by location
         self._undo: list[tuple[int, Location, _Accesses]] = []
@@ -96,9 +98,13 @@ class HappensBefore:
 
         partners = self._partners(thread, operation, clock)
         races: list[Race]
-        if not partners:
+        if operation.barrier:
+            races = self._barrier_races(operation, past)
+            for other in self._latest:
+                join(clock, other)
+        elif not partners:
             races = []
-        elif operation.rule is None:
+        elif operation.rule is None or self.clocks_only:
             # Latest first: a partner that happens before a later one does not race.
             races = []
             threads, indices, clocks = trace.threads, self.indices, self.clocks
@@ -113,9 +119,6 @@ class HappensBefore:
             races = self.races_of(thread, operation, before)
             for partner in partners:
                 join(clock, self.clocks[partner])
-        if operation.barrier:
-            for other in self._latest:
-                join(clock, other)
 
         clock[thread] = index
         self._record(position, thread, operation, before is not None)
@@ -126,6 +129,11 @@ class HappensBefore:
             self.clock_of(operation.starts)
             self._set_latest(position, operation.starts, clock)
         return races
+
+    def _barrier_races(self, operation: Operation, past: Clock) -> list[Race]:
+        """A barrier happens where nothing but barriers can; its last location is what they compete for."""
+        rival = self._accesses.get(operation.accesses[-1][0], _UNTOUCHED).write
+        return [Race(rival, operation)] if rival >= 0 and not self._in(past, rival) else []
 
     def clock_of(self, thread: ThreadId) -> Clock:
         """What happened before the next event of the thread (not to be changed)."""

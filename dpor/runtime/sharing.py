@@ -1,39 +1,286 @@
-"""Which objects are shared, and the names of their locations. (Interface first: the body follows.)"""
+"""Which objects are shared, and the names of their locations.
+
+An object that a thread makes belongs to it until a reference may be where another thread can reach it: `publish` then
+gives it, and all that is reachable from it, a `Record`. Accesses to objects without a record are no operations.
+
+Names. A location must have the same number in every run, and in equivalent runs the same object must have the same
+name though threads run in another order. So an object is named when it is published, by who publishes it, how many
+events that thread has then performed, and how manieth object it is since: all of it is a function of the publisher's
+own past. (Naming by first access fails: which thread comes first differs between equivalent runs.)
+
+The rule is checked. The first thread to touch an object without a record marks it as its own; if another thread then
+touches it, a reference escaped unseen. Such types are remembered: all their objects share one record from then on,
+coarse but sound, and the search starts again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+import builtins
+import gc
+import types
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, Final
 
-from dpor.operations import Location
+from dpor.operations import Access, Location, Mode, Operation
+from dpor.runtime import control
 
-STRUCTURE = "<structure>"
+STRUCTURE: Final = "<structure>"
 """The part of a container that changes when its length, its keys or the positions of its elements do."""
 
-ELEMENTS = "<elements>"
+ELEMENTS: Final = "<elements>"
 """The part that stands for all elements together: READ by whoever looks at all of them, UPDATEd by a store of one."""
+
+ATOMIC: Final[frozenset[type]] = frozenset(
+    {
+        int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice, type,
+        types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.CodeType,
+        types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
+        types.MemberDescriptorType, types.ClassMethodDescriptorType, types.MappingProxyType, property, staticmethod,
+        classmethod, types.GenericAlias, types.UnionType, tuple, frozenset,
+    }
+)  # fmt: skip
+"""Types whose objects hold nothing of their own that can change (what a tuple or a function refers to may)."""
+
+_CONTAINED: Final = frozenset({tuple, frozenset, types.FunctionType, types.MethodType, types.BuiltinFunctionType})
+"""Of these, those through which other objects are reached."""
 
 
 class Record:
     """A shared object, for the whole of a search.
 
-    number   run-stable: the same object has the same number in equivalent runs
+    name, number   of the object: run-stable
+    reads, writes  operations on its fields, made once: None where an access of the field is no operation
+    obj            the object, in the present run
     """
 
-    number: int
+    __slots__ = ("_locations", "name", "number", "obj", "reads", "writes")
+
+    def __init__(self, name: Hashable) -> None:
+        self.name = name
+        self.number = control.operations.location(name)
+        self.reads: dict[str, Operation | None | Callable[..., Any]] = {}
+        self.writes: dict[str, Operation | None] = {}
+        self.obj: Any = None
+        self._locations: dict[Hashable, Location] = {}
 
     def location(self, part: Hashable) -> Location:
         """The location of a part: a field's name, an element's key, STRUCTURE or ELEMENTS."""
-        raise NotImplementedError
+        location = self._locations.get(part)
+        if location is None:
+            location = self._locations[part] = control.operations.location((self.number, part))
+        return location
+
+    def access(self, kind: str, part: Hashable, mode: Mode) -> Operation:
+        accesses: tuple[Access, ...] = ((self.location(part), mode),)
+        return control.operations.intern(kind, accesses)
+
+
+class Alias(Record):
+    """The record of an object's `__dict__`: its keys are the fields of the object."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: Record) -> None:
+        super().__init__(("dict of", owner.name))
+        self.owner = owner
+
+    def location(self, part: Hashable) -> Location:
+        return super().location(part) if part in (STRUCTURE, ELEMENTS) else self.owner.location(part)
+
+
+table: dict[int, Record | control.GuestThread] = {}
+"""By `id`: the record of a shared object, or the thread to which an unshared one belongs. Objects in it are kept alive
+until the run ends, so that no number is used twice."""
+_kept: list[Any] = []
+_records: dict[Hashable, Record] = {}
+_roots: Callable[[], Iterable[tuple[Hashable, Any]]] = lambda: ()
+_roots_published = False
+
+
+def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
+    """Before each run. `roots`: what every thread can reach (globals and class attributes of the program), named."""
+    global _roots, _roots_published
+    table.clear()
+    _kept.clear()
+    for record in _records.values():
+        record.obj = None
+    _roots = roots
+    _roots_published = False
+
+
+def forget() -> None:
+    """Before a search starts, for the first time or again: records hold what the facts of the old one implied."""
+    _records.clear()
+    table.clear()
+    _kept.clear()
 
 
 def record_of(obj: Any) -> Record | None:
     """The record of a shared object; None where an access is no operation: the object belongs to one thread, cannot
     change (int, str, function, ...), or only one thread exists."""
-    raise NotImplementedError
+    if not control.multi:
+        return None
+    mark = table.get(id(obj))
+    if mark is control.current:
+        return None
+    if mark is None:
+        return _first_touch(obj)
+    return mark if isinstance(mark, Record) else _escaped(obj)
+
+
+def _first_touch(obj: Any) -> Record | None:
+    kind = type(obj)
+    if kind in ATOMIC or is_neutral(kind) or issubclass(kind, type):
+        return None
+    if _type_key(kind) in control.facts:
+        return _coarse(obj)
+    table[id(obj)] = control.current
+    _kept.append(obj)
+    return None
+
+
+def _escaped(obj: Any) -> Record:
+    """Two threads touch an object of which no publication was seen."""
+    key = _type_key(type(obj))
+    control.withdraw(key, f"objects of type {key[1]}.{key[2]} reach other threads unseen: all are taken as shared")
+    return _coarse(obj)
+
+
+def _coarse(obj: Any) -> Record:
+    return _put(obj, _type_key(type(obj)))
+
+
+def _type_key(kind: type) -> tuple[str, str, str]:
+    return ("type", kind.__module__, kind.__qualname__)
+
+
+def _put(obj: Any, name: Hashable) -> Record:
+    record = _records.get(name)
+    if record is None:
+        record = _records[name] = Record(name)
+    record.obj = obj
+    table[id(obj)] = record
+    _kept.append(obj)
+    return record
+
+
+def alias(obj: Any, fields: dict[str, Any]) -> None:
+    """The dict is the `__dict__` of the shared object: accesses of either are accesses of both."""
+    owner = table.get(id(obj))
+    if isinstance(owner, Record) and id(fields) not in table:
+        name = ("dict of", owner.name)
+        record = _records.get(name)
+        if record is None:
+            record = _records[name] = Alias(owner)
+        record.obj = fields
+        table[id(fields)] = record
+        _kept.append(fields)
+
+
+def run_number(obj: Any) -> int | None:
+    """A number for the object that equivalent runs agree on; None if it has none."""
+    mark = table.get(id(obj))
+    return mark.number if isinstance(mark, Record) else None
+
+
+# ---------------------------------------------------------------------- publishing
 
 
 def publish(value: Any) -> None:
     """Make the value, and all that is reachable from it, shared: a reference is about to be stored where another
     thread can reach it."""
-    raise NotImplementedError
+    if control.multi and type(value) not in _QUICK:
+        _publish(value)
+
+
+_QUICK: Final = frozenset({int, float, bool, str, bytes, type(None), complex, range, type})
+
+
+def publish_roots(front: Any) -> None:
+    """A thread is about to start: what it is given, and what every thread can reach, is shared."""
+    global _roots_published
+    if not _roots_published:
+        _roots_published = True
+        for name, value in _roots():
+            _publish(value, name)
+    _publish(front)
+
+
+control.before_spawn = publish_roots
+
+
+def _publish(value: Any, root: Hashable = None) -> None:
+    thread = control.current
+    stack = [value]
+    visited: set[int] = set()
+    counted = 0
+    while stack:
+        obj = stack.pop()
+        kind = type(obj)
+        if kind in _QUICK:
+            continue
+        key = id(obj)
+        if kind in _CONTAINED:
+            if key in visited:
+                continue
+            visited.add(key)
+        elif kind in ATOMIC or issubclass(kind, type):
+            continue
+        elif is_neutral(kind):
+            if key in visited:
+                continue
+            visited.add(key)
+        else:
+            if isinstance(table.get(key), Record):
+                continue
+            type_key = _type_key(kind)
+            if type_key in control.facts:
+                _put(obj, type_key)
+            elif root is not None:
+                _put(obj, ("root", root, counted))
+                counted += 1
+            else:
+                _put(obj, ("object", *thread.name_object()))
+        stack.extend(reversed(_children(obj, kind)))
+
+
+def _children(obj: Any, kind: type) -> list[Any]:
+    if kind is types.FunctionType:
+        cells = [c for c in obj.__closure__ or ()]
+        return [*cells, *(obj.__defaults__ or ()), *(obj.__kwdefaults__ or {}).values(), *obj.__dict__.values()]
+    if kind is types.BuiltinFunctionType:
+        owner = obj.__self__
+        return [] if type(owner) is types.ModuleType else [owner]
+    if kind is frozenset or kind is set:
+        return sorted(gc.get_referents(obj), key=_stable)
+    return [
+        child
+        for child in gc.get_referents(obj)
+        if type(child) not in _QUICK and type(child) is not types.ModuleType and not isinstance(child, type)
+    ]
+
+
+def _stable(obj: Any) -> str:
+    """Sets have no order that two runs agree on, unless their elements have."""
+    return repr(obj) if type(obj) in ATOMIC else type(obj).__qualname__
+
+
+# ---------------------------------------------------------------------- kinds of types
+
+_neutral: dict[type, bool] = {}
+
+
+def is_neutral(kind: type) -> bool:
+    """Objects whose accesses are never operations of ours: the stand-ins, which perform their own."""
+    answer = _neutral.get(kind)
+    if answer is None:
+        module = kind.__module__
+        answer = isinstance(module, str) and module.startswith("dpor.runtime")
+        answer = answer or (kind in _HARMLESS or issubclass(kind, BaseException) and module == builtins.__name__)
+        if len(_neutral) > 5000:  # classes made anew by every run are not kept for ever
+            _neutral.clear()
+        _neutral[kind] = answer
+    return answer
+
+
+_HARMLESS: Final = frozenset({types.FrameType, types.TracebackType})

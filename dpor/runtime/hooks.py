@@ -1,0 +1,367 @@
+"""What instrumented code calls for attributes, globals, closure cells and loops (other hooks: `operators`, `builtins`).
+
+Loads return the object and leave the look-up itself to the program's own bytecode, right after the operation: nothing
+can come in between, and the error, the line and the frame are the program's own.
+
+A field that nobody writes after its object is shared needs no operation at all. So a field (its class and name), a
+module global, a class attribute or a closure cell is silent until something writes it while several threads exist; that
+first write makes it *visible*, and the search starts again with that known. Runs in which it was silent had no such
+write, and without one its reads commute with everything.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+from dpor.operations import READ, WRITE, Access, Operation
+from dpor.runtime import control, sharing
+from dpor.runtime.sharing import STRUCTURE, Record, publish, record_of, table
+
+# ---------------------------------------------------------------------- attributes
+
+
+def attr(obj: Any, name: str) -> Any:
+    """Before the load of `obj.name`. Returns what the attribute is then looked up on."""
+    if control.multi:
+        mark = table.get(id(obj))
+        if mark is control.current:
+            return obj
+        if mark is None:
+            record = sharing._first_touch(obj)
+            if record is None:
+                return obj
+        elif isinstance(mark, Record):
+            record = mark
+        else:
+            record = sharing._escaped(obj)
+        try:
+            operation = record.reads[name]
+        except KeyError:
+            operation = record.reads[name] = _read_operation(record, obj, name)
+        if operation is None:
+            return obj
+        if type(operation) is Operation:
+            control.access(operation)
+            return obj
+        return operation(obj, record, name)  # type: ignore[operator]
+    return obj
+
+
+_ways: dict[type, dict[str, int]] = {}
+_PLAIN, _FIELD, _CALLED, _LATER = 1, 2, 3, 4
+"""How the callee of `obj.m(...)` is found: a function of the class, of which nothing need be known; by a load like any
+other; a callable that `call` has to look at; a method in C of an object that may be private, given arguments that may
+not be."""
+
+
+def meth(obj: Any, name: str) -> Any:
+    """Before the load of `obj.name` for a call. Returns what it is then looked up on."""
+    kind = type(obj)
+    try:
+        way = _ways[kind][name]
+    except KeyError:
+        way = _ways.setdefault(kind, {})[name] = _way(kind, name)
+    if way == _PLAIN:
+        return obj
+    if way == _FIELD:
+        return attr(obj, name)
+    if way == _LATER:
+        return _looked_at(obj, name) if control.multi and record_of(obj) is None else attr(obj, name)
+    found = attr(obj, name)
+    return _looked_at(obj, name) if found is obj else found
+
+
+def _looked_at(obj: Any, name: str) -> Any:
+    from dpor.runtime.builtins import call
+
+    try:
+        callee = getattr(obj, name)
+    except AttributeError:
+        return obj  # let the program's own look-up raise
+    looked_at = call(callee)
+    return obj if looked_at is callee else Holder(name, looked_at)
+
+
+def _way(kind: type, name: str) -> int:
+    if issubclass(kind, (types.ModuleType, type)):
+        return _CALLED
+    if sharing.is_neutral(kind):
+        return _PLAIN
+    found, _ = _static(kind, name)
+    if kind in (str, bytes):
+        return _CALLED if name in ("join", "format", "format_map", "__mod__") else _PLAIN
+    if kind in sharing.ATOMIC:
+        return _PLAIN
+    if type(found) in _C_CALLABLES:
+        return _LATER
+    if isinstance(found, (types.FunctionType, staticmethod, classmethod)):
+        inner = found if isinstance(found, types.FunctionType) else found.__func__
+        if not isinstance(inner, types.FunctionType) or not is_instrumented(inner):
+            return _CALLED
+        visible = field_key(kind, name) in control.facts or ("class attribute", name) in control.facts
+        return _CALLED if visible else _PLAIN
+    return _CALLED
+
+
+def forget_types() -> None:
+    """The classes of the program are made anew, or the facts have changed."""
+    _ways.clear()
+
+
+def setattr_(value: Any, obj: Any, name: str) -> None:
+    """`obj.name = value`."""
+    if control.multi:
+        record = record_of(obj)
+        if record is None:
+            if isinstance(obj, (type, types.ModuleType)):
+                _write_class_or_module(obj, name)
+                publish(value)
+        else:
+            operation = _write_operation(record, obj, name)
+            if operation is not None:
+                control.access(operation)
+            publish(value)
+    elif isinstance(obj, (type, types.ModuleType, types.FunctionType)):
+        control.dirty = True
+    setattr(obj, name, value)
+
+
+def delattr_(obj: Any, name: str) -> None:
+    """`del obj.name`."""
+    if control.multi:
+        record = record_of(obj)
+        if record is None:
+            if isinstance(obj, (type, types.ModuleType)):
+                _write_class_or_module(obj, name)
+        else:
+            operation = _write_operation(record, obj, name)
+            if operation is not None:
+                control.access(operation)
+    elif isinstance(obj, (type, types.ModuleType, types.FunctionType)):
+        control.dirty = True
+    delattr(obj, name)
+
+
+def _read_operation(record: Record, obj: Any, name: str) -> Any:
+    """What a load of the field is: an operation, nothing (None), or a function that makes a stand-in."""
+    kind = type(obj)
+    if name == "__dict__":
+        return _load_dict
+    found, _ = _static(kind, name)
+    if type(found) in _C_CALLABLES:
+        return None if _is_harmless(kind, name) else standin
+    if found is not _MISSING and _is_data_descriptor(found):
+        if not isinstance(found, types.MemberDescriptorType):
+            return None  # a property: what it does is instrumented itself
+    elif isinstance(found, types.FunctionType) and not is_instrumented(found):
+        return _opaque_method
+    if field_key(kind, name) not in control.facts:
+        return None
+    return record.access("read", name, READ)
+
+
+_C_CALLABLES: Final = frozenset(
+    {
+        types.MethodDescriptorType, types.WrapperDescriptorType, types.BuiltinFunctionType,
+        types.ClassMethodDescriptorType,
+    }
+)  # fmt: skip
+_SPECIAL: Final = frozenset(
+    {"__getitem__", "__setitem__", "__delitem__", "__contains__", "__len__", "__iter__", "__iadd__", "__next__"}
+)
+_IMMUTABLE_C: Final = frozenset({"datetime", "re", "_decimal", "decimal", "uuid", "_thread", "types", "zoneinfo"})
+
+
+def _is_harmless(kind: type, name: str) -> bool:
+    """A method in C that touches nothing that can change."""
+    return (name.startswith("__") and name not in _SPECIAL) or kind.__module__ in _IMMUTABLE_C
+
+
+def is_instrumented(function: types.FunctionType) -> bool:
+    return ".call" in function.__globals__
+
+
+def standin(obj: Any, record: Record, name: str) -> Any:
+    """On which the attribute, a method in C, is the operation when called."""
+    from dpor.runtime import containers
+
+    return containers.standin(obj, record, name)
+
+
+class Holder:
+    """An object with one attribute."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.__dict__[name] = value
+
+
+def _opaque_method(obj: Any, record: Record, name: str) -> Any:
+    from dpor.runtime.builtins import call
+
+    return Holder(name, call(getattr(obj, name)))
+
+
+def _load_dict(obj: Any, record: Record, name: str) -> Any:
+    """`obj.__dict__` of a shared object: its keys are the object's fields."""
+    fields = obj.__dict__
+    if isinstance(fields, dict):
+        sharing.alias(obj, fields)
+        control.facts_add(("dict exposed", sharing._type_key(type(obj))), f"the __dict__ of {type(obj).__qualname__}")
+    return obj
+
+
+def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
+    try:
+        return record.writes[name]
+    except KeyError:
+        pass
+    kind = type(obj)
+    found, _ = _static(kind, name)
+    operation: Operation | None
+    if found is not _MISSING and _is_data_descriptor(found) and not isinstance(found, types.MemberDescriptorType):
+        operation = None
+    else:
+        key = field_key(kind, name)
+        if key not in control.facts:
+            control.withdraw(key, f"{kind.__qualname__}.{name} is written while several threads exist")
+            return record.access("write", name, WRITE)
+        accesses: tuple[Access, ...] = ((record.location(name), WRITE),)
+        if ("dict exposed", sharing._type_key(kind)) in control.facts:
+            accesses += ((sharing.Alias(record).location(STRUCTURE), WRITE),)
+        operation = control.operations.intern("write", accesses)
+    record.writes[name] = operation
+    return operation
+
+
+def field_key(kind: type, name: str) -> tuple[str, str, str, str]:
+    """The name of a field: the class that it is accessed through, and its name."""
+    return ("field", kind.__module__, kind.__qualname__, name)
+
+
+_MISSING: Final = object()
+
+
+def _static(kind: type, name: str) -> tuple[Any, type | None]:
+    """What the class has under the name, and where, without running any code of the program."""
+    for base in kind.__mro__:
+        found = base.__dict__.get(name, _MISSING)
+        if found is not _MISSING:
+            return found, base
+    return _MISSING, None
+
+
+def _is_data_descriptor(found: Any) -> bool:
+    kind = type(found)
+    return hasattr(kind, "__set__") or hasattr(kind, "__delete__")
+
+
+# ---------------------------------------------------------------------- classes, modules, globals, cells
+
+
+def _write_class_or_module(obj: Any, name: str) -> None:
+    """A class attribute or module global changes while several threads exist."""
+    control.dirty = True
+    if isinstance(obj, types.ModuleType):
+        _write_global(obj.__name__, name)
+        return
+    key = ("class attribute", name)
+    if key not in control.facts:
+        control.withdraw(key, f"the class attribute {obj.__qualname__}.{name} is written while several threads exist")
+    control.access(class_operation("write", name, WRITE))
+
+
+def class_operation(kind: str, name: str, mode: Any) -> Operation:
+    location = control.operations.location(("class attribute", name))
+    return control.operations.intern(kind, ((location, mode),))
+
+
+def attr_with_classes(obj: Any, name: str) -> Any:
+    """As `attr`, in searches in which class attributes are written: their names are looked up as operations."""
+    if control.multi:
+        if isinstance(obj, types.ModuleType):
+            if ("global", obj.__name__, name) in control.facts:
+                control.access(_global_operation("read", obj.__name__, name, READ))
+            return obj
+        if ("class attribute", name) in control.facts:
+            control.access(class_operation("read", name, READ))
+    return attr(obj, name)
+
+
+def _global_operation(kind: str, module: str, name: str, mode: Any) -> Operation:
+    location = control.operations.location(("global", module, name))
+    return control.operations.intern(kind, ((location, mode),))
+
+
+def _write_global(module: str, name: str) -> None:
+    key = ("global", module, name)
+    if key not in control.facts:
+        control.withdraw(key, f"the global {module}.{name} is written while several threads exist")
+    control.access(_global_operation("write", module, name, WRITE))
+
+
+def global_hooks(module: str) -> dict[str, Callable[..., Any]]:
+    """The hooks of one module's globals that functions rebind."""
+
+    def gload(name: str) -> None:
+        if control.multi and ("global", module, name) in control.facts:
+            control.access(_global_operation("read", module, name, READ))
+
+    def gstore(name: str, value: Any) -> Any:
+        control.dirty = True
+        if control.multi:
+            _write_global(module, name)
+            publish(value)
+        return value
+
+    def gdel(name: str) -> None:
+        gstore(name, None)
+
+    return {".gload": gload, ".gstore": gstore, ".gdel": gdel}
+
+
+def cload(closure: types.FunctionType) -> None:
+    """Before the load of the variable that the lambda refers to."""
+    if control.multi:
+        assert closure.__closure__ is not None
+        cell = closure.__closure__[0]
+        record = record_of(cell)
+        if record is not None:
+            key = _cell_key(closure)
+            if key in control.facts:
+                control.access(record.access("read", key[3], READ))
+
+
+def cstore(closure: types.FunctionType, value: Any) -> Any:
+    """Before the store of the variable that the lambda refers to. Returns the value."""
+    if control.multi:
+        assert closure.__closure__ is not None
+        record = record_of(closure.__closure__[0])
+        if record is not None:
+            key = _cell_key(closure)
+            if key not in control.facts:
+                control.withdraw(key, f"the variable {key[3]} of an enclosing function is rebound by several threads")
+            control.access(record.access("write", key[3], WRITE))
+            publish(value)
+    return value
+
+
+def _cell_key(closure: types.FunctionType) -> tuple[str, str, str, str]:
+    code = closure.__code__
+    return ("field", code.co_filename, "<cell>", code.co_freevars[0])
+
+
+def attribute_hooks(facts: set[object]) -> dict[str, Callable[..., Any]]:
+    """The hooks of this file that are the same for all modules, as the facts of the search require."""
+    classes = any(isinstance(fact, tuple) and fact[0] in ("class attribute", "global") for fact in facts)
+    load = attr_with_classes if classes else attr
+    return {
+        ".attr": load,
+        ".meth": meth,
+        ".setattr": setattr_,
+        ".delattr": delattr_,
+        ".cload": cload,
+        ".cstore": cstore,
+        ".tick": control.tick,
+    }

@@ -1,0 +1,306 @@
+"""Loads the program: an import hook that instrumentes its modules, and brings them back to their first state.
+
+The program's own modules (the target's file, the project that it lies in, and packages named with `--instrument`) are
+compiled from rewritten source; everything else is imported as usual. Their `__builtins__` has an `__import__` that
+gives them the stand-ins of `threading`, `queue` and the like, so host and program each see their own.
+
+Import runs once. Before every run the modules' code is executed again in the same module objects, in the order in
+which they were first completed, unless nothing that outlives a run can have been changed: a module is *constant* if its
+top level only imports, defines functions and plain classes and binds constants.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.machinery
+import importlib.util
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from dpor.errors import BadTarget
+from dpor.runtime.instrument import instrument
+
+_ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+_NEVER = ("dpor", "statics", "greenlet", "attrs", "attr", "pytest", "_pytest", "hypothesis")
+
+
+class GuestModule:
+    """One instrumented module: its code, and the globals that it starts with."""
+
+    def __init__(self, module: types.ModuleType, tree: ast.Module, path: str) -> None:
+        self.module = module
+        self.tree = tree
+        self.path = path
+        self.code: types.CodeType | None = None
+        self.first: dict[str, Any] = {}
+        self.constant = _is_constant(tree)
+
+
+class Loader:
+    """The program's modules. `hooks(module name)`: the names that instrumented code needs in its globals."""
+
+    def __init__(
+        self,
+        hooks: Callable[[str], dict[str, Any]],
+        guest_module: Callable[[str], types.ModuleType | None],
+        instrument_packages: Sequence[str] = (),
+    ) -> None:
+        self._hooks = hooks
+        self._guest_module = guest_module
+        self._packages = tuple(instrument_packages)
+        self._root: Path | None = None
+        self._files: set[str] = set()
+        self.modules: dict[str, GuestModule] = {}
+        self.sources: dict[str, str] = {}
+        self.visible_globals: dict[str, frozenset[str]] = {}
+        self._shadowed: dict[str, types.ModuleType] = {}
+        self._builtins = dict(vars(builtins), __import__=self._import)
+        self._entry: str | None = None
+
+    # ------------------------------------------------------------------ which files are the program's
+
+    def set_root(self, file: Path) -> None:
+        """The program is what lies in the project of this file."""
+        directory = file.resolve().parent
+        for candidate in (directory, *directory.parents):
+            if any((candidate / mark).exists() for mark in _ROOT_MARKS):
+                self._root = candidate
+                return
+        self._root = directory
+
+    def is_guest_file(self, filename: str) -> bool:
+        return filename in self._files
+
+    def _is_program(self, name: str, origin: str | None) -> bool:
+        if origin is None or not origin.endswith(".py"):
+            return False
+        top = name.partition(".")[0]
+        if any(name == p or name.startswith(p + ".") for p in self._packages):
+            return True
+        if top in _NEVER or top in sys.stdlib_module_names:
+            return False
+        path = Path(origin).resolve()
+        if self._root is None or "site-packages" in path.parts or not path.is_relative_to(self._root):
+            return False
+        return not any(part.startswith(".") for part in path.relative_to(self._root).parts)
+
+    # ------------------------------------------------------------------ importing
+
+    @contextmanager
+    def importing(self) -> Iterator[None]:
+        """While the program runs or is loaded: its imports go through here, and its modules are in `sys.modules`."""
+        finder = _Finder(self)
+        sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
+        self._shadowed = {}
+        for name, guest in self.modules.items():
+            self._enter(name, guest.module)
+        try:
+            yield
+        finally:
+            sys.meta_path.remove(finder)  # type: ignore[arg-type]
+            for name in self.modules:
+                sys.modules.pop(name, None)
+            sys.modules.update(self._shadowed)
+
+    def _enter(self, name: str, module: types.ModuleType) -> None:
+        if name in sys.modules and sys.modules[name] is not module:
+            self._shadowed[name] = sys.modules[name]
+        sys.modules[name] = module
+
+    def _import(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> types.ModuleType:
+        if level == 0:
+            stand_in = self._guest_module(name)
+            if stand_in is not None:
+                if fromlist or "." not in name:
+                    return stand_in
+                top = self._guest_module(name.partition(".")[0])
+                if top is not None:
+                    return top
+        from dpor.runtime import control
+
+        with control.atomic():
+            return builtins.__import__(name, globals, locals, fromlist, level)
+
+    def load_file(self, file: Path) -> types.ModuleType:
+        """The module of a file, by its dotted name if it lies in a package, else by its stem."""
+        file = file.resolve()
+        self.set_root(file)
+        parts = [file.stem]
+        directory = file.parent
+        while (directory / "__init__.py").exists():
+            parts.insert(0, directory.name)
+            directory = directory.parent
+        if parts[-1] == "__init__":
+            parts.pop()
+        if str(directory) not in sys.path:
+            sys.path.insert(0, str(directory))
+        name = ".".join(parts)
+        if name in sys.stdlib_module_names or name in _NEVER:
+            name = f"__target_{name}__"
+        self._entry = str(file)
+        if "." in name:
+            return self.load_name(name)
+        spec = importlib.util.spec_from_file_location(name, file)
+        assert spec is not None
+        spec.loader = _InstrumentingLoader(self, name, str(file))
+        module = importlib.util.module_from_spec(spec)
+        self._enter(name, module)
+        spec.loader.exec_module(module)
+        return module
+
+    def load_name(self, name: str) -> types.ModuleType:
+        for known in [m for m in sys.modules if name == m or name.startswith(m + ".")]:
+            spec = getattr(sys.modules[known], "__spec__", None)
+            if known not in self.modules and spec is not None and self._is_program(known, spec.origin):
+                self._shadowed[known] = sys.modules.pop(known)
+        return importlib.import_module(name)
+
+    def compile(self, name: str, path: str, module: types.ModuleType) -> GuestModule:
+        source = Path(path).read_bytes()
+        try:
+            tree = ast.parse(source, path)
+        except SyntaxError as error:
+            raise BadTarget(f"{path}:{error.lineno}: {error.msg}") from None
+        except ValueError as error:
+            raise BadTarget(f"{path}: {error}") from None
+        guest = GuestModule(module, tree, path)
+        self._files.add(path)
+        self.sources[path] = sha256(source).hexdigest()
+        self._prepare(name, guest)
+        self.modules.pop(name, None)
+        return guest
+
+    def _prepare(self, name: str, guest: GuestModule) -> None:
+        source = ast.parse(Path(guest.path).read_bytes(), guest.path)
+        guest.code = instrument(source, guest.path, visible_globals=self.visible_globals.get(name, frozenset()))
+        guest.module.__dict__.update(self._hooks(name), __builtins__=self._builtins)
+        guest.first = dict(guest.module.__dict__)
+
+    # ------------------------------------------------------------------ between runs
+
+    def renew(self) -> None:
+        """The facts have changed: compile again with the globals that are visible now."""
+        for name, guest in self.modules.items():
+            guest.module.__dict__.clear()
+            guest.module.__dict__.update(
+                {k: v for k, v in guest.first.items() if k.startswith("__") and k != "__builtins__"}
+            )
+            self._prepare(name, guest)
+
+    def reset(self) -> None:
+        """Execute the modules again, each in its first globals."""
+        for guest in list(self.modules.values()):
+            namespace = guest.module.__dict__
+            namespace.clear()
+            namespace.update(guest.first)
+            assert guest.code is not None
+            exec(guest.code, namespace)
+
+    @property
+    def is_constant(self) -> bool:
+        return all(guest.constant for guest in self.modules.values())
+
+    def roots(self) -> Iterable[tuple[Any, Any]]:
+        """What every thread can reach: globals, and what classes hold."""
+        for name, guest in self.modules.items():
+            for key, value in guest.module.__dict__.items():
+                if key.startswith((".", "__")):
+                    continue
+                if isinstance(value, type):
+                    if value.__module__ == name:
+                        for attribute, held in value.__dict__.items():
+                            if not attribute.startswith("__"):
+                                yield (name, key, attribute), _unwrapped(held)
+                else:
+                    yield (name, key), value
+
+
+def _unwrapped(held: Any) -> Any:
+    return held.__func__ if isinstance(held, (staticmethod, classmethod)) else held
+
+
+class _Finder:
+    """Finds the program's modules before anybody else does."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or not self._loader._is_program(name, spec.origin):
+            return None
+        spec.loader = _InstrumentingLoader(self._loader, name, str(spec.origin))
+        return spec
+
+
+class _InstrumentingLoader:
+    def __init__(self, loader: Loader, name: str, path: str) -> None:
+        self._loader = loader
+        self._name = name
+        self._path = path
+
+    def create_module(self, spec: Any) -> None:
+        return None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        guest = self._loader.compile(self._name, self._path, module)
+        assert guest.code is not None
+        exec(guest.code, module.__dict__)
+        self._loader.modules[self._name] = guest  # now, so that modules that it imports come first
+
+    def get_filename(self, name: str) -> str:
+        return self._path
+
+
+# ---------------------------------------------------------------------- constant modules
+
+_PLAIN_DECORATORS = ("staticmethod", "classmethod", "property")
+
+
+def _is_constant(tree: ast.Module) -> bool:
+    """Does nothing at the top level make an object that a run could change?"""
+    return all(_is_constant_statement(statement) for statement in tree.body)
+
+
+def _is_constant_statement(statement: ast.stmt) -> bool:
+    if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass)):
+        return True
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        names = all(isinstance(target, ast.Name) for target in targets)
+        return names and (statement.value is None or _is_constant_value(statement.value))
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        defaults = [*statement.args.defaults, *[d for d in statement.args.kw_defaults if d is not None]]
+        plain = all(isinstance(d, ast.Name) and d.id in _PLAIN_DECORATORS for d in statement.decorator_list)
+        rebinds = any(isinstance(node, ast.Global) for node in ast.walk(statement))
+        return plain and not rebinds and all(_is_constant_value(d) for d in defaults)
+    if isinstance(statement, ast.ClassDef):
+        plain = not statement.decorator_list and not statement.keywords
+        bases = all(isinstance(base, (ast.Name, ast.Attribute)) for base in statement.bases)
+        return plain and bases and all(_is_constant_statement(inner) for inner in statement.body)
+    if isinstance(statement, ast.If):  # if __name__ == "__main__"
+        return all(_is_constant_statement(inner) for inner in [*statement.body, *statement.orelse]) or _is_main(statement)
+    return False
+
+
+def _is_main(statement: ast.If) -> bool:
+    test = statement.test
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
+
+
+def _is_constant_value(value: ast.expr) -> bool:
+    if isinstance(value, ast.Tuple):
+        return all(_is_constant_value(element) for element in value.elts)
+    if isinstance(value, ast.UnaryOp):
+        return isinstance(value.operand, ast.Constant)
+    return isinstance(value, ast.Constant)

@@ -1,0 +1,23 @@
+"""What a user may set about how a Python program is run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+
+@attrs.frozen
+class RuntimeOptions:
+    """How runs go.
+
+    max_steps      events of one run, before it is cut
+    max_back_edges loop iterations without an event, before the run is cut
+    timeouts       "any": a timed wait may end at any point where it waits; "idle": only when nothing else can move
+    timeout_limit  how often a call site may time out in one thread and run while something else can move
+    """
+
+    max_steps: int = 20_000
+    max_back_edges: int = 1_000_000
+    timeouts: Literal["any", "idle"] = "any"
+    timeout_limit: int = 1
