@@ -15,6 +15,8 @@ from dpor.schedule import SavedSchedule
 
 
 class Verdict(StrEnum):
+    """What a check concludes."""
+
     PASS = "pass"
     """Every interleaving class was covered and none failed."""
     FAIL = "fail"
