@@ -15,11 +15,12 @@ of the program runs to its end without blocking; a program that catches even thi
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import attrs
 from greenlet import getcurrent, greenlet
@@ -92,7 +93,7 @@ class GuestThread:
 
     __slots__ = (
         "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "name", "objects",
-        "pending", "running", "standing_alone", "time", "timed", "waits_at",
+        "pending", "running", "standing_alone", "time", "timed",
     )  # fmt: skip
 
     def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
@@ -113,7 +114,6 @@ class GuestThread:
         self.running = True
         self.standing_alone = False  # started, and not yet at its first operation
         self.greenlet: greenlet = None  # type: ignore[assignment]
-        self.waits_at: FrameType | None = None
 
     def name_object(self) -> tuple[ThreadId, int, int]:
         """A name for an object that this thread now makes known: equal in equivalent runs."""
@@ -141,6 +141,8 @@ class Recorder:
     """Told of every event of a run that is being explained. A Protocol in spirit; the default does nothing."""
 
     def event(self, thread: GuestThread, operation: Operation, objects: tuple[SyncObject, ...] | None) -> None: ...
+
+    def finish(self) -> None: ...
 
 
 # ---------------------------------------------------------------------- the state of the one run
@@ -208,6 +210,8 @@ def begin(
     _position, _replayed = 0, len(trace)
     _ending, _error = Ending.COMPLETE, None
     _atomic = _patience = 0
+    taken_at.clear()
+    stuck.clear()
     _quiescence.location = operations.location("quiescence")
     _process.location = operations.location("process")
     _process.state = 1
@@ -227,7 +231,7 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
         main.greenlet.switch()
         blocked = _blocked() if _error is None and _ending is Ending.COMPLETE else []
         if recorder is not None:
-            _note_frames()
+            recorder.finish()
         return _ending, blocked
     finally:
         error = _error
@@ -313,8 +317,6 @@ def _stand(operation: Operation, objects: tuple[SyncObject, ...] | None) -> None
     me = current
     me.pending = operation
     me.objects = objects
-    if recorder is not None:
-        me.waits_at = sys._getframe(2)
     if me.standing_alone:  # just started: back to the parent, who goes on with its own step
         me.standing_alone = False
         getcurrent().parent.switch()
@@ -492,8 +494,9 @@ def _time_out(me: GuestThread, operation: Operation, objects: tuple[SyncObject, 
 # ---------------------------------------------------------------------- daemon threads
 #
 # A program ends when its last non-daemon thread does, whatever its daemon threads are about to do. So every operation
-# of a daemon thread reads the number of live non-daemon threads, which the start and end of those threads write. Programs
-# without daemon threads (nearly all) are spared that: it begins, and the search starts again, when one is started.
+# of a daemon thread reads the number of live non-daemon threads, which the start and end of those threads write.
+# Programs without daemon threads (nearly all) are spared that: it begins, and the search starts again, when one is
+# started.
 
 DAEMONS = "daemon threads"
 
@@ -828,21 +831,71 @@ def _describe(operation: Operation | None) -> str:
     return f"{operation.kind} of {', '.join(str(operations.name_of(location)) for location, _ in operation.accesses)}"
 
 
+class Stuck(NamedTuple):
+    """A thread that can never go on, in words.
+
+    sentence   "waits to lock ..., held by ..., at file:line";  details   further lines
+    """
+
+    thread: str
+    daemon: bool
+    waits_for: str
+    place: tuple[str, int] | None
+    sentence: str
+    details: tuple[str, ...]
+
+
+stuck: list[Stuck] = []
+
+
 def _blocked() -> list[Pending]:
-    return [Pending(t.id, t.pending, _states_of(t)) for t in threads if t.running and t.pending is not None]
+    left = [t for t in threads if t.running and t.pending is not None]
+    stuck[:] = [_stuck(t) for t in left]
+    return [Pending(t.id, t.pending, _states_of(t)) for t in left if t.pending is not None]
+
+
+def _stuck(thread: GuestThread) -> Stuck:
+    assert thread.pending is not None
+    glet = thread.greenlet
+    frame = guest_frame(glet.gr_frame) if glet else None
+    place = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    at = "" if place is None else f" at {os.path.basename(place[0])}:{place[1]}"
+    what, details = [], []
+    for o in thread.objects or ():
+        if o is _process:
+            continue
+        name = type(o).__name__
+        if o.made_at is not None:
+            name += f" made at {os.path.basename(o.made_at[0])}:{o.made_at[1]}"
+        owner = o.state[0] if isinstance(o.state, tuple) and len(o.state) == 2 else o.state
+        if thread.pending.kind in ("lock", "rewait") and isinstance(owner, int) and "Lock" in type(o).__name__:
+            name += f", held by {threads[owner].name if owner != thread.id else 'itself'}"
+            taken = taken_at.get(id(o))
+            if taken is not None:
+                name += f" since {os.path.basename(taken[0])}:{taken[1]}"
+        elif isinstance(o.state, str) and getattr(o, "_name", None):
+            name = str(o._name)
+        what.append(name)
+    verb = {"lock": "waits to lock", "rewait": "waits in", "join": "waits for the end of", "P": "waits to acquire"}
+    kind = thread.pending.kind
+    return Stuck(
+        thread.name,
+        thread.daemon,
+        f"{kind} {what}",
+        place,
+        f"{verb.get(kind, 'waits: ' + kind)} {' with '.join(what)}{at}",
+        tuple(details),
+    )
+
+
+taken_at: dict[int, tuple[str, int]] = {}
+"""Where each lock that is held was taken; kept by a recorder."""
 
 
 def _states_of(thread: GuestThread) -> States:
     assert thread.pending is not None
     states = tuple(o.state for o in thread.objects or ())
     return states + (None,) * (len(thread.pending.accesses) - len(states))
-
-
-def _note_frames() -> None:
-    """Keep where each blocked thread stands, for the report."""
-    for thread in threads:
-        if not thread.running or thread.pending is None:
-            thread.waits_at = None
 
 
 def _lose_patience() -> None:

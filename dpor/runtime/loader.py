@@ -156,6 +156,36 @@ class Loader:
         spec.loader.exec_module(module)
         return module
 
+    def include(self, name: str) -> None:
+        """Take the module's top package as the program's."""
+        self._packages += (name.partition(".")[0],)
+
+    def load_host_file(self, file: Path, host: str) -> types.ModuleType:
+        """An instrumented copy of a module that the host has imported already."""
+        if host != "__main__" and "." in host:
+            self.set_root(file)
+            spec = importlib.util.find_spec(host)
+            if spec is not None and spec.origin is not None and Path(spec.origin).resolve() == file.resolve():
+                self._packages += (host,)
+                return self.load_name(host)
+        return self.load_file(file)
+
+    def code_at(self, path: str, plain: types.CodeType) -> types.CodeType | None:
+        """The instrumented code of what was compiled to `plain`: of the same name, at the same line."""
+        for guest in self.modules.values():
+            if guest.path == path and guest.code is not None:
+                stack = [guest.code]
+                while stack:
+                    code = stack.pop()
+                    if (
+                        code.co_firstlineno == plain.co_firstlineno
+                        and code.co_qualname == plain.co_qualname
+                        and set(code.co_freevars) == set(plain.co_freevars)
+                    ):
+                        return code
+                    stack.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
+        return None
+
     def load_name(self, name: str) -> types.ModuleType:
         for known in [m for m in sys.modules if name == m or name.startswith(m + ".")]:
             spec = getattr(sys.modules[known], "__spec__", None)
@@ -289,7 +319,9 @@ def _is_constant_statement(statement: ast.stmt) -> bool:
         bases = all(isinstance(base, (ast.Name, ast.Attribute)) for base in statement.bases)
         return plain and bases and all(_is_constant_statement(inner) for inner in statement.body)
     if isinstance(statement, ast.If):  # if __name__ == "__main__"
-        return all(_is_constant_statement(inner) for inner in [*statement.body, *statement.orelse]) or _is_main(statement)
+        return all(_is_constant_statement(inner) for inner in [*statement.body, *statement.orelse]) or _is_main(
+            statement
+        )
     return False
 
 

@@ -58,7 +58,7 @@ class Record:
     def __init__(self, name: Hashable) -> None:
         self.name = name
         self.number = control.operations.location(name)
-        self.reads: dict[str, Operation | None | Callable[..., Any]] = {}
+        self.reads: dict[str, Operation | Callable[..., Any] | None] = {}
         self.writes: dict[str, Operation | None] = {}
         self.obj: Any = None
         self._locations: dict[Hashable, Location] = {}
@@ -164,6 +164,10 @@ def _put(obj: Any, name: Hashable) -> Record:
     return record
 
 
+def record_named(name: Hashable) -> Record | None:
+    return _records.get(name)
+
+
 def alias(obj: Any, fields: dict[str, Any]) -> None:
     """The dict is the `__dict__` of the shared object: accesses of either are accesses of both."""
     owner = table.get(id(obj))
@@ -246,8 +250,12 @@ def _publish(value: Any, root: Hashable = None) -> None:
 
 def _children(obj: Any, kind: type) -> list[Any]:
     if kind is types.FunctionType:
-        cells = [c for c in obj.__closure__ or ()]
-        return [*cells, *(obj.__defaults__ or ()), *(obj.__kwdefaults__ or {}).values(), *obj.__dict__.values()]
+        return [
+            *(obj.__closure__ or ()),
+            *(obj.__defaults__ or ()),
+            *(obj.__kwdefaults__ or {}).values(),
+            *obj.__dict__.values(),
+        ]
     if kind is types.BuiltinFunctionType:
         owner = obj.__self__
         return [] if type(owner) is types.ModuleType else [owner]
@@ -276,7 +284,7 @@ def is_neutral(kind: type) -> bool:
     if answer is None:
         module = kind.__module__
         answer = isinstance(module, str) and module.startswith("dpor.runtime")
-        answer = answer or (kind in _HARMLESS or issubclass(kind, BaseException) and module == builtins.__name__)
+        answer = answer or kind in _HARMLESS or (issubclass(kind, BaseException) and module == builtins.__name__)
         if len(_neutral) > 5000:  # classes made anew by every run are not kept for ever
             _neutral.clear()
         _neutral[kind] = answer

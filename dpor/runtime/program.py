@@ -1,0 +1,317 @@
+"""A Python program as a system: loads the target, runs it under control, says how a run ended.
+
+A run: the stand-ins begin anew; the program's modules are executed again if an earlier run may have changed them; the
+target is called in the main model thread; what `threading` does at the end of a program follows. Then the outcome is
+read off: what the target returned, by structure, or who failed how.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import sys
+import types
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dpor.errors import BadTarget, UserError
+from dpor.outcome import Finding, Kind
+from dpor.primitives.threads import End
+from dpor.report.steps import Explained
+from dpor.runtime import control, hooks, sharing
+from dpor.runtime.canonical import freeze
+from dpor.runtime.loader import Loader
+from dpor.runtime.options import RuntimeOptions
+from dpor.runtime.target import Target, open_target
+from dpor.system import Chooser, Ending, Pending, Run, Trace
+
+COLLECT_EVERY = 256
+"""Runs between garbage collections: a collection at a moment of its own would run finalisers in the middle of a run."""
+
+_END = End()
+
+
+class PythonSystem:
+    """A target, ready to be run again and again. Implements `dpor.system.System`."""
+
+    def __init__(
+        self,
+        target: str | Callable[[], object],
+        options: RuntimeOptions | None = None,
+        instrument: tuple[str, ...] = (),
+        facts: Any = None,
+    ) -> None:
+        from dpor.runtime import stdlib
+
+        self.options = options or RuntimeOptions()
+        self._search = control.Search()
+        if facts:
+            self._search.facts.update(_thawed(fact) for fact in facts)
+        self._stdlib = stdlib
+        stdlib.begin_search()
+        self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
+        self._renew = False
+        self._loaded = False
+        self._target: Target | None = None
+        self._given = target
+        self._facts_used = frozenset(self._search.facts)
+        self._runs = 0
+        self._returned: Hashable = None
+        self._sink = _Sink()
+        self._load()
+
+    # ------------------------------------------------------------------ loading
+
+    def _hooks(self, module: str) -> dict[str, Any]:
+        from dpor.runtime import builtins, operators
+
+        return {
+            **operators.HOOKS,
+            ".call": builtins.call,
+            **hooks.attribute_hooks(self._search.facts),
+            **hooks.global_hooks(module),
+        }
+
+    def _load(self) -> None:
+        """Import the program, under control, so that what its modules make is named as in every later run."""
+        self._begin_search()
+
+        def load() -> None:
+            try:
+                self._target = open_target(self._given, self._loader)
+            except UserError as error:
+                failed.append(error)
+            except control.GuestExit:
+                raise
+            except BaseException as error:
+                where = _where(error, self._loader)
+                failed.append(BadTarget(f"{_name(self._given)} cannot be imported: {_message(error)}{where}"))
+
+        failed: list[UserError] = []
+        control.is_guest_file = self._loader.is_guest_file
+        trace = Trace()
+        with self._loader.importing(), self._sink.quiet():
+            control.begin(self._search, self.options, trace, _first_enabled, None)
+            sharing.begin(self._loader.roots)
+            self._stdlib.reset()
+            control.drive(load)
+        if failed:
+            raise failed[0]
+        if control.exceptions and self._target is None:
+            raise BadTarget(f"{_name(self._given)} cannot be imported")
+
+    def _begin_search(self) -> None:
+        sharing.forget()
+        hooks.forget_types()
+
+    # ------------------------------------------------------------------ running
+
+    def run(self, trace: Trace, choose: Chooser) -> Run:
+        """See `dpor.system.System.run`."""
+        return self._run(trace, choose, None)
+
+    def _run(self, trace: Trace, choose: Chooser, recorder: control.Recorder | None) -> Run:
+        if len(trace) == 0:
+            self._renew_facts()
+        self._runs += 1
+        was_enabled = gc.isenabled()
+        gc.disable()
+        control.is_guest_file = self._loader.is_guest_file
+        self._returned = None
+        try:
+            with self._loader.importing(), self._sink.quiet():
+                control.begin(self._search, self.options, trace, choose, recorder)
+                sharing.begin(self._loader.roots)
+                self._stdlib.reset()
+                ending, blocked = control.drive(self._main)
+            return self._ended(ending, blocked)
+        finally:
+            if self._runs % COLLECT_EVERY == 0:
+                gc.collect()
+            if was_enabled:
+                gc.enable()
+
+    def _renew_facts(self) -> None:
+        """Facts that the last run showed change what is hooked: begin again with them."""
+        if self._search.facts == self._facts_used:
+            return
+        self._facts_used = frozenset(self._search.facts)
+        visible: dict[str, set[str]] = {}
+        for fact in self._facts_used:
+            if isinstance(fact, tuple) and fact[0] == "global":
+                visible.setdefault(fact[1], set()).add(fact[2])
+        self._loader.visible_globals = {name: frozenset(names) for name, names in visible.items()}
+        self._loader.renew()
+        self._begin_search()
+        control.dirty = True
+
+    def _main(self) -> None:
+        """What the main model thread does."""
+        target = self._target
+        assert target is not None
+        if control.dirty or not self._loader.is_constant:
+            control.dirty = False
+            self._loader.reset()
+            hooks.forget_types()
+        try:
+            try:
+                self._returned = freeze(target.function()())
+            except SystemExit:
+                pass
+            except BaseException as error:
+                control.report_exception(error)
+                if isinstance(error, control.GuestExit):
+                    raise
+            self._stdlib.run_atexit()
+        finally:
+            control.perform(_END, self._stdlib.main_thread())
+
+    # ------------------------------------------------------------------ how it ended
+
+    def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
+        findings = [self._failure(thread, error) for thread, error in control.exceptions]
+        deadlock: Hashable = None
+        outcome: Hashable = None
+        if ending is Ending.COMPLETE:
+            stuck = [s for s in control.stuck if not s.daemon]
+            if stuck:
+                deadlock = (tuple((s.thread, s.waits_for, s.place) for s in stuck), tuple(f.group for f in findings))
+                findings.append(_deadlock(stuck))
+            failures = tuple(sorted(f"{f.thread}: {f.message}" for f in findings))
+            outcome = (self._returned, failures)
+        return Run(ending, blocked, outcome, deadlock, findings, tuple(control.limits))
+
+    def _failure(self, thread: control.GuestThread, error: BaseException) -> Finding:
+        place = _place(error, self._loader)
+        return Finding(
+            Kind.ASSERTION if isinstance(error, AssertionError) else Kind.EXCEPTION,
+            _message(error),
+            thread.name,
+            *place,
+            needs_timeout=control.timed_out,
+        )
+
+    # ------------------------------------------------------------------ for reports
+
+    def describe(self, trace: Trace) -> Explained:
+        """Repeat the trace, a complete run, and tell its events."""
+        from dpor.runtime.recording import Recording
+
+        recording = Recording(self._loader)
+        self._sink.keep()
+        run = self._run(trace, _none_enabled, recording)
+        del run
+        return Explained(recording.steps(), self._sink.kept())
+
+    def sources(self) -> Mapping[str, str]:
+        """The program's files, with their SHA-256."""
+        return dict(self._loader.sources)
+
+    def versions(self) -> Mapping[str, str]:
+        import greenlet
+
+        return {"greenlet": greenlet.__version__}
+
+    def facts(self) -> Any:
+        """What the search has learnt about the program, as JSON."""
+        return sorted(([*fact] if isinstance(fact, tuple) else fact for fact in self._search.facts), key=str)
+
+
+def _thawed(fact: Any) -> object:
+    return tuple(_thawed(part) for part in fact) if isinstance(fact, list) else fact
+
+
+def _first_enabled(enabled: int) -> int:
+    return (enabled & -enabled).bit_length() - 1
+
+
+def _none_enabled(enabled: int) -> int:
+    return _first_enabled(enabled)
+
+
+def _name(target: object) -> str:
+    return target if isinstance(target, str) else getattr(target, "__qualname__", repr(target))
+
+
+def _message(error: BaseException) -> str:
+    """`Type: text`, whatever the program's `__str__` does."""
+    try:
+        text = str(error)
+    except BaseException:
+        text = "<its text cannot be had: __str__ failed>"
+    if len(text) > 2000:
+        text = text[:2000] + "..."
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _place(error: BaseException, loader: Loader) -> tuple[str | None, int | None]:
+    """Where in the program's source it was raised: the innermost frame there."""
+    place: tuple[str | None, int | None] = (None, None)
+    traceback: types.TracebackType | None = error.__traceback__
+    while traceback is not None:
+        filename = traceback.tb_frame.f_code.co_filename
+        if loader.is_guest_file(filename):
+            place = (filename, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return place
+
+
+def _where(error: BaseException, loader: Loader) -> str:
+    file, line = _place(error, loader)
+    return "" if file is None else f" ({Path(file).name}:{line})"
+
+
+def _deadlock(stuck: list[control.Stuck]) -> Finding:
+    lines = [f"{s.thread} {s.sentence}" for s in stuck]
+    first = stuck[0]
+    file, line = first.place or (None, None)
+    return Finding(
+        Kind.DEADLOCK,
+        "\n".join(lines),
+        first.thread,
+        file,
+        line,
+        needs_timeout=control.timed_out,
+        details=tuple(detail for s in stuck for detail in s.details),
+    )
+
+
+class _Sink:
+    """Where the program's printing goes: nowhere, or for the run that is shown, here."""
+
+    def __init__(self) -> None:
+        self._text: io.StringIO | None = None
+
+    def keep(self) -> None:
+        self._text = io.StringIO()
+
+    def kept(self) -> str:
+        text = self._text.getvalue() if self._text is not None else ""
+        self._text = None
+        return text
+
+    def quiet(self) -> _Quiet:
+        return _Quiet(self._text if self._text is not None else _Nowhere())
+
+
+class _Nowhere(io.TextIOBase):
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+
+class _Quiet:
+    """Redirects standard output and error for the length of a run."""
+
+    def __init__(self, to: Any) -> None:
+        self._to = to
+
+    def __enter__(self) -> None:
+        self._old = sys.stdout, sys.stderr
+        sys.stdout = sys.stderr = self._to
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout, sys.stderr = self._old

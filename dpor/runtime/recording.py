@@ -1,0 +1,176 @@
+"""Repeats a run and tells its events: where in the source, what was done to what, with which value."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from typing import Any
+
+from dpor.operations import READ, Operation
+from dpor.report.steps import Step
+from dpor.runtime import control, sharing
+from dpor.runtime.control import GuestThread, Recorder, SyncObject
+from dpor.runtime.loader import Loader
+from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Record
+
+_LONGEST = 60
+_UNKNOWN = object()
+
+
+class _Event:
+    """One event while the run goes on; `after` is how the value of a write is found once it has happened."""
+
+    __slots__ = ("after", "file", "line", "operation", "thread", "value")
+
+    def __init__(self, thread: str, file: str | None, line: int | None, operation: str, value: str, after: Any) -> None:
+        self.thread = thread
+        self.file = file
+        self.line = line
+        self.operation = operation
+        self.value = value
+        self.after = after
+
+
+class Recording(Recorder):
+    """Collects the events of one run."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._events: list[_Event] = []
+        self._last: dict[int, _Event] = {}
+
+    def event(self, thread: GuestThread, operation: Operation, objects: tuple[SyncObject, ...] | None) -> None:
+        self.settle(thread)
+        frame = control.guest_frame(sys._getframe(1))
+        file, line = (None, None) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        if objects is None:
+            text, value, after = _plain(operation)
+        else:
+            text, value, after = _synchronising(operation, objects)
+            self._note_lock(operation, objects, file, line)
+        event = _Event(thread.name, file, line, text, value, after)
+        self._events.append(event)
+        self._last[thread.id] = event
+
+    def settle(self, thread: GuestThread) -> None:
+        """The thread's last operation has been performed: see what it wrote."""
+        event = self._last.get(thread.id)
+        if event is not None and event.after is not None:
+            value = _peek(*event.after)
+            event.value = "" if value is _UNKNOWN else _short(value)
+            event.after = None
+
+    def finish(self) -> None:
+        for event in self._events:
+            if event.after is not None:
+                value = _peek(*event.after)
+                event.value = "" if value is _UNKNOWN else _short(value)
+                event.after = None
+
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(
+            Step(
+                e.thread,
+                e.file,
+                e.line,
+                linecache.getline(e.file, e.line).strip() if e.file and e.line else "",
+                e.operation,
+                e.value,
+            )
+            for e in self._events
+        )
+
+    def _note_lock(
+        self, operation: Operation, objects: tuple[SyncObject, ...], file: str | None, line: int | None
+    ) -> None:
+        if file is None or line is None:
+            return
+        for o in objects:
+            if operation.kind in ("lock", "try", "rewait") and "Lock" in type(o).__name__:
+                control.taken_at[id(o)] = (file, line)
+
+
+def _synchronising(operation: Operation, objects: tuple[SyncObject, ...]) -> tuple[str, str, Any]:
+    names = [_sync_name(o) for o in objects if not type(o).__name__.startswith("_")]
+    failed = operation.kind == "try" and all(mode is READ for _, mode in operation.accesses)
+    return f"{operation.kind} {' with '.join(names)}".strip(), "failed" if failed else "", None
+
+
+def _sync_name(o: SyncObject) -> str:
+    name = getattr(o, "_name", None)
+    return str(name) if isinstance(name, str) else type(o).__name__
+
+
+def _plain(operation: Operation) -> tuple[str, str, Any]:
+    if operation.alternatives > 1:
+        return f"choose one of {operation.alternatives}", str(operation.value), None
+    if not operation.accesses:
+        return operation.kind, "", None
+    location, mode = operation.accesses[0]
+    name = control.operations.name_of(location)
+    if isinstance(name, tuple) and name and name[0] == "global":
+        module = sys.modules.get(name[1])
+        return _told(operation, mode, name[2], vars(module) if module else None, name[2])
+    if isinstance(name, tuple) and name and name[0] == "class attribute":
+        return f"{operation.kind} class attribute {name[1]}", "", None
+    if isinstance(name, tuple) and len(name) == 2 and isinstance(name[0], int):
+        record = record_numbered(name[0])
+        obj = record.obj if record is not None else None
+        part = name[1]
+        owner = type(obj).__name__ if record is not None else "object"
+        if owner == "cell":
+            return _told(operation, mode, str(part), obj, "cell_contents")
+        if part in (STRUCTURE, ELEMENTS):
+            return f"{operation.kind} {owner}", "" if obj is None else _short(obj), None
+        if isinstance(obj, (list, dict)):
+            return _told(operation, mode, f"{owner}[{_short(part)}]", obj, part)
+        return _told(operation, mode, f"{owner}.{part}", obj, part)
+    return operation.kind, "", None
+
+
+def _told(operation: Operation, mode: Any, name: str, obj: Any, part: Any) -> tuple[str, str, Any]:
+    text = f"{operation.kind} {name}"
+    if mode is READ:
+        value = _peek(obj, part)
+        return text, "" if value is _UNKNOWN else _short(value), None
+    return text, "", (obj, part)
+
+
+def record_numbered(number: int) -> Record | None:
+    """The record of a shared object of the present run."""
+    name = control.operations.name_of(number)
+    return sharing.record_named(name)
+
+
+def _peek(obj: Any, part: Any) -> Any:
+    """The value there, without running any code of the program."""
+    try:
+        if isinstance(obj, dict):
+            return dict.get(obj, part, _UNKNOWN)
+        if isinstance(obj, list):
+            return list.__getitem__(obj, part)
+        if type(obj).__name__ == "cell":
+            return obj.cell_contents
+        fields = object.__getattribute__(obj, "__dict__")
+        if part in fields:
+            return fields[part]
+        return _UNKNOWN
+    except Exception:
+        return _UNKNOWN
+
+
+def _short(value: Any) -> str:
+    if type(value) in (int, float, bool, str, bytes, type(None), complex):
+        text = repr(value)
+    elif type(value) in (list, tuple, dict, set, frozenset) and len(value) <= 8:
+        if all(type(part) in (int, float, bool, str, type(None)) for part in value):
+            text = repr(value) if type(value) is not dict else "{...}" if not _plain_values(value) else repr(value)
+        else:
+            text = f"<{type(value).__name__} of {len(value)}>"
+    else:
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _plain_values(value: dict[Any, Any]) -> bool:
+    return all(type(part) in (int, float, bool, str, type(None)) for part in value.values())
