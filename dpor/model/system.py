@@ -77,9 +77,8 @@ class AbstractSystem:
         acts = [machine.act(thread) for thread in range(len(machine.codes))]
         while True:
             if machine.endless is not None:
-                return self._cut(
-                    machine, f"{machine.endless.where} {machine.endless.text!r} loops without an operation"
-                )
+                where, text = machine.endless
+                return self._cut(machine, f"{where} {text!r} loops without an operation")
             enabled, bit = 0, 1
             for act in acts:
                 if act is not None and (act.guard is None or act.guard(memory)):

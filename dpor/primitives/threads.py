@@ -6,7 +6,7 @@ from typing import Final
 
 import attrs
 
-from dpor.operations import READ, WRITE, Effect, States, ThreadId
+from dpor.operations import READ, UPDATE, WRITE, Effect, States, ThreadId
 from dpor.primitives.rules import BaseRule
 
 NEW: Final = "new"
@@ -63,21 +63,35 @@ class JoinOrTimeout(BaseRule):
 
 @attrs.frozen
 class JoinStarted(Join):
-    """A join that finds out, in the same step, that the thread was never started. Result: NEW or ENDED."""
+    """A join that finds out, in the same step, that the thread was never started. Result: True, or NEW."""
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return bool(states[0] != RUNNING)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect(states, (READ,), states[0])
+        return Effect(states, (READ,), NEW if states[0] == NEW else True)
 
 
 @attrs.frozen
 class JoinStartedOrTimeout(JoinOrTimeout):
-    """Result: NEW, ENDED, or False if it is still running."""
+    """Result: True if it had ended, False if it is running, NEW if it was never started."""
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect(states, (READ,), False if states[0] == RUNNING else states[0])
+        return Effect(states, (READ,), NEW if states[0] == NEW else states[0] == ENDED)
+
+
+@attrs.frozen
+class List(BaseRule):
+    """Enters a thread into the set of those that are alive, or strikes it out; in whichever order threads come."""
+
+    name = "list"
+    modes = (UPDATE,)
+    thread: ThreadId
+    alive: bool
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        others = states[0] - {self.thread}
+        return Effect((others | {self.thread} if self.alive else others,), (UPDATE,), None)
 
 
 @attrs.frozen
