@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias, Unpack
 
 import attrs
 
-from dpor.errors import BadTarget, FactWithdrawn, InternalError, NotDeterministic, UserError
+from dpor.errors import FactWithdrawn, InternalError, NotDeterministic, UserError
 from dpor.explorers import STRATEGIES, Explorer, Stats
 from dpor.findings.explain import ExplainingSystem, explain, matching, tell, unexplained
 from dpor.findings.minimise import Minimised, switches
@@ -78,9 +78,17 @@ def replay(schedule: str | os.PathLike[str] | SavedSchedule, target: Target | No
 
 def open_target(target: Target, options: Options, facts: Any = None) -> Checkable:
     """The system for a target. Raises `BadTarget`, `BadProgram`."""
-    if not callable(target) and Path(os.fspath(target)).suffix in (".json", ".jsonl"):
-        return _ModelTarget(os.fspath(target), options)
-    raise BadTarget(f"{target}: Python targets are not there yet")
+    given = target if callable(target) else os.fspath(target)
+    if isinstance(given, str) and Path(given).suffix in (".json", ".jsonl"):
+        return _ModelTarget(given, options)
+
+    from dpor.runtime.options import RuntimeOptions
+    from dpor.runtime.program import PythonSystem
+
+    limits = RuntimeOptions(
+        max_steps=options.max_steps, timeouts=options.timeouts.value, timeout_limit=options.timeout_limit
+    )
+    return PythonSystem(given, limits, options.instrument, facts)
 
 
 def target_name(target: Target, options: Options) -> str:
