@@ -8,8 +8,9 @@ from typing import NamedTuple
 from dpor.model.machine import Machine
 from dpor.model.rules import Await
 from dpor.model.semantics import Semantics
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, ThreadId
+from dpor.operations import THREAD_MASK, VALUE_SHIFT, Operation, States, ThreadId
 from dpor.outcome import Finding, Kind
+from dpor.primitives.conditions import Retake
 from dpor.system import Pending, Trace
 
 
@@ -39,13 +40,14 @@ def describe(semantics: Semantics, machine: Machine, trace: Trace) -> list[Event
         before = act.read(machine.memory) if act else ()
         operation = machine.step(thread, action >> VALUE_SHIFT)
         after = act.read(machine.memory) if act else ()
-        value = str(operation.value) if operation.alternatives > 1 else _value(operation.kind, thread, before, after)
-        texts.append(EventText(f"T{thread}", where, statement, operation.kind, value))
+        texts.append(EventText(f"T{thread}", where, statement, operation.kind, _value(operation, before, after)))
     return texts
 
 
-def _value(kind: str, thread: ThreadId, before: Sequence[object], after: Sequence[object]) -> str:
-    match kind:
+def _value(operation: Operation, before: States, after: States) -> str:
+    match operation.kind:
+        case "choose":
+            return str(operation.value)
         case "read" | "await":
             return str(before[0])
         case "write":
@@ -62,9 +64,9 @@ def _value(kind: str, thread: ThreadId, before: Sequence[object], after: Sequenc
             woken = [f"T{waiting}" for waiting in _queue(before[0]) if waiting not in _queue(after[0])]
             return f"wakes {', '.join(woken) or 'nobody'}"
         case "rewait":
-            if before == after:
-                return "timed out"
-            return "after its timeout" if thread in _queue(before[0]) else "notified"
+            if isinstance(operation.rule, Retake):
+                return "after its timeout"
+            return "notified" if before != after else "timed out"
     return ""
 
 
@@ -89,7 +91,7 @@ def _waits(semantics: Semantics, pending: Pending) -> str:
         case "await":
             assert isinstance(operation.rule, Await)
             return f"awaits {operation.rule.condition} of {names[0]}, which is {states[0]}"
-    return f"waits for {names[0]} to end"
+    return f"waits for {names[0].replace('thread ', 'T')} to end"
 
 
 def _holder(lock: object, thread: ThreadId) -> str:

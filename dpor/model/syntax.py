@@ -53,11 +53,12 @@ def load_all(path: str | Path) -> list[Program]:
     if not entries:
         raise BadProgram(f"{path} has no program in it")
     programs = []
-    for entry in entries:
+    for number, entry in enumerate(entries, 1):
         try:
             programs.append(parse(entry, name=path.stem))
         except BadProgram as error:
-            raise BadProgram(f"{path}: {error}") from error
+            which = f"program {number}: " if len(entries) > 1 else ""
+            raise BadProgram(f"{path}: {which}{error}") from error
     return programs
 
 
@@ -87,16 +88,12 @@ def parse(spec: object, name: str = "") -> Program:
         ...
     dpor.errors.BadProgram: T0:1 'r y a': there is no variable 'y'
     """
-    spec = _mapping(spec, "a program")
+    spec = _mapping(spec)
+    names = [spec.get("name")]
     if "spec" in spec:
-        name = str(spec.get("name") or name)
-        spec = _mapping(spec["spec"], "a program")
-    elif spec.get("name"):
-        name = str(spec["name"])
-    try:
-        return _Parser(spec).program(name)
-    except BadProgram as error:
-        raise BadProgram(f"{name}: {error}" if name and spec.get("name") != name else str(error)) from error
+        spec = _mapping(spec["spec"])
+        names.append(spec.get("name"))
+    return _Parser(spec).program(next((str(n) for n in names if n), name))
 
 
 class _Parser:
@@ -254,9 +251,9 @@ def _short(statement: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _mapping(value: object, what: str) -> Mapping[str, Any]:
+def _mapping(value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise BadProgram(f"{_short(value)} is not {what} (a mapping)")
+        raise BadProgram(f"{_short(value)} is not a program (a mapping)")
     return value
 
 

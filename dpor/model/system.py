@@ -78,7 +78,7 @@ class AbstractSystem:
         while True:
             if machine.endless is not None:
                 where, text = machine.endless
-                return self._cut(machine, f"{where} {text!r} loops without an operation")
+                return self._cut(machine, f"{where} {text!r} is in a loop without operations that does not end")
             enabled, bit = 0, 1
             for act in acts:
                 if act is not None and (act.guard is None or act.guard(memory)):

@@ -1,0 +1,305 @@
+"""Abstract programs made at random, and judges of what an explorer does with them. For those who test explorers.
+
+Two ways to the same programs: `abstract_programs()` is a Hypothesis strategy (needs `pip install dpor[test]`), and
+`random_program(Random(seed))` needs nothing and makes thousands a second; `shrink` makes what it found small.
+
+>>> from random import Random
+>>> program = random_program(Random(3), words=("r", "w"), threads=(2, 2))
+>>> program == random_program(Random(3), words=("r", "w"), threads=(2, 2))
+True
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from math import factorial, prod
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+
+from dpor.errors import BadProgram
+from dpor.model.syntax import parse
+from dpor.model.tree import OPERANDS
+from dpor.operations import READ, UPDATE, Operation
+from dpor.system import Trace
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Spec: TypeAlias = dict[str, Any]
+"""An abstract program in its JSON form (`dpor.model`)."""
+
+T = TypeVar("T")
+
+BASE: Final = frozenset(
+    {"r", "w", "rmw", "cas", "await", "lock", "unlock", "P", "V", "wait", "notify", "notifyall"}
+    | {"let", "assert", "halt", "if", "while", "repeat"}
+)
+"""The words of programs whose trace classes and states the brute-force judge in tests/oracle can count."""
+
+ALL: Final = BASE | {*OPERANDS, "rlocks"}
+"""Every word of the format; "rlocks" stands for re-entrant locks."""
+
+
+def abstract_programs(
+    words: Collection[str] = ALL, threads: tuple[int, int] = (2, 4), interleavings: int = 3_000
+) -> SearchStrategy[Spec]:
+    """A Hypothesis strategy: programs of `threads` (fewest, most) threads that use only these `words`, with no more
+    than about so many interleavings (blocked threads make it fewer)."""
+    from hypothesis import strategies as st
+
+    @st.composite
+    def programs(draw: Callable[[SearchStrategy[int]], int]) -> Spec:
+        return _Generator(lambda bound: draw(st.integers(0, bound - 1)), words, threads, interleavings).program()
+
+    return programs()
+
+
+def random_program(
+    random: Random, words: Collection[str] = ALL, threads: tuple[int, int] = (2, 4), interleavings: int = 3_000
+) -> Spec:
+    """A program as `abstract_programs` makes them, from a random number generator."""
+    return _Generator(random.randrange, words, threads, interleavings).program()
+
+
+class Below(Protocol):
+    """The source of all choices: a number from 0 to below the bound; the smaller, the simpler."""
+
+    def __call__(self, bound: int, /) -> int: ...
+
+
+MORE: Final = "..."
+_BRACES: Final = re.compile(r"{(.*?)}")
+_DEPTH: Final = 2
+
+_PHRASES: Final[tuple[tuple[str, list[Any]], ...]] = (
+    ("r", ["r {variable} {register}"]),
+    ("w", ["w {variable} {value}"]),
+    ("rmw", ["rmw {variable} {register} {value}"]),
+    ("cas", ["cas {variable} {number} {value} {register}"]),
+    ("await", ["await {variable} {awaited}"]),
+    ("lock unlock", ["lock {lock}", "unlock {lock}"]),
+    ("lock unlock", ["lock {lock}", MORE, "unlock {lock}"]),
+    ("lock unlock", ["lock {lock}", "lock {other lock}", "unlock {other lock}", "unlock {lock}"]),
+    ("lock", ["lock {lock}"]),
+    ("unlock", ["unlock {lock}"]),
+    ("try if unlock", ["try {lock} {register}", ["if", "{register}", [MORE, "unlock {lock}"]]]),
+    ("tlock if unlock", ["tlock {lock} {register}", ["if", "{register}", ["unlock {lock}"]]]),
+    ("P", ["P s"]),
+    ("P V", ["P s", MORE, "V s"]),
+    ("V", ["V s"]),
+    ("tP", ["tP s {register}"]),
+    ("wait lock unlock", ["lock {lock}", "wait c {lock}", "unlock {lock}"]),
+    ("wait lock unlock if r", ["lock {lock}", "r {variable} a", ["if", "a==0", ["wait c {lock}"]], "unlock {lock}"]),
+    ("wait", ["wait c {lock}"]),
+    ("twait lock unlock", ["lock {lock}", "twait c {lock} {register}", "unlock {lock}"]),
+    ("twait", ["twait c {lock} {register}"]),
+    ("notify", ["notify c"]),
+    ("notify lock unlock", ["lock {lock}", MORE, "notify c", "unlock {lock}"]),
+    ("notifyall", ["notifyall c"]),
+    ("spawn", ["spawn {later thread}"]),
+    ("spawn join", ["spawn {later thread}", MORE, "join {later thread}"]),
+    ("join", ["join {thread}"]),
+    ("choose", ["choose {register} 2"]),
+    ("let", ["let {register} {value}"]),
+    ("assert", ["assert {condition}"]),
+    ("halt", ["halt {condition}"]),
+    ("if", [["if", "{condition}", [MORE]]]),
+    ("if", [["if", "{condition}", [MORE], [MORE]]]),
+    ("while let", [["while", "{counter}<2", [MORE, "let {counter} {counter}+1"]]]),
+    ("repeat", [["repeat", 2, [MORE]]]),
+)
+"""What a thread may do next, with the words that must be allowed. In braces: operands to be chosen, the same one for
+the same name. `MORE`: another phrase."""
+
+_OPERANDS: Final = {
+    "variable": ("x", "y", "x", "z[a%2]"),
+    "register": ("a", "b"),
+    "value": ("1", "a+1", "2", "b", "tid", "1-a"),
+    "number": ("0", "1", "a"),
+    "awaited": ("_==1", "_!=0", "_==0", "_>a"),
+    "condition": ("a==0", "a!=0", "b<2", "a==b"),
+    "lock": ("m", "n"),
+    "other lock": ("n", "m"),
+}
+
+_EVENTS: Final = {"wait": 2, "twait": 3, "let": 0, "assert": 0, "halt": 0}
+"""How many events a statement is at most, where that is not 1."""
+
+_PASSES: Final = 2
+"""How often a loop is run that the generator makes."""
+
+
+class _Generator:
+    """Makes one program."""
+
+    def __init__(self, below: Below, words: Collection[str], threads: tuple[int, int], interleavings: int) -> None:
+        self._below = below
+        self._words = frozenset(words)
+        self._interleavings = interleavings
+        self._count = threads[0] + below(threads[1] - threads[0] + 1)
+        self._counters = 0
+        allowed = [phrase for words, phrase in _PHRASES if self._words.issuperset(words.split())]
+        if not allowed:
+            raise ValueError(f"no statement can be made of the words {sorted(self._words)}")
+        # A few kinds of phrase for each program: they meet more often than if all programs had all ("swarm testing").
+        self._phrases = [allowed[below(len(allowed))] for _ in range(2 + below(7))]
+
+    def program(self) -> Spec:
+        bodies: list[list[Any]] = [[] for _ in range(self._count)]
+        for _ in range(4 * self._count):
+            if not self._below(12):
+                break
+            thread = self._below(self._count)
+            body = bodies[thread]
+            bodies[thread] = body + self._phrase(thread, depth=0)
+            if _interleavings(bodies) > self._interleavings:
+                bodies[thread] = body
+        reentrant = "rlocks" in self._words and self._below(2)
+        spec: Spec = {
+            "vars": {"x": 0, "y": 0, "z": [0, 0]},
+            "locks": ["n"] if reentrant else ["m", "n"],
+            "rlocks": ["m"] if reentrant else [],
+            "sems": {"s": self._below(3)},
+            "conds": ["c"],
+            "threads": bodies,
+        }
+        return _without_unused(spec)
+
+    def _phrase(self, thread: int, depth: int) -> list[Any]:
+        last = thread == self._count - 1
+        phrases = [phrase for phrase in self._phrases if not (depth == _DEPTH and MORE in str(phrase))]
+        phrases = [phrase for phrase in phrases if not (last and "later thread" in str(phrase))]
+        return self._fill(phrases[self._below(len(phrases))], thread, depth, {}) if phrases else []
+
+    def _fill(self, phrase: Sequence[Any], thread: int, depth: int, chosen: dict[str, str]) -> list[Any]:
+        """The phrase with operands for the names in braces."""
+        filled: list[Any] = []
+        for part in phrase:
+            if part == MORE:
+                filled.extend(self._phrase(thread, depth + 1))
+            elif isinstance(part, str):
+                filled.append(_BRACES.sub(lambda name: self._operand(name[1], thread, chosen), part))
+            elif isinstance(part, list):
+                filled.append(self._fill(part, thread, depth, chosen))
+            else:
+                filled.append(part)
+        return filled
+
+    def _operand(self, name: str, thread: int, chosen: dict[str, str]) -> str:
+        if name not in chosen:
+            if name == "counter":
+                chosen[name] = f"k{self._counters}"
+                self._counters += 1
+            elif name == "later thread":
+                chosen[name] = str(thread + 1 + self._below(self._count - thread - 1))
+            elif name == "thread":
+                chosen[name] = str(self._below(self._count))
+            else:
+                options = _OPERANDS[name]
+                chosen[name] = options[self._below(len(options))]
+        return chosen[name]
+
+
+def _interleavings(bodies: Sequence[Sequence[Any]]) -> int:
+    """How many interleavings the threads would have if nothing ever blocked."""
+    events = [_count(body) for body in bodies]
+    choices: int = 2 ** sum(_count(body, "choose") for body in bodies)
+    return choices * factorial(sum(events)) // prod(map(factorial, events))
+
+
+def _count(body: Sequence[Any], word: str = "") -> int:
+    """How many events a body has at most; if a word is given, of statements with this word."""
+    total = 0
+    for statement in body:
+        if isinstance(statement, str):
+            first = statement.split()[0]
+            total += _EVENTS.get(first, 1) if word in ("", first) else 0
+        elif statement[0] == "if":
+            total += max(_count(branch, word) for branch in statement[2:])
+        else:
+            total += _PASSES * _count(statement[2], word)
+    return total
+
+
+def _without_unused(spec: Spec) -> Spec:
+    """Declare only what the threads name."""
+    used = set(re.findall(r"\w+", str(spec["threads"])))
+    slim: Spec = {}
+    for key, part in spec.items():
+        if key == "threads":
+            slim[key] = part
+        elif isinstance(part, dict):
+            slim[key] = {name: value for name, value in part.items() if name in used}
+        else:
+            slim[key] = [name for name in part if name in used]
+    return {key: part for key, part in slim.items() if part}
+
+
+# ---------------------------------------------------------------------- judges
+
+
+def trace_class(trace: Trace) -> Hashable:
+    """What is the same for equivalent runs and different for others: what each thread did, and in which order the
+    events came that depend on each other. Found from the modes alone, without `dpor.happens_before`."""
+    seen: dict[int, int] = {}
+    events = []
+    for thread, operation in zip(trace.threads, trace.operations, strict=True):
+        seen[thread] = seen.get(thread, 0) + 1
+        events.append((thread, seen[thread], operation))
+    order = [(a[:2], b[:2]) for i, b in enumerate(events) for a in events[:i] if a[0] != b[0] and _conflict(a[2], b[2])]
+    return frozenset(events), frozenset(order)
+
+
+def _conflict(a: Operation, b: Operation) -> bool:
+    modes = dict(b.accesses)
+    return any(
+        location in modes and not (mode == modes[location] and mode in (READ, UPDATE)) for location, mode in a.accesses
+    )
+
+
+# ---------------------------------------------------------------------- shrinking
+
+
+def shrink(spec: Spec, fails: Callable[[Spec], bool]) -> Spec:
+    """A smaller program that still fails: no thread or statement can be left out, no block replaced by what is in it.
+
+    >>> spec = {"vars": {"x": 0}, "threads": [["r x a", ["if", "a==0", ["w x 1"]]], ["r x a"], ["w x 2"]]}
+    >>> shrink(spec, lambda p: "w x 1" in str(p))
+    {'vars': {'x': 0}, 'threads': [['w x 1']]}
+    """
+    while True:
+        for smaller in _smaller(spec):
+            if _valid(smaller) and fails(smaller):
+                spec = _without_unused(smaller)
+                break
+        else:
+            return spec
+
+
+def _valid(spec: Spec) -> bool:
+    try:
+        parse(spec)
+    except BadProgram:
+        return False
+    return True
+
+
+def _smaller(spec: Spec) -> Iterator[Spec]:
+    threads = spec["threads"]
+    for t in reversed(range(len(threads) if len(threads) > 1 else 0)):
+        yield {**spec, "threads": threads[:t] + threads[t + 1 :]}
+    for t, body in enumerate(threads):
+        for smaller in _smaller_bodies(body):
+            yield {**spec, "threads": [*threads[:t], smaller, *threads[t + 1 :]]}
+
+
+def _smaller_bodies(body: list[Any]) -> Iterator[list[Any]]:
+    for i, statement in enumerate(body):
+        before, after = body[:i], body[i + 1 :]
+        yield before + after
+        if isinstance(statement, list):
+            for j, block in enumerate(statement[2:], 2):
+                yield before + block + after
+                for smaller in _smaller_bodies(block):
+                    yield [*before, [*statement[:j], smaller, *statement[j + 1 :]], *after]
