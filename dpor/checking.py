@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, Unpack
 
@@ -369,13 +369,19 @@ class Replay:
         except TypeError as error:
             raise UserError(f"the schedule was saved with settings that this dpor does not know: {error}") from error
 
-    def run(self) -> Failure:
-        """The failure that the schedule shows. Raises `BadSchedule`, `NotDeterministic`."""
+    def run(self, debug: Callable[[Callable[[], Run], Collection[str]], Run] | None = None) -> Failure:
+        """The failure that the schedule shows. Raises `BadSchedule`, `NotDeterministic`.
+
+        `debug` is given the run to carry out, and the program's files.
+        """
         saved = self.saved
         saved.check_sources()
         system = open_target(self.target, self.options, saved.facts)
         trace = Trace()
-        run = self._follow(system, trace)
+        if debug is None:
+            run = self._follow(system, trace)
+        else:
+            run = debug(lambda: self._follow(system, trace), system.sources())
         found = matching(run, saved.finding)
         if found is None:
             raise NotDeterministic(

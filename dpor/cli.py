@@ -10,7 +10,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -21,7 +21,7 @@ import click
 
 from dpor.errors import DporError, NotDeterministic, UserError
 from dpor.options import DEFAULT_SECONDS, DEFAULT_STEPS, Options
-from dpor.report.model import Failure, Report, Verdict
+from dpor.report.model import Report, Verdict
 from dpor.report.progress import Lines, Monitor, StatusLine
 from dpor.report.text import (
     comparison_header,
@@ -37,6 +37,8 @@ from dpor.version import VERSION
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from dpor.system import Run
 
 KEEP = Path(".dpor")
 """Where schedules go unless told otherwise; keeps itself out of version control."""
@@ -281,7 +283,11 @@ def _stopping(monitor: Monitor) -> Iterator[None]:
 
 @cli.command(epilog=EXIT_CODES)
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.option("--pdb", is_flag=True, help="Stop in the debugger where the program fails.")
+@click.option(
+    "--pdb",
+    is_flag=True,
+    help="In the debugger: stops first where the target begins (set breakpoints, c goes on), then where it fails.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Every step.")
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
@@ -295,7 +301,9 @@ def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
 
         saved = SavedSchedule.load(file)
         _same_hashes(saved.hash_seed)
-        _show_replayed(Replay(saved).run(), verbose)
+        failure = Replay(saved).run(_debug if pdb else None)
+        click.secho(headline(failure), fg="red", bold=True)
+        _draw(lambda console: show_failure(failure, console, verbose=verbose))
     sys.exit(Exit.FINDING)
 
 
@@ -308,9 +316,17 @@ def _same_hashes(seed: str | None) -> None:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
-def _show_replayed(failure: Failure, verbose: bool) -> None:
-    click.secho(headline(failure), fg="red", bold=True)
-    _draw(lambda console: show_failure(failure, console, verbose=verbose))
+def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
+    """Under the debugger, then at the place where the first exception was raised."""
+    from dpor.debugger import ProgramDebugger
+    from dpor.runtime import control
+
+    debugger = ProgramDebugger(files)
+    ended = debugger.debug(run)
+    for _, error in control.exceptions[:1]:
+        if error.__traceback__ is not None:
+            debugger.post_mortem(error.__traceback__)
+    return ended
 
 
 # ---------------------------------------------------------------------- compare

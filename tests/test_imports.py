@@ -48,7 +48,7 @@ MAY_IMPORT = {
 }
 """What each part may import besides itself."""
 
-FRONT = {"dpor", "dpor.__main__", "dpor.cli"}
+FRONT = {"dpor", "dpor.__main__", "dpor.cli", "dpor.debugger"}
 
 
 def modules() -> dict[str, Path]:

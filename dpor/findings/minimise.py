@@ -8,7 +8,7 @@ other:
    first (or last) in it; windows from the whole schedule down to three runs of consecutive events. Quick, and all
    that is affordable for long schedules, but it ends in local minima.
 2. *Count up.* All schedules with 0, 1, 2, ... switches, forced ones included, until one fails or the best known is
-   proved to be least. [Musuvathi & Qadeer 2007, "Iterative context bounding", with all switches counted.]
+   proved to be least. [MQ07, with all switches counted instead of preemptions only]
 
 The budget is in events, not seconds, so that the same failure gives the same schedule on every machine.
 

@@ -1,0 +1,88 @@
+"""`dpor replay --pdb`: Python's debugger on a run that follows a schedule.
+
+Debugging changes nothing about the run: the threads are greenlets of one OS thread, the schedule decides who moves, and
+time is virtual. So the debugger may stop where it likes for as long as it likes. It shows only the program's own files:
+a step into a lock or a queue is a step over it, and a step may come out in another thread, where the schedule switches.
+
+`quit` lets the run go on to its end instead of raising in the program, as pdb's own would, since that would be one more
+exception for the program to catch.
+"""
+
+from __future__ import annotations
+
+import pdb
+import sys
+from collections.abc import Callable, Collection
+from types import FrameType, TracebackType
+from typing import IO, Any, TypeVar
+
+T = TypeVar("T")
+
+
+class ProgramDebugger(pdb.Pdb):
+    """Stops in these files only.
+
+    left   the user has had enough: no more prompts
+    """
+
+    def __init__(self, files: Collection[str]) -> None:
+        super().__init__(nosigint=True)
+        self._files = frozenset(files)
+        self._terminal: IO[str] = sys.stdout
+        self._begun = False
+        self.left = False
+
+    def debug(self, run: Callable[[], T]) -> T:
+        """Run it; stop first at the first line of the first function that the program calls."""
+        self.reset()
+        before = sys.breakpointhook
+        sys.breakpointhook = self._breakpoint
+        sys.settrace(self.trace_dispatch)
+        try:
+            return run()
+        finally:
+            sys.settrace(None)
+            sys.breakpointhook = before
+
+    def post_mortem(self, traceback: TracebackType) -> None:
+        """Look at where an exception was raised."""
+        if not self.left:
+            self._begun = True
+            self.reset()
+            self.interaction(None, traceback)
+
+    def _breakpoint(self, *_: object, **__: object) -> None:
+        if not self.left:
+            self.set_trace(sys._getframe(1))
+
+    # ------------------------------------------------------------------ what pdb asks
+
+    def stop_here(self, frame: FrameType) -> bool:
+        """Only in the program's files, and not yet while its modules are being executed."""
+        code = frame.f_code
+        if self.left or code.co_filename not in self._files or (not self._begun and code.co_name == "<module>"):
+            return False
+        return super().stop_here(frame)
+
+    def user_line(self, frame: FrameType) -> None:
+        self._begun = True
+        super().user_line(frame)
+
+    def cmdloop(self, intro: Any = None) -> None:
+        # While the program runs, its printing is kept apart; ours must reach the terminal.
+        kept, sys.stdout = sys.stdout, self._terminal
+        try:
+            super().cmdloop(intro)
+        finally:
+            sys.stdout = kept
+
+    def do_quit(self, arg: str) -> bool:
+        """q(uit)
+        Let the run go on to its end, without stopping again.
+        """
+        self.left = True
+        self.clear_all_breaks()
+        self.set_continue()
+        return True
+
+    do_q = do_exit = do_EOF = do_quit
