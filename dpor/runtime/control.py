@@ -113,7 +113,7 @@ class GuestThread:
         self.time = 0.0
         self.running = True
         self.standing_alone = False  # started, and not yet at its first operation
-        self.greenlet: greenlet = None  # type: ignore[assignment]
+        self.greenlet: greenlet = None
 
     def name_object(self) -> tuple[ThreadId, int, int]:
         """A name for an object that this thread now makes known: equal in equivalent runs."""
@@ -171,11 +171,12 @@ _trace = Trace()
 _choose: Chooser = lambda enabled: STOP
 _position = 0
 _replayed = 0
-_hub: greenlet = None  # type: ignore[assignment]
+_hub: greenlet = None
 _ending: Ending = Ending.COMPLETE
 _error: Exception | None = None
 _numbers: dict[tuple[ThreadId, int], ThreadId] = {}
 _early: list[SyncObject] = []
+_known: dict[tuple[int, ...], tuple[Rule, Operation]] = {}
 _quiescence = _Quiescence()
 _process = _Process()
 _atomic = 0
@@ -192,6 +193,7 @@ class Search:
         self.operations = OperationTable()
         self.facts: set[object] = set()
         self.numbers: dict[tuple[ThreadId, int], ThreadId] = {}
+        self.known: dict[tuple[int, ...], tuple[Rule, Operation]] = {}
 
 
 def begin(
@@ -199,13 +201,13 @@ def begin(
 ) -> None:
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
-    global _position, _replayed, _ending, _error, _numbers, _atomic, _patience
+    global _position, _replayed, _ending, _error, _numbers, _known, _atomic, _patience
     multi = unwinding = timed_out = False
     withdrawn = None
-    operations, facts, _numbers = search.operations, search.facts, search.numbers
+    operations, facts, _numbers, _known = search.operations, search.facts, search.numbers, search.known
     options, recorder = runtime_options, hears
     for container in (threads, limits, exceptions, _early, _timeouts, _advances):
-        container.clear()  # type: ignore[attr-defined]
+        container.clear()
     _trace, _choose = trace, choose
     _position, _replayed = 0, len(trace)
     _ending, _error = Ending.COMPLETE, None
@@ -296,9 +298,9 @@ def _decide() -> GuestThread | None:
 
 
 def _is_enabled(thread: GuestThread) -> bool:
-    assert thread.pending is not None
-    assert thread.objects is not None
-    return thread.pending.enabled(tuple([o.state for o in thread.objects]))
+    operation, objects = thread.pending, thread.objects
+    states = (objects[0].state,) if len(objects) == 1 else tuple([o.state for o in objects])  # type: ignore[arg-type,index,union-attr]
+    return operation.rule.enabled(states, thread.id)  # type: ignore[union-attr]
 
 
 def _could_time_out() -> int:
@@ -403,8 +405,9 @@ def perform(rule: Rule, *objects: SyncObject) -> Any:
         return _time_out(me, operation, objects, states)
     effect = _apply(rule, states, objects, me)
     done = operation.outcome(effect.modes)
-    _happened(me, done, states + (None,) * (len(done.accesses) - len(states)))
-    if effect.result is True and isinstance(rule, _JOINS):
+    missing = len(done.accesses) - len(states)
+    _happened(me, done, states + (None,) * missing if missing else states)
+    if rule.name == "join":
         _knows_ended(me, objects[0])
     if recorder is not None:
         recorder.event(me, done, objects)
@@ -412,17 +415,28 @@ def perform(rule: Rule, *objects: SyncObject) -> Any:
 
 
 def _operation(rule: Rule, me: GuestThread, objects: tuple[SyncObject, ...]) -> Operation:
+    """The interned operation. Looked up by the identity of the rule first: hashing rules and accesses costs more."""
+    key = (id(rule), me.id, *[o.location for o in objects])
+    known = _known.get(key)
+    if known is not None and known[0] is rule:
+        return known[1]
     accesses = tuple([(o.location, mode) for o, mode in zip(objects, rule.modes, strict=False)])
     if isinstance(rule, _DaemonAccess):
         accesses += rule.plain
-    starts = _next_child(me) if isinstance(rule, (thread_rules.Start, _StartInProcess)) else -1
-    return operations.intern(rule.name, accesses, rule, me.id, starts=starts)
+    if isinstance(rule, (thread_rules.Start, _StartInProcess)):
+        return operations.intern(rule.name, accesses, rule, me.id, starts=_next_child(me))
+    operation = operations.intern(rule.name, accesses, rule, me.id)
+    _known[key] = (rule, operation)
+    return operation
 
 
 def _apply(rule: Rule, states: States, objects: tuple[SyncObject, ...], me: GuestThread) -> Effect:
     effect = rule.apply(states, me.id)
-    for o, state in zip(objects, effect.states, strict=False):
-        o.state = state
+    if len(objects) == 1:
+        objects[0].state = effect.states[0]
+    else:
+        for o, state in zip(objects, effect.states, strict=False):
+            o.state = state
     return effect
 
 
@@ -577,7 +591,6 @@ def _in_process(rule: Rule, objects: tuple[SyncObject, ...], me: GuestThread) ->
 
 # ---------------------------------------------------------------------- threads
 
-_JOINS = (thread_rules.Join, thread_rules.JoinOrTimeout)
 _by_front: dict[int, GuestThread] = {}
 before_spawn: Callable[[Any], None] = lambda front: None
 
@@ -634,7 +647,7 @@ def _knows_ended(me: GuestThread, front: SyncObject) -> None:
     """`me` has waited for the end of a thread. When it has for all, it is alone and its accesses need no care."""
     global multi
     other = _by_front.get(id(front))
-    if other is None:
+    if other is None or front.state is not thread_rules.ENDED:
         return
     me.ended |= other.bit | other.ended
     if multi and all(t is me or me.ended & t.bit or t.bit == 0 for t in threads):
@@ -860,7 +873,8 @@ def _stuck(thread: GuestThread) -> Stuck:
     frame = guest_frame(glet.gr_frame) if glet else None
     place = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
     at = "" if place is None else f" at {os.path.basename(place[0])}:{place[1]}"
-    what, details = [], []
+    what: list[str] = []
+    details: list[str] = []
     for o in thread.objects or ():
         if o is _process:
             continue
@@ -874,7 +888,7 @@ def _stuck(thread: GuestThread) -> Stuck:
             if taken is not None:
                 name += f" since {os.path.basename(taken[0])}:{taken[1]}"
         elif isinstance(o.state, str) and getattr(o, "_name", None):
-            name = str(o._name)
+            name = str(getattr(o, "_name", name))
         what.append(name)
     verb = {"lock": "waits to lock", "rewait": "waits in", "join": "waits for the end of", "P": "waits to acquire"}
     kind = thread.pending.kind

@@ -236,6 +236,7 @@ class Loader:
 
     @property
     def is_constant(self) -> bool:
+        """Can no run change anything at the top level of the modules by itself?"""
         return all(guest.constant for guest in self.modules.values())
 
     def roots(self) -> Iterable[tuple[Any, Any]]:

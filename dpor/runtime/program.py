@@ -11,7 +11,7 @@ import gc
 import io
 import sys
 import types
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,9 @@ from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.target import Target, open_target
 from dpor.system import Chooser, Ending, Pending, Run, Trace
 
-COLLECT_EVERY = 256
-"""Runs between garbage collections: a collection at a moment of its own would run finalisers in the middle of a run."""
+COLLECT_EVERY = 64
+"""Runs between garbage collections (of the youngest generation: full ones are rarer by another `COLLECT_EVERY`). During
+a run there is none: it would run finalisers at moments of its own."""
 
 _END = End()
 
@@ -122,15 +123,19 @@ class PythonSystem:
         try:
             with self._loader.importing(), self._sink.quiet():
                 control.begin(self._search, self.options, trace, choose, recorder)
-                sharing.begin(self._loader.roots)
+                sharing.begin(self._roots)
                 self._stdlib.reset()
                 ending, blocked = control.drive(self._main)
             return self._ended(ending, blocked)
         finally:
             if self._runs % COLLECT_EVERY == 0:
-                gc.collect()
+                gc.collect(2 if self._runs % COLLECT_EVERY**2 == 0 else 0)
             if was_enabled:
                 gc.enable()
+
+    def _roots(self) -> Iterable[tuple[Hashable, Any]]:
+        """What every thread can reach. Constant modules that nobody has changed hold nothing that can be written."""
+        return () if self._loader.is_constant and not control.dirty else self._loader.roots()
 
     def _renew_facts(self) -> None:
         """Facts that the last run showed change what is hooked: begin again with them."""
@@ -200,8 +205,7 @@ class PythonSystem:
 
         recording = Recording(self._loader)
         self._sink.keep()
-        run = self._run(trace, _none_enabled, recording)
-        del run
+        self._run(trace, _first_enabled, recording)
         return Explained(recording.steps(), self._sink.kept())
 
     def sources(self) -> Mapping[str, str]:
@@ -224,10 +228,6 @@ def _thawed(fact: Any) -> object:
 
 def _first_enabled(enabled: int) -> int:
     return (enabled & -enabled).bit_length() - 1
-
-
-def _none_enabled(enabled: int) -> int:
-    return _first_enabled(enabled)
 
 
 def _name(target: object) -> str:
