@@ -1,0 +1,139 @@
+"""`Condition`. On a `Lock` or `RLock` of ours a wait is two steps and a notify one. On any other object with `acquire`
+and `release` it is CPython's own class, an instrumented copy, since such a lock may do whatever it likes.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from dpor.primitives.conditions import Notify, Retake, Rewait, RewaitOrTimeout, WaitHolding
+from dpor.primitives.locks import Release, Try
+from dpor.primitives.rules import Look
+from dpor.runtime import control
+from dpor.runtime.control import SyncObject
+from dpor.runtime.standins import from_threading
+from dpor.runtime.standins.locks import Lock, RLock
+from dpor.runtime.standins.looks import presented_as
+from dpor.runtime.standins.timeouts import duration
+
+_WAIT, _WAIT_AGAIN = WaitHolding(), WaitHolding(reentrant=True)
+_NOTIFY, _NOTIFY_ALL, _LOOK = Notify(1), Notify(None), Look()
+_TRY, _RELEASE = Try(), Release()
+
+
+@cache
+def _ways_back(count: int | None) -> tuple[Rewait, RewaitOrTimeout, Retake]:
+    """How a wait takes its lock again: the same rules each time, so that they are found by identity."""
+    return Rewait(count), RewaitOrTimeout(count), Retake(count)
+
+
+@presented_as("threading")
+class Condition(SyncObject):
+    """`_copy` is CPython's condition on a lock that is not ours, else None."""
+
+    _lock: Any
+    _copy: Any
+
+    def __init__(self, lock: Any = None) -> None:
+        super().__init__()
+        self.state = ()
+        self._lock = lock = RLock() if lock is None else lock
+        self._copy = None if type(lock) is Lock or type(lock) is RLock else from_threading.condition_class()(lock)
+
+    def acquire(self, *args: Any, **kwargs: Any) -> Any:
+        return self._lock.acquire(*args, **kwargs)
+
+    def release(self) -> None:
+        self._lock.release()
+
+    def __enter__(self) -> Any:
+        return self._lock.__enter__()
+
+    def __exit__(self, *exc_info: object) -> Any:
+        return self._lock.__exit__(*exc_info)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if self._copy is not None:
+            return self._copy.wait(timeout)  # type: ignore[no-any-return]
+        seconds = None if timeout is None else duration(timeout)
+        lock = self._lock
+        count = lock._recursion_count() if type(lock) is RLock else None
+        if control.perform(_WAIT if count is None else _WAIT_AGAIN, self, lock) is False:
+            raise RuntimeError("cannot wait on un-acquired lock")
+        notified, notified_or_not, timed_out = _ways_back(count)
+        if seconds is None:
+            return control.perform(notified, self, lock)  # type: ignore[no-any-return]
+        if seconds == 0:
+            woken = control.perform(notified_or_not, self, lock)
+        else:
+            woken = control.perform_timed(notified, notified_or_not, seconds, self, lock)
+        if woken is False:
+            control.perform(timed_out, self, lock)
+        return woken  # type: ignore[no-any-return]
+
+    def wait_for(self, predicate: Callable[[], Any], timeout: float | None = None) -> Any:
+        """CPython's own, instrumented: what the predicate returns may be a container whose truth is asked."""
+        return from_threading.wait_for(self, predicate, timeout)
+
+    def notify(self, n: int = 1) -> None:
+        if self._copy is not None:
+            self._copy.notify(n)
+            return
+        self._check_owned()
+        if n > 0:
+            control.perform(_NOTIFY if n == 1 else Notify(math.ceil(n)), self)
+
+    def notify_all(self) -> None:
+        if self._copy is not None:
+            self._copy.notify_all()
+            return
+        self._check_owned()
+        control.perform(_NOTIFY_ALL, self)
+
+    def notifyAll(self) -> None:
+        warnings.warn("notifyAll() is deprecated, use notify_all() instead", DeprecationWarning, stacklevel=2)
+        self.notify_all()
+
+    def _check_owned(self) -> None:
+        if not self._is_owned():
+            raise RuntimeError("cannot notify on un-acquired lock")
+
+    def _is_owned(self) -> bool:
+        """Whether the caller holds the lock is determined by its own past: no event. (Unless others release it too: of
+        a plain lock they can, and then it is a chance that CPython has here to see it and we do not. What they do to
+        the caller's own release is seen.) Whether anyone else holds a plain lock is a try, as in CPython.
+        """
+        lock = self._lock
+        if self._copy is not None or type(lock) is RLock:
+            return bool((self._copy or lock)._is_owned())
+        if lock.state == control.current.id:
+            return True
+        if control.perform(_TRY, lock):
+            control.perform(_RELEASE, lock)
+            return False
+        return True
+
+    def _release_save(self) -> Any:
+        if type(self._lock) is not Lock:
+            return (self._copy or self._lock)._release_save()
+        return self._lock.release()
+
+    def _acquire_restore(self, state: Any) -> None:
+        if type(self._lock) is not Lock:
+            (self._copy or self._lock)._acquire_restore(state)
+        else:
+            self._lock.acquire()
+
+    def _at_fork_reinit(self) -> None:
+        self._lock._at_fork_reinit()
+
+    @property
+    def _waiters(self) -> Any:
+        return control.perform(_LOOK, self) if self._copy is None else self._copy._waiters
+
+    def __repr__(self) -> str:
+        return f"<Condition({self._lock}, {len(self._waiters)})>"

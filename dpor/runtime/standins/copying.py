@@ -1,0 +1,103 @@
+"""Copies of library source, instrumented like the program's own, made so that no run depends on when that happened."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from dpor.runtime import control, hooks, sharing
+from dpor.runtime.instrument import SUPPORT, instrument
+from dpor.runtime.standins.modules import StandIn
+
+_copies: list[StandIn] = []
+_facts: tuple[object, int] = (None, 0)
+
+
+def execute(
+    name: str,
+    source: str,
+    path: str,
+    names: dict[str, Any],
+    stand_in_for: Callable[[str], ModuleType | None],
+    *,
+    visible: frozenset[str] = frozenset(),
+) -> StandIn:
+    """A module of this source, with these names there already, that imports through `stand_in_for`.
+
+    `visible`: the globals that its functions rebind.
+    """
+
+    def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> ModuleType:
+        found = stand_in_for(name) if level == 0 else None
+        if found is not None and (fromlist or "." not in name):
+            return found
+        return builtins.__import__(name, globals, locals, fromlist, level)
+
+    module = StandIn(name)
+    module.__file__ = path
+    vars(module).update(names, __builtins__=dict(vars(builtins), __import__=import_))
+    _supply(module)
+    _copies.append(module)
+    with unnoticed():
+        exec(instrument(source, path, visible_globals=visible), vars(module))
+    return module
+
+
+def _supply(module: ModuleType) -> None:
+    """Put the hooks where instrumented code finds them."""
+    from dpor.runtime import builtins as calls
+    from dpor.runtime import operators
+
+    vars(module).update(SUPPORT)
+    vars(module).update(operators.HOOKS)
+    vars(module).update({".call": calls.call})
+    vars(module).update(hooks.attribute_hooks(control.facts))
+    vars(module).update(hooks.global_hooks(module.__name__))
+    vars(module)[".gstore"] = _storing(module.__name__)
+
+
+def _storing(module: str) -> Callable[[str, Any], Any]:
+    """The store of a global. A copy's own are restored before each run, so the program's modules need not be."""
+
+    def gstore(name: str, value: Any) -> Any:
+        if control.multi:
+            hooks._write_global(module, name)
+            sharing.publish(value)
+        return value
+
+    return gstore
+
+
+def begin_run() -> None:
+    """Before each run: some hooks depend on what the search has learnt."""
+    global _facts
+    known = (control.facts, len(control.facts))
+    if known[0] is not _facts[0] or known[1] != _facts[1]:
+        _facts = known
+        for module in _copies:
+            _supply(module)
+
+
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """What happens inside may happen in one run and not in another, without a trace in either: it is no operation, and
+    objects made later have the same names as if it had not been."""
+    thread = control.current
+    count = 0 if thread is None else thread.count
+    multi, dirty = control.multi, control.dirty
+    control.multi = False
+    try:
+        yield
+    finally:
+        control.multi, control.dirty = multi, dirty
+        if thread is not None:
+            thread.count = count
+
+
+def pinned(obj: Any, name: str) -> Any:
+    """The synchronisation object, one of a module's own: at the same location in all runs."""
+    obj.location = control.operations.location(("module", name))
+    return obj

@@ -1,0 +1,54 @@
+"""`Event`."""
+
+from __future__ import annotations
+
+import warnings
+
+from dpor.primitives.events import AwaitSet, AwaitSetOrTimeout, BeginWait, Clear, IsSet, Set
+from dpor.runtime import control
+from dpor.runtime.control import SyncObject
+from dpor.runtime.standins.looks import address, full_name, presented_as
+from dpor.runtime.standins.timeouts import duration
+
+_IS_SET, _SET, _CLEAR, _BEGIN = IsSet(), Set(), Clear(), BeginWait()
+_AWAIT, _AWAIT_OR_TIMEOUT = AwaitSet(), AwaitSetOrTimeout()
+
+
+@presented_as("threading")
+class Event(SyncObject):
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = (False, frozenset())
+
+    def is_set(self) -> bool:
+        return control.perform(_IS_SET, self)  # type: ignore[no-any-return]
+
+    def isSet(self) -> bool:
+        warnings.warn("isSet() is deprecated, use is_set() instead", DeprecationWarning, stacklevel=2)
+        return self.is_set()
+
+    @property
+    def _flag(self) -> bool:
+        return self.is_set()
+
+    def set(self) -> None:
+        control.perform(_SET, self)
+
+    def clear(self) -> None:
+        control.perform(_CLEAR, self)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        seconds = None if timeout is None else duration(timeout)
+        if control.perform(_BEGIN, self) is not False:
+            return True
+        if seconds is None:
+            return control.perform(_AWAIT, self)  # type: ignore[no-any-return]
+        if seconds == 0:
+            return control.perform(_AWAIT_OR_TIMEOUT, self)  # type: ignore[no-any-return]
+        return control.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self)  # type: ignore[no-any-return]
+
+    def _at_fork_reinit(self) -> None:
+        """Nothing to do: there is no fork."""
+
+    def __repr__(self) -> str:
+        return f"<{full_name(self)} at {address(self)}: {'set' if self.is_set() else 'unset'}>"

@@ -1,0 +1,14 @@
+"""Helpers that are instrumented like the program's own code, since what they are given is the program's.
+
+Not imported: loaded by `from_threading`, as a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+
+def call(target: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
+    """What a `Thread` does when its arguments are a list or a dict, which others may change."""
+    target(*args, **kwargs)

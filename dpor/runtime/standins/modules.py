@@ -1,0 +1,44 @@
+"""Modules that stand for real ones: what a program changes in them lasts for one run."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+_changed: dict[int, StandIn] = {}
+
+
+class StandIn(ModuleType):
+    """A module that remembers what it contained when it was complete (`settle`); `restore_all` brings it back."""
+
+    def settle(self) -> StandIn:
+        vars(self)[".first"] = {name: value for name, value in vars(self).items() if not name.startswith(".")}
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _changed[id(self)] = self
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _changed[id(self)] = self
+        super().__delattr__(name)
+
+
+def restore_all() -> None:
+    """Undo what programs have stored in stand-ins since they were settled."""
+    for module in _changed.values():
+        namespace = vars(module)
+        if ".first" not in namespace:
+            continue
+        for name in [name for name in namespace if not name.startswith(".") and name not in namespace[".first"]]:
+            del namespace[name]
+        namespace.update(namespace[".first"])
+    _changed.clear()
+
+
+def shadow(real: ModuleType, **changed: Any) -> StandIn:
+    """A stand-in with everything that the real module has, and what is changed."""
+    module = StandIn(real.__name__, real.__doc__)
+    kept = {name: value for name, value in vars(real).items() if name not in ("__spec__", "__loader__", "__builtins__")}
+    vars(module).update(kept, **changed)
+    return module.settle()

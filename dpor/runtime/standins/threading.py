@@ -1,0 +1,205 @@
+"""The stand-ins for `threading` and `_thread`, put together."""
+
+from __future__ import annotations
+
+import _thread
+import sys
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from dpor.runtime import control
+from dpor.runtime.standins import from_threading, listing, threads
+from dpor.runtime.standins.conditions import Condition
+from dpor.runtime.standins.copying import unnoticed
+from dpor.runtime.standins.events import Event
+from dpor.runtime.standins.idents import get_ident, get_native_id, numbering
+from dpor.runtime.standins.locals import local
+from dpor.runtime.standins.locks import Lock
+from dpor.runtime.standins.locks import RLock as RLockType
+from dpor.runtime.standins.modules import StandIn
+from dpor.runtime.standins.raw_threads import (
+    ThreadHandle,
+    _get_main_thread_ident,
+    _make_thread_handle,
+    _set_sentinel,
+    start_joinable_thread,
+    start_new_thread,
+)
+from dpor.runtime.standins.semaphores import BoundedSemaphore, Semaphore
+from dpor.runtime.standins.state import THREADING, run
+from dpor.runtime.standins.threads import Thread
+from dpor.runtime.standins.time import monotonic
+from dpor.runtime.standins.unmodelled import refusing
+
+
+def RLock(*args: Any, **kwargs: Any) -> RLockType:
+    if (args or kwargs) and sys.version_info >= (3, 13):
+        message = "Passing arguments to RLock is deprecated and will be removed in 3.15"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+    return RLockType(*args, **kwargs)
+
+
+def active_count() -> int:
+    return 1 + len(listing.alive())
+
+
+def activeCount() -> int:
+    message = "activeCount() is deprecated, use active_count() instead"
+    warnings.warn(message, DeprecationWarning, stacklevel=2)
+    return active_count()
+
+
+def enumerate() -> list[Any]:
+    return [threads.main_thread(), *[thread for thread in listing.alive() if isinstance(thread, Thread)]]
+
+
+def _count() -> int:
+    return len(listing.alive())
+
+
+def settrace(func: Any) -> None:
+    run.trace = func
+
+
+def gettrace() -> Any:
+    return run.trace
+
+
+def setprofile(func: Any) -> None:
+    run.profile = func
+
+
+def getprofile() -> Any:
+    return run.profile
+
+
+def stack_size(size: int = 0, /) -> int:
+    if size < 0:
+        raise ValueError("size must be 0 or a positive value")
+    return 0
+
+
+def exit() -> NoReturn:
+    raise SystemExit
+
+
+def _register_atexit(func: Callable[..., Any], *arg: Any, **kwargs: Any) -> None:
+    if run.shutting_down:
+        raise RuntimeError("can't register atexit after shutdown")
+    run.atexit.append(lambda: func(*arg, **kwargs))
+
+
+def _newname(name_template: str) -> str:
+    return name_template % numbering.next("Thread", 1)
+
+
+def __getattr__(name: str) -> Any:
+    """What is taken from CPython's file, made when it is first asked for."""
+    if name in ("Barrier", "BrokenBarrierError", "Timer"):
+        return getattr(from_threading.copy(), name)
+    raise AttributeError(f"module 'threading' has no attribute {name!r}")
+
+
+THREAD = StandIn("_thread", "Stand-in for `_thread`.")
+
+_OF_THREADING: dict[str, Any] = {
+    "Lock": Lock,
+    "RLock": RLock,
+    "Condition": Condition,
+    "Semaphore": Semaphore,
+    "BoundedSemaphore": BoundedSemaphore,
+    "Event": Event,
+    "Thread": Thread,
+    "_MainThread": threads._MainThread,
+    "_DummyThread": threads._DummyThread,
+    "local": local,
+    "ThreadError": RuntimeError,
+    "TIMEOUT_MAX": _thread.TIMEOUT_MAX,
+    "get_ident": get_ident,
+    "get_native_id": get_native_id,
+    "current_thread": threads.current_thread,
+    "currentThread": threads.currentThread,
+    "main_thread": threads.main_thread,
+    "active_count": active_count,
+    "activeCount": activeCount,
+    "enumerate": enumerate,
+    "settrace": settrace,
+    "settrace_all_threads": settrace,
+    "gettrace": gettrace,
+    "setprofile": setprofile,
+    "setprofile_all_threads": setprofile,
+    "getprofile": getprofile,
+    "stack_size": stack_size,
+    "excepthook": threads.excepthook,
+    "__excepthook__": threads.excepthook,
+    "ExceptHookArgs": threads.ExceptHookArgs,
+    "_register_atexit": _register_atexit,
+    "_newname": _newname,
+    "_allocate_lock": Lock,
+    "_start_new_thread": start_new_thread,
+}
+
+_OF_THREAD: dict[str, Any] = {
+    "allocate_lock": Lock,
+    "allocate": Lock,
+    "lock": Lock,
+    "LockType": Lock,
+    "RLock": RLockType,
+    "_local": local,
+    "error": RuntimeError,
+    "TIMEOUT_MAX": _thread.TIMEOUT_MAX,
+    "start_new_thread": start_new_thread,
+    "start_new": start_new_thread,
+    "start_joinable_thread": start_joinable_thread,
+    "exit": exit,
+    "exit_thread": exit,
+    "get_ident": get_ident,
+    "get_native_id": get_native_id,
+    "interrupt_main": refusing("_thread.interrupt_main", "raise the exception in the thread that it is meant for"),
+    "stack_size": stack_size,
+    "daemon_threads_allowed": lambda: True,
+    "_count": _count,
+    "_excepthook": threads.excepthook,
+    "_ExceptHookArgs": threads.ExceptHookArgs,
+    "_set_sentinel": _set_sentinel,
+    "_ThreadHandle": ThreadHandle,
+    "_make_thread_handle": _make_thread_handle,
+    "_get_main_thread_ident": _get_main_thread_ident,
+    "_is_main_interpreter": lambda: True,
+    "_shutdown": lambda: None,
+}
+
+
+def _assemble() -> None:
+    offered = {name: value for name, value in _OF_THREADING.items() if hasattr(threading, name)}
+    vars(THREADING).update(offered, __all__=list(threading.__all__), __getattr__=__getattr__)
+    vars(THREAD).update({name: value for name, value in _OF_THREAD.items() if hasattr(_thread, name)})
+    THREADING.settle()
+    THREAD.settle()
+    from_threading.surround_with(
+        {
+            "Condition": Condition,
+            "Thread": Thread,
+            "Event": Event,
+            "Lock": Lock,
+            "RLock": RLock,
+            "_allocate_lock": Lock,
+            "_deque": deque,
+            "_time": monotonic,
+        }
+    )
+
+
+_assemble()
+
+
+def begin_run() -> None:
+    """Before each run, in its main thread."""
+    listing.begin_run()
+    with unnoticed():
+        run.main = threads._MainThread()
+    if control.current is not None:
+        control.current.front = run.main

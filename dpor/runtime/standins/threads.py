@@ -1,0 +1,258 @@
+"""`Thread`, and the functions that ask for threads. A start, a join and an end are one step each.
+
+The end of a thread is one step, where CPython first takes the thread out of `enumerate()` and lets `is_alive()` answer
+False a little later: that a thread is alive and not listed is never shown.
+"""
+
+from __future__ import annotations
+
+import _thread
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
+from dpor.runtime import control, hooks
+from dpor.runtime.control import SyncObject
+from dpor.runtime.standins import from_threading, listing
+from dpor.runtime.standins.idents import get_ident, ident_of, numbering
+from dpor.runtime.standins.looks import presented_as
+from dpor.runtime.standins.state import THREADING, run
+from dpor.runtime.standins.timeouts import duration
+
+_START, _END, _JOIN, _JOIN_OR_TIMEOUT, _STATUS = Start(), End(), JoinStarted(), JoinStartedOrTimeout(), Status()
+
+ExceptHookArgs: Any = _thread._ExceptHookArgs
+
+
+class Startable(SyncObject):
+    """What `Start`, `Join` and `End` work on: a `Thread`, or the handle of a thread that `_thread` started."""
+
+    _ident: Any
+    _daemonic: bool
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = NEW
+        self._ident = None
+
+    def _launch(self, body: Callable[[], None]) -> bool:
+        """Start a model thread that runs `body`, then ends. False if it was started before."""
+        listing.enter(self)
+        if control.perform(_START, self) is False:
+            return False
+        run.unjoined[id(self)] = self
+        control.spawn(self, lambda: self._bootstrap(body))
+        return True
+
+    def _bootstrap(self, body: Callable[[], None]) -> None:
+        self._ident = get_ident()
+        body()
+        listing.strike_out(self)
+        control.perform(_END, self)
+
+    def _await_end(self, timeout: float | None) -> Any:
+        """True; NEW if it was never started; False if the time was up first."""
+        seconds = None if timeout is None else duration(timeout)
+        if seconds is None:
+            status = control.perform(_JOIN, self)
+        elif seconds == 0:
+            status = control.perform(_JOIN_OR_TIMEOUT, self)
+        else:
+            status = control.perform_timed(_JOIN, _JOIN_OR_TIMEOUT, seconds, self)
+        if status is True and control.current.id == 0:
+            run.unjoined.pop(id(self), None)
+        return status
+
+    def _status(self) -> Any:
+        return control.perform(_STATUS, self)
+
+
+@presented_as("threading")
+class Thread(Startable):
+    _initialized = False
+
+    def __init__(
+        self,
+        group: None = None,
+        target: Callable[..., Any] | None = None,
+        name: str | None = None,
+        args: Iterable[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        daemon: bool | None = None,
+    ) -> None:
+        assert group is None, "group argument must be None for now"
+        super().__init__()
+        self._target = target
+        self._args = args
+        self._kwargs = {} if kwargs is None else kwargs
+        self._name = str(name) if name else _new_name(target)
+        self._daemonic = current_thread()._daemonic if daemon is None else daemon
+        self._initialized = True
+
+    def start(self) -> None:
+        if not self._initialized:
+            raise RuntimeError("thread.__init__() not called")
+        if not self._launch(self._run_and_report):
+            raise RuntimeError("threads can only be started once")
+
+    def run(self) -> None:
+        try:
+            if self._target is not None:
+                if type(self._args) is tuple and not self._kwargs:
+                    self._target(*self._args)
+                else:
+                    from_threading.call(self._target, self._args, self._kwargs)
+        finally:
+            del self._target, self._args, self._kwargs
+
+    def _run_and_report(self) -> None:
+        try:
+            self.run()
+        except control.GuestExit:
+            raise
+        except BaseException as error:
+            report(error, self)
+
+    def join(self, timeout: float | None = None) -> None:
+        if not self._initialized:
+            raise RuntimeError("Thread.__init__() not called")
+        if control.current.front is self:
+            raise RuntimeError("cannot join current thread")
+        if self._await_end(timeout) is NEW:
+            raise RuntimeError("cannot join thread before it is started")
+
+    def is_alive(self) -> bool:
+        assert self._initialized, "Thread.__init__() not called"
+        return self._status() is RUNNING
+
+    @property
+    def name(self) -> str:
+        assert self._initialized, "Thread.__init__() not called"
+        return hooks.attr(self, "_name")._name  # type: ignore[no-any-return]
+
+    @name.setter
+    def name(self, name: str) -> None:
+        assert self._initialized, "Thread.__init__() not called"
+        hooks.setattr_(str(name), self, "_name")
+
+    @property
+    def daemon(self) -> bool:
+        assert self._initialized, "Thread.__init__() not called"
+        return hooks.attr(self, "_daemonic")._daemonic  # type: ignore[no-any-return]
+
+    @daemon.setter
+    def daemon(self, daemonic: bool) -> None:
+        if not self._initialized:
+            raise RuntimeError("Thread.__init__() not called")
+        if self._status() is not NEW:
+            raise RuntimeError("cannot set daemon status of active thread")
+        hooks.setattr_(daemonic, self, "_daemonic")
+
+    @property
+    def ident(self) -> int | None:
+        assert self._initialized, "Thread.__init__() not called"
+        if control.current.front is self:
+            return self._ident
+        return None if self._status() is NEW else self._ident  # type: ignore[no-any-return]
+
+    @property
+    def native_id(self) -> int | None:
+        return self.ident
+
+    def __repr__(self) -> str:
+        assert self._initialized, "Thread.__init__() was not called"
+        known = self._status()
+        status = "initial" if known is NEW else "stopped" if known is ENDED else "started"
+        daemon = " daemon" if self._daemonic else ""
+        ident = "" if known is NEW else f" {self._ident}"
+        return f"<{type(self).__name__}({self._name}, {status}{daemon}{ident})>"
+
+    def isDaemon(self) -> bool:
+        _deprecated("isDaemon() is deprecated, get the daemon attribute instead")
+        return self.daemon
+
+    def setDaemon(self, daemonic: bool) -> None:
+        _deprecated("setDaemon() is deprecated, set the daemon attribute instead")
+        self.daemon = daemonic
+
+    def getName(self) -> str:
+        _deprecated("getName() is deprecated, get the name attribute instead")
+        return self.name
+
+    def setName(self, name: str) -> None:
+        _deprecated("setName() is deprecated, set the name attribute instead")
+        self.name = name
+
+
+class _MainThread(Thread):
+    def __init__(self) -> None:
+        super().__init__(name="MainThread", daemon=False)
+        self.state = RUNNING
+        self._ident = ident_of(0)
+
+
+class _DummyThread(Thread):
+    """What `current_thread()` answers in a thread that `_thread` started; `_handle` is that thread."""
+
+    def __init__(self, handle: Startable) -> None:
+        super().__init__(name=f"Dummy-{numbering.next('Thread', 1)}", daemon=True)
+        self._ident = get_ident()
+        self._handle = handle
+
+    def _status(self) -> Any:
+        return self._handle._status()
+
+    def join(self, timeout: float | None = None) -> None:
+        raise RuntimeError("cannot join a dummy thread")
+
+
+def _new_name(target: Any) -> str:
+    name = f"Thread-{numbering.next('Thread', 1)}"
+    return f"{name} ({target.__name__})" if hasattr(target, "__name__") else name
+
+
+def _deprecated(message: str) -> None:
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
+
+
+def report(error: BaseException, thread: Any) -> None:
+    """An exception has ended a thread's body: a finding, whether or not a hook of the program's own hears of it."""
+    if isinstance(error, SystemExit):
+        return
+    hook = THREADING.excepthook
+    if hook is not None and hook is not excepthook:
+        try:
+            hook(ExceptHookArgs([type(error), error, error.__traceback__, thread]))
+        except Exception as second:
+            control.report_exception(second)
+    control.report_exception(error)
+
+
+def excepthook(args: Any, /) -> None:
+    """As `threading.excepthook`, without printing: the exception is a finding."""
+
+
+def current_thread() -> Thread:
+    here = control.current
+    front = here.front
+    if isinstance(front, Thread):
+        return front
+    if here.id == 0:
+        return main_thread()
+    dummy = here.data.get(_DummyThread)
+    if dummy is None:
+        dummy = here.data[_DummyThread] = _DummyThread(front)
+    return dummy
+
+
+def main_thread() -> Thread:
+    if run.main is None:
+        run.main = _MainThread()
+    return run.main  # type: ignore[no-any-return]
+
+
+def currentThread() -> Thread:
+    _deprecated("currentThread() is deprecated, use current_thread() instead")
+    return current_thread()

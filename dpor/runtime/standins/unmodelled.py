@@ -1,0 +1,26 @@
+"""What a program may ask for and nothing here can do: said in one line, and the check ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from dpor.errors import Unsupported
+from dpor.runtime import control
+
+
+def refuse(what: str, instead: str) -> NoReturn:
+    """End the check: a program that catches exceptions must not go on as if the call had failed."""
+    error = Unsupported(f"{what} is not modelled: {instead}")
+    if control.current is None or control.unwinding:
+        raise error
+    control._fail(error)
+
+
+def refusing(what: str, instead: str) -> Callable[..., Any]:
+    """A function that stands for the one that cannot be modelled."""
+
+    def refused(*args: Any, **kwargs: Any) -> NoReturn:
+        refuse(what, instead)
+
+    return refused
