@@ -1,0 +1,174 @@
+"""Random small Python programs: a few threads that use shared attributes, lists, dicts, closures, locks, queues.
+
+Each is the source of a module with a function `scenario`, which returns all that the threads saw and what is left. The
+statements of a thread are few, so that every interleaving can be listed.
+"""
+
+from __future__ import annotations
+
+import random
+
+HEAD = '''
+import threading
+import queue
+
+
+class Box:
+    def __init__(self):
+        self.a = 0
+        self.b = 0
+
+
+shared_global = 0
+
+
+def scenario():
+    box = Box()
+    items = [1, 2]
+    table = {"p": 1}
+    bag = {1, 2}
+    count = 0
+    lock = threading.Lock()
+    again = threading.RLock()
+    sem = threading.Semaphore(1)
+    flag = threading.Event()
+    fifo = queue.Queue()
+    changed = threading.Condition()
+    log = [[] for _ in range(THREADS)]
+'''
+
+SIMPLE = [
+    "box.a = {n}",
+    "see(box.a)",
+    "box.b += 1",
+    "see(box.b)",
+    "box.b = box.a + 1",
+    "see(items[0])",
+    "items[0] = {n}",
+    "items[1] += 1",
+    "items.append({n})",
+    "see(items.pop() if items else None)",
+    "see(len(items))",
+    "see(sum(items))",
+    "see(list(items))",
+    "see({n} in items)",
+    "see(items[-1] if items else None)",
+    "items.extend([{n}, {n}])",
+    "see(items == [1, 2])",
+    "see([x for x in items])",
+    "table['p'] = {n}",
+    "table['q'] = {n}",
+    "see(table.get('q'))",
+    "see('q' in table)",
+    "see(table.pop('p', None))",
+    "see(table.setdefault('q', {n}))",
+    "see(sorted(table))",
+    "see(list(table.items()))",
+    "see(len(table))",
+    "if 'q' not in table:\n    table['q'] = 0",
+    "table.update(p={n})",
+    "bag.add({n})",
+    "bag.discard(1)",
+    "see(1 in bag)",
+    "see(sorted(bag))",
+    "set_count({n})",
+    "see(get_count())",
+    "bump()",
+    "set_global({n})",
+    "see(get_global())",
+    "see(f'{box.a} {items}')",
+    "box.a, box.b = box.b, box.a",
+    "x, *rest = items or [0]\nsee(x)",
+    "del items[:1]",
+    "see(bool(items))",
+    "see(max(items, default=0))",
+    "box.c = {n}",
+    "see(getattr(box, 'c', None))",
+    "see(lock.acquire(False) and (lock.release() or 1))",
+    "see(lock.locked())",
+    "sem.acquire()\nbox.a += 1\nsem.release()",
+    "flag.set()",
+    "see(flag.is_set())",
+    "fifo.put({n})",
+    "try:\n    see(fifo.get_nowait())\nexcept queue.Empty:\n    see('empty')",
+    "see(fifo.qsize())",
+]
+
+BLOCKS = [
+    "with lock:\n    {0}\n    {1}",
+    "with again:\n    with again:\n        {0}",
+    "if box.a:\n    {0}\nelse:\n    {1}",
+    "for x in list(range(2)):\n    {0}",
+    "try:\n    {0}\nfinally:\n    {1}",
+    "flag.wait()\n{0}",
+    "see(fifo.get())",
+    "with changed:\n    changed.notify()",
+    "with changed:\n    see(changed.wait(1))",
+    "see(flag.wait(0.5))",
+    "see(lock.acquire(timeout=1) and (lock.release() or 1))",
+]
+
+TAIL = '''
+    def set_count(n):
+        nonlocal count
+        count = n
+
+    def get_count():
+        return count
+
+    def bump():
+        nonlocal count
+        count += 1
+
+    threads = [threading.Thread(target=body) for body in BODIES]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return (vars(box), items, table, sorted(bag), count, shared_global, log)
+
+
+def set_global(n):
+    global shared_global
+    shared_global = n
+
+
+def get_global():
+    return shared_global
+'''
+
+
+def indented(text: str, by: int) -> str:
+    return "\n".join(" " * by + line for line in text.split("\n"))
+
+
+def statement(rng: random.Random, depth: int = 0) -> str:
+    if depth < 1 and rng.random() < 0.3:
+        block = rng.choice(BLOCKS)
+        inner = [statement(rng, depth + 1) for _ in range(2)]
+        lines = []
+        for line in block.split("\n"):
+            stripped = line.lstrip()
+            pad = len(line) - len(stripped)
+            if stripped in ("{0}", "{1}"):
+                lines.append(indented(inner[int(stripped[1])], pad))
+            else:
+                lines.append(line)
+        return "\n".join(lines)
+    return rng.choice(SIMPLE).replace("{n}", str(rng.randint(3, 5)))
+
+
+def program(seed: int, most: int = 3) -> str:
+    """The source of a random program. `most`: statements in a thread."""
+    rng = random.Random(seed)
+    threads = rng.choice([2, 2, 2, 3])
+    bodies = []
+    for i in range(threads):
+        lines = [statement(rng) for _ in range(rng.randint(1, most if threads == 2 else 1))]
+        body = "\n".join(lines)
+        bodies.append(f"    def body{i}():\n        def see(x):\n            log[{i}].append(x)\n\n{indented(body, 8)}\n")
+    names = ", ".join(f"body{i}" for i in range(threads))
+    head = HEAD.replace("THREADS", str(threads))
+    tail = TAIL.replace("BODIES", f"({names},)")
+    defs, rest = tail.split("\n    threads =", 1)
+    return head + defs + "\n" + "\n".join(bodies) + "\n    threads =" + rest
