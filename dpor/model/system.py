@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from dpor.errors import InternalError, NotDeterministic
 from dpor.model.describe import EventText, deadlock_finding, describe
-from dpor.model.machine import Act, Machine
+from dpor.model.machine import Act, Machine, Memory
 from dpor.model.semantics import Semantics
 from dpor.model.syntax import parse
 from dpor.model.tree import Program
@@ -90,7 +90,7 @@ class AbstractSystem:
                 return self._cut(machine, f"a run was cut after {self.max_steps} events (--max-steps)")
             action = choose(enabled)
             if action == STOP:
-                return Run(Ending.STOPPED, findings=list(machine.failures.values()))
+                return Run(Ending.STOPPED, _blocked(acts, memory), findings=list(machine.failures.values()))
             thread = action & THREAD_MASK
             act = acts[thread] if enabled >> thread & 1 else None
             if act is None:
@@ -108,11 +108,7 @@ class AbstractSystem:
     # ------------------------------------------------------------------ how a run ends
 
     def _complete(self, machine: Machine, acts: Sequence[Act | None]) -> Run:
-        blocked = [
-            Pending(thread, act.operation, act.read(machine.memory))
-            for thread, act in enumerate(acts)
-            if act is not None
-        ]
+        blocked = _blocked(acts, machine.memory)
         outcome = Outcome(
             tuple(machine.pcs),
             tuple([tuple(registers) for registers in machine.registers]),
@@ -126,3 +122,12 @@ class AbstractSystem:
 
     def _cut(self, machine: Machine, reason: str) -> Run:
         return Run(Ending.CUT, findings=list(machine.failures.values()), limits=[reason])
+
+
+def _blocked(acts: Sequence[Act | None], memory: Memory) -> list[Pending]:
+    """What the threads that cannot run are about to do. (Those that have ended or not begun do nothing.)"""
+    return [
+        Pending(thread, act.operation, act.read(memory))
+        for thread, act in enumerate(acts)
+        if act is not None and act.guard is not None and not act.guard(memory)
+    ]
