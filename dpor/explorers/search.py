@@ -61,6 +61,9 @@ class Node:
         self.branched = False
 
 
+PATIENCE = 500
+"""So many events of one thread in a row, and another gets a turn."""
+
 NO_SLEEP: dict[Action, Operation] = {}
 
 
@@ -145,9 +148,17 @@ class Search:
     def _first_awake(self, enabled: int, sleep: dict[Action, Operation]) -> Action:
         threads = self.trace.threads
         if threads and enabled >> threads[-1] & 1:
-            action = awake(threads[-1], sleep)
+            last = threads[-1]
+            action = awake(last, sleep)
             if action != STOP:
-                return action
+                if len(threads) < PATIENCE or threads[-PATIENCE] != last or threads[-PATIENCE:].count(last) < PATIENCE:
+                    return action
+                # It may be waiting in a loop for one of the others.
+                others = self._first_awake_of(enabled & ~(1 << last), sleep)
+                return action if others == STOP else others
+        return self._first_awake_of(enabled, sleep)
+
+    def _first_awake_of(self, enabled: int, sleep: dict[Action, Operation]) -> Action:
         while enabled:
             lowest = enabled & -enabled
             action = awake(lowest.bit_length() - 1, sleep)
