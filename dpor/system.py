@@ -67,7 +67,7 @@ class Pending(NamedTuple):
 class Run:
     """How a run ended.
 
-    blocked    the pending operations of unfinished threads, when the ending is COMPLETE
+    blocked    the pending operations of the threads that cannot run, whatever the ending
     outcome    what distinguishes this result from others: hashable, equal for equivalent runs (None unless COMPLETE)
     deadlock   identity of the deadlocked terminal state, or None if there is no deadlock
     findings   what went wrong, in order of occurrence

@@ -77,6 +77,7 @@ class Search:
         self.nodes: list[Node] = []
         self.happens_before = HappensBefore(self.trace)
         self._resumed: Node | None = None  # the node to which the search went back, until it has chosen
+        self._choices: list[int] = []  # the events of the trace that are data choices
         self._planned: list[Branch] = []  # the plan of the node to come
 
     @abstractmethod
@@ -174,15 +175,18 @@ class Search:
         for position, races in enumerate(happens_before.extend(), start):
             for first, operation in races:
                 self.reverse(first, position, trace.actions[position], operation)
+        # Blocked threads also where the run was dropped: if all else is asleep, no run from here on shows their races.
         end = len(trace)
-        if run.ending is Ending.COMPLETE:
-            for thread, operation, states in run.blocked:
-                for first, there in happens_before.races_of(thread, operation, states):
-                    self.reverse(first, end, thread, there)
-        for position in range(start, end):
+        for thread, operation, states in run.blocked:
+            for first, there in happens_before.races_of(thread, operation, states):
+                self.reverse(first, end, thread, there)
+        # The values of a data choice are like rivals for a lock that is never given back: at the end of every run, each
+        # value not taken is pending and blocked.
+        self._choices.extend(p for p in range(start, end) if trace.operations[p].alternatives > 1)
+        for position in self._choices:
             operation = trace.operations[position]
             for value in range(operation.alternatives):
-                if value != operation.value:  # each value is a thing of its own that the others disable
+                if value != operation.value:
                     action = trace.threads[position] | value << VALUE_SHIFT
                     self.choose_again(position, action, operation.with_value(value))
 
@@ -200,6 +204,8 @@ class Search:
                     self._resumed = node
                     self.happens_before.cut(position)
                     trace.cut(position)
+                    while self._choices and self._choices[-1] >= position:
+                        self._choices.pop()
                     return True
         return False
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, NoReturn
 import attrs
 from greenlet import getcurrent, greenlet
 
-from dpor.errors import BadSchedule, FactWithdrawn, NotDeterministic
+from dpor.errors import BadSchedule, FactWithdrawn, NotDeterministic, UserError
 from dpor.happens_before import HappensBefore
 from dpor.operations import (
     READ,
@@ -202,6 +202,8 @@ def begin(
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
     global _position, _replayed, _ending, _error, _numbers, _known, _atomic, _patience
+    if current is not None:
+        raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
     multi = unwinding = timed_out = False
     withdrawn = None
     operations, facts, _numbers, _known = search.operations, search.facts, search.numbers, search.known
@@ -225,24 +227,29 @@ def begin(
 
 def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
     """Carry out the run: `body` is the main thread's. Returns how it ended and who was left blocked."""
-    global _hub, current
+    global _hub
     _hub = getcurrent()
     main = threads[0]
     main.greenlet = greenlet(lambda: _bootstrap(main, body), _hub)
     try:
         main.greenlet.switch()
-        blocked = _blocked() if _error is None and _ending is Ending.COMPLETE else []
+        blocked = _blocked() if _error is None else []
         if recorder is not None:
             recorder.finish()
         return _ending, blocked
     finally:
         error = _error
         _unwind()
-        current = None  # type: ignore[assignment]
         if error is not None:
             raise error
         if withdrawn is not None:
             raise FactWithdrawn(withdrawn)
+
+
+def end() -> None:
+    """The run is over, whatever happened."""
+    global current
+    current = None  # type: ignore[assignment]
 
 
 def _bootstrap(thread: GuestThread, body: Callable[[], None]) -> None:
@@ -862,8 +869,10 @@ stuck: list[Stuck] = []
 
 
 def _blocked() -> list[Pending]:
-    left = [t for t in threads if t.running and t.pending is not None]
-    stuck[:] = [_stuck(t) for t in left]
+    """What the threads that cannot run are about to do; in `stuck`, in words, if the program is over."""
+    left = [t for t in threads if t.running and t.objects is not None and not _is_enabled(t)]
+    if _ending is Ending.COMPLETE:
+        stuck[:] = [_stuck(t) for t in left]
     return [Pending(t.id, t.pending, _states_of(t)) for t in left if t.pending is not None]
 
 

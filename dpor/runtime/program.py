@@ -94,9 +94,12 @@ class PythonSystem:
         trace = Trace()
         with self._loader.importing(), self._sink.quiet():
             control.begin(self._search, self.options, trace, _first_enabled, None)
-            sharing.begin(self._loader.roots)
-            self._stdlib.reset()
-            control.drive(load)
+            try:
+                sharing.begin(self._loader.roots)
+                self._stdlib.reset()
+                control.drive(load)
+            finally:
+                control.end()
         if failed:
             raise failed[0]
         if control.exceptions and self._target is None:
@@ -123,9 +126,12 @@ class PythonSystem:
         try:
             with self._loader.importing(), self._sink.quiet():
                 control.begin(self._search, self.options, trace, choose, recorder)
-                sharing.begin(self._roots)
-                self._stdlib.reset()
-                ending, blocked = control.drive(self._main)
+                try:
+                    sharing.begin(self._roots)
+                    self._stdlib.reset()
+                    ending, blocked = control.drive(self._main)
+                finally:
+                    control.end()
             return self._ended(ending, blocked)
         finally:
             if self._runs % COLLECT_EVERY == 0:

@@ -36,10 +36,11 @@ ATOMIC: Final[frozenset[type]] = frozenset(
         types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.CodeType,
         types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
         types.MemberDescriptorType, types.ClassMethodDescriptorType, types.MappingProxyType, property, staticmethod,
-        classmethod, types.GenericAlias, types.UnionType, tuple, frozenset,
+        classmethod, types.GenericAlias, types.UnionType, tuple, frozenset, types.FrameType, types.TracebackType,
     }
 )  # fmt: skip
-"""Types whose objects hold nothing of their own that can change (what a tuple or a function refers to may)."""
+"""Types whose objects hold nothing of their own that can change (what a tuple or a function refers to may). Frames and
+tracebacks are among them: to find a thread's locals by way of an exception is beyond what programs do."""
 
 _CONTAINED: Final = frozenset({tuple, frozenset, types.FunctionType, types.MethodType, types.BuiltinFunctionType})
 """Of these, those through which other objects are reached."""
@@ -284,11 +285,8 @@ def is_neutral(kind: type) -> bool:
     if answer is None:
         module = kind.__module__
         answer = isinstance(module, str) and module.startswith("dpor.runtime")
-        answer = answer or kind in _HARMLESS or (issubclass(kind, BaseException) and module == builtins.__name__)
+        answer = answer or (issubclass(kind, BaseException) and module == builtins.__name__)
         if len(_neutral) > 5000:  # classes made anew by every run are not kept for ever
             _neutral.clear()
         _neutral[kind] = answer
     return answer
-
-
-_HARMLESS: Final = frozenset({types.FrameType, types.TracebackType})
