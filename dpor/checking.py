@@ -382,7 +382,7 @@ class Replay:
             run = self._follow(system, trace)
         else:
             run = debug(lambda: self._follow(system, trace), system.sources())
-        found = matching(run, saved.finding)
+        found = matching(run.findings, saved.finding)
         if found is None:
             raise NotDeterministic(
                 f"the schedule was followed to its end, but this time {_told(run.findings)}; it was saved for"

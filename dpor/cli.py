@@ -28,6 +28,7 @@ from dpor.report.text import (
     comparison_row,
     count_lines,
     headline,
+    headlines,
     plain,
     show,
     show_failure,
@@ -54,6 +55,7 @@ class Exit(IntEnum):
     OUR_ERROR = 4
 
 
+COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
 EXIT_OF = {Verdict.PASS: Exit.PASS, Verdict.FAIL: Exit.FINDING, Verdict.INCONCLUSIVE: Exit.INCONCLUSIVE}
 
 EXIT_CODES = """\b
@@ -195,14 +197,13 @@ def _deliver(report: Report, json_: str | None, save: str | None, quiet: bool, v
     """Save the schedules, print, write the JSON file: in an order in which nothing that is known gets lost."""
     files = save_schedules(report, save)
     if json_ != "-":
-        if not report.findings:
-            colour = {Verdict.PASS: "green", Verdict.INCONCLUSIVE: "yellow"}[report.verdict]
-            first, *rest = verdict_lines(report, quiet=quiet)
-            click.secho(first, fg=colour)
-            for line in rest + (count_lines(report) if verbose else []):
-                click.echo(line)
+        if report.findings and not quiet:
+            _draw(lambda console: show(report, console, verbose=verbose))
         else:
-            _draw(lambda console: show(report, console, quiet=quiet, verbose=verbose))
+            lines = headlines(report) + verdict_lines(report, quiet=quiet) + (count_lines(report) if verbose else [])
+            click.secho(lines[0], fg=COLOURS[report.verdict])
+            for line in lines[1:]:
+                click.echo(line)
         for file in files:
             click.echo(f"Again: dpor replay {file}")
     if json_ is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import attrs
@@ -45,15 +45,15 @@ def explain(system: ExplainingSystem, finding: Finding, schedule: Sequence[Actio
     small = minimise(system, schedule, finding)
     trace = Trace()
     run = system.run(trace, follow(small.schedule))
-    found = matching(run, finding)
+    found = matching(run.findings, finding)
     if found is None:
         raise NotDeterministic(f"a schedule that failed did not fail when it was repeated ({finding.message})")
     return tell(system, trace, run, found, small)
 
 
-def matching(run: Run, finding: Finding) -> Finding | None:
-    """The finding of this run that is the same failure."""
-    return next((found for found in run.findings if found.group == finding.group), None)
+def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
+    """The one among these that is the same failure."""
+    return next((found for found in findings if found.group == finding.group), None)
 
 
 def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small: Minimised) -> Failure:
@@ -62,6 +62,7 @@ def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small
     explained = system.describe(trace)
     if len(explained.steps) != len(trace):
         raise InternalError(f"{len(trace)} events were told as {len(explained.steps)} steps")
+    found = matching(explained.findings, found) or found
     names = {thread: step.thread for thread, step in zip(trace.threads, explained.steps, strict=True)}
     return attrs.evolve(
         unexplained(found, small.schedule),

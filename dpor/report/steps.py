@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import attrs
 
+from dpor.outcome import Finding
+
 
 @attrs.frozen
 class Step:
@@ -31,7 +33,9 @@ class Step:
 
 @attrs.frozen
 class Explained:
-    """A run that was repeated to be told: one step for each event of its trace, and what the program printed."""
+    """A run that was repeated to be told: one step for each event of its trace, what the program printed, and its
+    findings, with all details that such a run can give."""
 
     steps: tuple[Step, ...] = ()
     output: str = ""
+    findings: tuple[Finding, ...] = ()

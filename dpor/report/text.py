@@ -35,15 +35,13 @@ def plain(draw: Callable[[Console], None]) -> str:
     return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
 
 
-def show(report: Report, console: Console, *, quiet: bool = False, verbose: bool = False) -> None:
+def show(report: Report, console: Console, *, verbose: bool = False) -> None:
     """Print the report: each failure, then the verdict and what it rests on."""
-    many = len(report.findings) > 1
-    for number, failure in enumerate(report.findings, 1):
-        _line(console, headline(failure, f"FAILED {number}" if many else "FAILED"), "bold red")
-        if not quiet:
-            show_failure(failure, console, verbose=verbose)
-            console.print()
-    for line in verdict_lines(report, quiet=quiet):
+    for failure, line in zip(report.findings, headlines(report), strict=True):
+        _line(console, line, "bold red")
+        show_failure(failure, console, verbose=verbose)
+        console.print()
+    for line in verdict_lines(report):
         _line(console, line, "bold green" if report.verdict is Verdict.PASS else "")
     if verbose:
         for line in count_lines(report):
@@ -55,6 +53,14 @@ def _line(console: Console, text: str, style: str = "") -> None:
 
 
 # ---------------------------------------------------------------------- lines
+
+
+def headlines(report: Report) -> list[str]:
+    """A line for each failure, numbered where there are several."""
+    many = len(report.findings) > 1
+    return [
+        headline(failure, f"FAILED {number}" if many else "FAILED") for number, failure in enumerate(report.findings, 1)
+    ]
 
 
 def headline(failure: Failure, word: str = "FAILED") -> str:
@@ -184,13 +190,18 @@ def _show_trace(steps: tuple[Step, ...], console: Console, verbose: bool) -> Non
         tight = name in ("thread", "place", "operation")
         table.add_column(name, overflow=wraps[0], no_wrap=tight or wraps[1])  # type: ignore[arg-type]
     colours: dict[str, str] = {}
-    for row in rows(steps, verbose):
+    for row in rows(steps if verbose else tuple(filter(is_shown, steps)), verbose):
         if isinstance(row, Step):
             colour = colours.setdefault(row.thread, COLOURS[len(colours) % len(COLOURS)])
             table.add_row(*_cells(row, steps, colour, verbose))
         else:
             table.add_row("", "", f"... {row} more", "", "", "")
     console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def is_shown(step: Step) -> bool:
+    """Events without a place in the program (the end of a thread) only tell something where they race."""
+    return bool(step.source) or step.file is not None or step.racing
 
 
 def rows(steps: tuple[Step, ...], verbose: bool = False) -> Iterator[Step | int]:
@@ -240,5 +251,6 @@ def _race(step: Step, steps: tuple[Step, ...]) -> str:
         return ""
     for other in steps:
         if other.racing and other is not step:
-            return f"<- races with {other.thread} {place_of(other.file, other.line)}".rstrip()
+            place = f"line {other.line}" if other.file == step.file else place_of(other.file, other.line)
+            return f"<- races with {other.thread}" + (f", {place}" if other.file else "")
     return "<- races with a thread that waits"

@@ -16,7 +16,7 @@ from dpor.report.json import dumps, to_json
 from dpor.report.model import Failure, Report, Verdict
 from dpor.report.progress import Lines, Progress, StatusLine
 from dpor.report.steps import Step
-from dpor.report.text import comparison_header, comparison_row, headline, plain, rows, show
+from dpor.report.text import comparison_header, comparison_row, headline, headlines, plain, rows, show, verdict_lines
 
 SCHEMA = json.loads((Path(dpor.__file__).parent / "report" / "schema.json").read_text())
 
@@ -70,8 +70,8 @@ def report(**changes: Any) -> Report:
     return Report(**{**content, **changes})
 
 
-def text(report: Report, **how: bool) -> str:
-    return plain(lambda console: show(report, console, **how))
+def text(report: Report, *, verbose: bool = False) -> str:
+    return plain(lambda console: show(report, console, verbose=verbose))
 
 
 def test_a_failure_is_a_headline_a_table_and_what_it_rests_on() -> None:
@@ -81,8 +81,8 @@ def test_a_failure_is_a_headline_a_table_and_what_it_rests_on() -> None:
 FAILED  AssertionError in main at counter.py:20: hits == 2, but hits is 1
 
   Thread-1  counter.py:8  old = self.hits      read Counter.hits   0
-  Thread-2  counter.py:8  old = self.hits      read Counter.hits   0  <- races with Thread-1 counter.py:9
-  Thread-1  counter.py:9  self.hits = old + 1  write Counter.hits  1  <- races with Thread-2 counter.py:8
+  Thread-2  counter.py:8  old = self.hits      read Counter.hits   0  <- races with Thread-1, line 9
+  Thread-1  counter.py:9  self.hits = old + 1  write Counter.hits  1  <- races with Thread-2, line 8
   Thread-2  counter.py:9  self.hits = old + 1  write Counter.hits  1
 
   Traceback (most recent call last):
@@ -114,7 +114,8 @@ FAILED 2  deadlock: no thread can go on   (only if a wait times out)
 
 
 def test_quiet_is_a_line_for_each_failure_and_the_verdict() -> None:
-    assert text(report(findings=(LOST, DEADLOCK)), quiet=True).splitlines() == [
+    both = report(findings=(LOST, DEADLOCK))
+    assert headlines(both) + verdict_lines(both, quiet=True) == [
         "FAILED 1  AssertionError in main at counter.py:20: hits == 2, but hits is 1",
         "FAILED 2  deadlock: no thread can go on   (only if a wait times out)",
         "Not exhaustive: stopped at the first failure, execution 3.  3 executions, 0.03 s (optimal)",
@@ -151,6 +152,14 @@ def test_of_a_long_stretch_of_one_thread_the_middle_is_left_out_but_not_the_race
     steps = tuple(step("T", n, "", "", "", racing=n == 10) for n in range(20))
     assert [row if isinstance(row, int) else row.line for row in rows(steps)] == [0, 1, 2, 3, 6, 10, 5, 16, 17, 18, 19]
     assert list(rows(steps, verbose=True)) == list(steps)
+
+
+def test_events_without_a_place_are_left_out_unless_they_race_or_all_is_asked_for() -> None:
+    ends = (Step("T", None, None, "", "end T", ""), Step("U", None, None, "", "end U", "", racing=True))
+    failure = attrs.evolve(LOST, trace=LOST.trace + ends)
+    assert "end T" not in text(report(findings=(failure,)))
+    assert "end U" in text(report(findings=(failure,)))
+    assert "end T" in text(report(findings=(failure,)), verbose=True)
 
 
 def test_long_values_and_outputs_are_cut_unless_verbose() -> None:
