@@ -1,0 +1,100 @@
+"""What an operation on a shared container touches, and what a search knows about how containers change.
+
+A container has these locations:
+
+    (c, k)       one element: an index of a list, a key of a dict, an element of a set
+    STRUCTURE    length, keys, order, the positions of elements
+    ELEMENTS     all elements together, for whoever looks at all of them without asking for one
+    ANY_KEY      read by whoever looks for one key, written by what may change keys that nobody can tell beforehand
+
+What cannot change needs no operation. So a search begins as if no shared container changed, and a read of one is then
+nothing at all. The first time that an operation stores an element while several threads exist, or changes the
+structure, or changes keys unknown, that is learnt of that container and the search starts again (as for fields, see
+`dpor.runtime.hooks`). In the runs in which nobody did it, its reads commute with everything.
+
+That is also what makes `d[k] = v` exact: whether it inserts a key or replaces a value is known beforehand as long as
+nobody changes the keys, and once somebody does, every store counts as an insertion. (Deciding it each time by a look
+at the dict is unsound: another thread may insert or delete the key while this one stands before its store.)
+
+Containers are told apart by the names of their records. A name contains a number of events and moves when more
+becomes an event, so a search may start again several times for one container; to keep that within bounds, after
+`MANY` facts all containers are taken to change in every way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+from dpor.operations import READ, WRITE, Access, Location, Mode
+from dpor.runtime import control
+from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Alias, Record
+
+Accesses: TypeAlias = tuple[Access, ...]
+
+NOTHING: Final[Accesses] = ()
+
+ANY_KEY: Final = "<any key>"
+
+CHANGES: Final = "container changes"
+EVERYTHING: Final = (CHANGES, "all containers, in every way")
+MANY: Final = 60
+
+_WHAT: Final = {
+    ELEMENTS: "an element of a shared container is replaced",
+    STRUCTURE: "a shared container changes",
+    ANY_KEY: "a shared container loses or gains keys that are not known beforehand",
+}
+
+
+def changes(record: Record, part: str) -> bool:
+    """Does this part (STRUCTURE, ELEMENTS or ANY_KEY) change in runs of this search, for all that is known?"""
+    facts = control.facts
+    return (CHANGES, part, record.name) in facts or EVERYTHING in facts or type(record) is Alias
+
+
+def learn(record: Record, part: str) -> None:
+    """An operation is about to change this part."""
+    if not changes(record, part):
+        fact: tuple[object, ...] = (CHANGES, part, record.name)
+        if sum(type(known) is tuple and known[0] == CHANGES for known in control.facts) >= MANY:
+            fact = EVERYTHING
+        control.withdraw(fact, f"{_WHAT[part]} while several threads exist")
+
+
+def stand(kind: str, accesses: Accesses) -> None:
+    """Stand before an operation that touches these, if it touches anything. The caller performs it at once."""
+    if accesses:
+        control.touch(kind, accesses)
+
+
+# ---------------------------------------------------------------------- parts that all containers have
+
+
+def reads_structure(record: Record) -> Accesses:
+    return ((record.location(STRUCTURE), READ),) if changes(record, STRUCTURE) else NOTHING
+
+
+def writes_structure(record: Record) -> Accesses:
+    learn(record, STRUCTURE)
+    return ((record.location(STRUCTURE), WRITE),)
+
+
+class Touched:
+    """Accesses gathered from several objects, for one operation: one mode for each location, in a fixed order."""
+
+    __slots__ = ("_modes",)
+
+    def __init__(self, accesses: Accesses = NOTHING) -> None:
+        self._modes: dict[Location, Mode] = dict(accesses)
+
+    def add(self, accesses: Iterable[Access]) -> None:
+        modes = self._modes
+        for location, mode in accesses:
+            modes[location] = mode if modes.get(location, mode) is mode else WRITE
+
+    def accesses(self) -> Accesses:
+        return tuple(sorted(self._modes.items()))
+
+    def __bool__(self) -> bool:
+        return bool(self._modes)

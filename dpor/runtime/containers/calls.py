@@ -1,0 +1,228 @@
+"""A call of a built-in method on a container: what stands in for the method while the container is shared.
+
+A family of containers has an *entry* for each method (`kinds.Family.entries`): a function that is given the `Call`,
+stands before the operation and then performs it. Most entries only say what is touched and what the container keeps;
+`entry` makes those. The others are methods that would call back into the program while they run (`list.sort` with a
+key, `list.extend` with a generator): those do the same in steps that are operations each, as other threads can come in
+between.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+from dpor.runtime import control, sharing
+from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, stand
+from dpor.runtime.containers.kinds import families, family_of, is_immutable, is_program, static
+from dpor.runtime.containers.reach import writes
+from dpor.runtime.sharing import Record
+
+Args: TypeAlias = tuple[Any, ...]
+
+KINDS: Final[Mapping[str, str]] = {
+    "__getitem__": "read",
+    "__setitem__": "write",
+    "__delitem__": "delete",
+    "__contains__": "in",
+    "__len__": "len",
+    "__bool__": "test",
+}
+"""How reports call operators; methods go by their names."""
+
+
+class Call:
+    """One call.
+
+    obj, record    the container, and its record (None if it is not shared: then only the arguments matter)
+    name           of the method
+    plain          the built-in function: `plain(obj, *args, **kwargs)` does it
+    """
+
+    __slots__ = ("args", "kwargs", "name", "obj", "plain", "record")
+
+    def __init__(
+        self,
+        obj: Any,
+        record: Record | None,
+        name: str,
+        plain: Callable[..., Any],
+        args: Args = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.obj = obj
+        self.record = record
+        self.name = name
+        self.plain = plain
+        self.args = args
+        self.kwargs: Mapping[str, Any] = kwargs or {}
+
+    def done(self, accesses: Accesses, keeps: Iterable[Any] = ()) -> Any:
+        """Do it as one operation with these accesses; `keeps` is what the container has references to afterwards."""
+        self.prepare(accesses, keeps)
+        return self.run()
+
+    def indivisible(self, accesses: Accesses, keeps: Iterable[Any] = ()) -> Any:
+        """As `done`, where code of the program is called in the middle: it is not interrupted."""
+        self.prepare(accesses, keeps)
+        if not accesses:
+            return self.run()
+        with control.atomic():
+            return self.run()
+
+    def prepare(self, accesses: Accesses, keeps: Iterable[Any] = ()) -> None:
+        self.stand(accesses)
+        self.publish(keeps)
+
+    def publish(self, values: Iterable[Any]) -> None:
+        """The container keeps these from now on: if it is shared, so are they."""
+        if self.record is not None:
+            for value in values:
+                sharing.publish(value)
+
+    def stand(self, accesses: Accesses) -> None:
+        stand(KINDS.get(self.name, self.name), accesses)
+
+    def run(self) -> Any:
+        return self.plain(self.obj, *self.args, **self.kwargs)
+
+
+Entry: TypeAlias = Callable[[Call], Any]
+
+
+def entry(
+    touches: Callable[[Record, Any, Args], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()
+) -> Entry:
+    """An entry for a method that is one operation."""
+
+    def act(call: Call) -> Any:
+        record = call.record
+        if record is None:
+            return call.run()
+        return call.done(touches(record, call.obj, call.args), keeps(call.args))
+
+    return act
+
+
+def whole(accesses: Callable[[Record], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()) -> Entry:
+    """An entry for a method that touches the same whatever its arguments are."""
+    return entry(lambda record, obj, args: accesses(record), keeps)
+
+
+def everything(args: Args) -> Iterable[Any]:
+    """All arguments are kept."""
+    return args
+
+
+def nothing(record: Record, obj: Any, args: Args) -> Accesses:
+    """For what only makes another object, such as an iterator or a view."""
+    return NOTHING
+
+
+def unknown(call: Call) -> Any:
+    """A method that nothing is known of: it changes whatever it can reach, and keeps its arguments."""
+    if is_immutable(type(call.obj)):
+        return call.run()
+    touched = Touched()
+    writes((call.obj, *call.args, *call.kwargs.values()), touched)
+    call.stand(touched.accesses())
+    for value in (*call.args, *call.kwargs.values()):
+        sharing.publish(value)
+    return call.run()
+
+
+def foreign(call: Call, function: types.FunctionType) -> Any:
+    """A method written in Python that is not instrumented: one step that no other thread interrupts, which in the real
+    program one can."""
+    touched = Touched()
+    values = (call.obj, *call.args, *call.kwargs.values())
+    if not writes(values, touched):
+        return call.run()
+    control.opaque(f"{function.__module__}.{function.__qualname__}")
+    return call.indivisible(touched.accesses(), keeps=values[1:])
+
+
+special: dict[type, Entry] = {}
+"""Types that are no containers and have one entry for all their methods."""
+
+
+def perform(call: Call) -> Any:
+    """Perform the call by the entry of its method."""
+    kind = type(call.obj)
+    family = family_of(kind)
+    found = special.get(kind) if family is None else family.entries.get(call.name)
+    if found is None and isinstance(call.plain, types.FunctionType) and not is_immutable(kind):
+        return foreign(call, call.plain)
+    return (found or unknown)(call)
+
+
+class Bound:
+    """A method of a container, bound to it. Its call is the operation.
+
+    Stands in for the container in `bound.append`, and for the method that this finds, which is itself.
+    """
+
+    __slots__ = ("_name", "_obj", "_plain", "_record")
+
+    def __init__(self, obj: Any, record: Record | None, name: str, plain: Callable[..., Any]) -> None:
+        self._obj = obj
+        self._record = record
+        self._name = name
+        self._plain = plain
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        record = self._record
+        if record is None:
+            record = sharing.record_of(self._obj)
+        return perform(Call(self._obj, record, self._name, self._plain, args, kwargs))
+
+    def __getattr__(self, name: str) -> Any:
+        return self if name == self._name else getattr(self._plain.__get__(self._obj), name)
+
+    def __eq__(self, other: object) -> bool:
+        mine = self._plain.__get__(self._obj)
+        return bool(mine == (other._plain.__get__(other._obj) if isinstance(other, Bound) else other))
+
+    def __hash__(self) -> int:
+        return hash(self._plain.__get__(self._obj))
+
+    def __repr__(self) -> str:
+        return repr(self._plain.__get__(self._obj))
+
+
+_METHODS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, types.FunctionType)
+
+
+def standin(obj: Any, record: Record | None, name: str) -> Any:
+    """What `obj.name` is to be looked up on: a stand-in if that finds a method that is not instrumented."""
+    found = static(type(obj), name)
+    if isinstance(found, _METHODS) and not _is_shadowed(obj, name):
+        if isinstance(found, types.FunctionType) and is_program(found):
+            return obj
+        return Bound(obj, record, name, found)
+    if isinstance(found, types.ClassMethodDescriptorType):
+        return Bound(obj, record, name, _ClassMethod(found))
+    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)) and record is not None:
+        family = family_of(type(obj))
+        if family is not None:
+            stand("read", family.reads_all(record))
+    return obj
+
+
+class _ClassMethod:
+    """A built-in class method, called as other methods are: with the object first."""
+
+    def __init__(self, method: types.ClassMethodDescriptorType) -> None:
+        self._method = method
+
+    def __get__(self, obj: Any, kind: type | None = None) -> Any:
+        return self._method.__get__(obj, type(obj))
+
+    def __call__(self, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return self.__get__(obj)(*args, **kwargs)
+
+
+def _is_shadowed(obj: Any, name: str) -> bool:
+    """Has the object itself (of a subclass) an attribute of this name?"""
+    return type(obj) not in families and name in getattr(obj, "__dict__", ())

@@ -1,0 +1,102 @@
+"""Kinds of types: which built-in container an object is, and whose code one of its methods is."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from dpor.runtime import control
+from dpor.runtime.containers.accesses import Accesses
+from dpor.runtime.sharing import Record
+
+if TYPE_CHECKING:
+    from dpor.runtime.containers.calls import Entry
+
+_MISSING: Final = object()
+
+
+def static(kind: type, name: str, default: Any = None) -> Any:
+    """What instances of the class find in their class under the name. Runs no code of the program."""
+    for base in kind.__mro__:
+        found = base.__dict__.get(name, _MISSING)
+        if found is not _MISSING:
+            return found
+    return default
+
+
+def is_program(function: types.FunctionType) -> bool:
+    """Is this Python function instrumented? (What `dataclass` and its like generate has the program's globals, and is
+    in none of its files.)"""
+    return control.is_guest_file(function.__code__.co_filename)
+
+
+_IMMUTABLE: Final = frozenset(
+    {"datetime", "decimal", "enum", "fractions", "ipaddress", "numbers", "pathlib", "pathlib._local", "re", "types"}
+    | {"typing", "uuid", "zoneinfo", "string.templatelib"}
+)
+
+
+def is_immutable(kind: type) -> bool:
+    """Is it a class of the standard library whose objects never change?"""
+    return kind.__module__ in _IMMUTABLE
+
+
+@attrs.frozen
+class Family:
+    """A built-in container type and the classes derived from it.
+
+    entries      by name: how each method and operator is performed on a shared container
+    reads_all    the accesses of whoever looks at everything in it
+    writes_all   of whoever may change anything in it
+    reads_items  of C code that takes all that iteration gives
+    contents     the objects in it, without any operation
+    steps        the accesses of one step of an iteration (record, container, how manieth item)
+    steps_over_values   of a step of an iteration over what is stored under the keys
+    """
+
+    base: type
+    entries: Mapping[str, Entry]
+    reads_all: Callable[[Record], Accesses]
+    writes_all: Callable[[Record], Accesses]
+    reads_items: Callable[[Record], Accesses]
+    contents: Callable[[Any], Iterable[Any]]
+    steps: Callable[[Record, Any, int], Accesses]
+    steps_over_values: Callable[[Record, Any, int], Accesses]
+
+
+def family(
+    base: type,
+    entries: Mapping[str, Entry],
+    contents: Callable[[Any], Iterable[Any]],
+    reads_all: Callable[[Record], Accesses],
+    writes_all: Callable[[Record], Accesses],
+    reads_items: Callable[[Record], Accesses] | None = None,
+    steps: Callable[[Record, Any, int], Accesses] | None = None,
+) -> None:
+    """Make the family of a type known. An iteration reads everything at each step, unless told otherwise."""
+
+    def over_values(record: Record, obj: Any, index: int) -> Accesses:
+        return reads_all(record)
+
+    families[base] = Family(
+        base, entries, reads_all, writes_all, reads_items or reads_all, contents, steps or over_values, over_values
+    )
+
+
+families: dict[type, Family] = {}
+
+
+_known: dict[type, Family | None] = {}
+
+
+def family_of(kind: type) -> Family | None:
+    """The family of a container type; None if its objects are no built-in containers."""
+    family = _known.get(kind, _MISSING)
+    if family is _MISSING:
+        if len(_known) > 5000:  # classes made anew by every run are not kept for ever
+            _known.clear()
+        family = _known[kind] = next((families[base] for base in kind.__mro__ if base in families), None)
+    return family  # type: ignore[return-value]

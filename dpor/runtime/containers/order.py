@@ -1,0 +1,43 @@
+"""The order in which a set is gone through: the same in every run.
+
+It follows the hashes. Those of strings and numbers are fixed (the command fixes the hash seed), those of objects that
+are equal only to themselves come from addresses. A set with such elements is gone through in the order of their
+run-stable numbers instead.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Set
+from typing import Any, Final
+
+from dpor.runtime import sharing
+from dpor.runtime.containers.keys import Unknown, part_of
+from dpor.runtime.containers.kinds import static
+
+_FIXED: Final = frozenset({str, int, float, bool, bytes, complex})
+_OBJECT_HASH: Final = object.__dict__["__hash__"]
+
+
+def stable_order(elements: Set[Any]) -> list[Any] | None:
+    """The elements in an order that all runs agree on; None if the set's own order is such."""
+    if len(elements) < 2 or _FIXED.issuperset(map(type, elements)) or all(map(_is_fixed, elements)):
+        return None
+    return sorted(elements, key=_place)
+
+
+def _is_fixed(element: Any) -> bool:
+    kind = type(element)
+    if kind is tuple or kind is frozenset:
+        return all(map(_is_fixed, element))
+    return kind in _FIXED or not (static(kind, "__hash__") is _OBJECT_HASH or element is None)
+
+
+def _place(element: Any) -> tuple[int, int, str]:
+    number = sharing.run_number(element)
+    if number is not None:
+        return (1, number, "")
+    if isinstance(element, enum.Enum) or type(element) in sharing.ATOMIC:
+        part = part_of(element)
+        return (0, 0, "" if isinstance(part, Unknown) else repr(part))
+    return (2, 0, type(element).__qualname__)

@@ -1,0 +1,180 @@
+"""Containers that are one location each: deque, bytearray, array, memoryview. Their methods read it or write it.
+
+Also the methods of generators and of iterators written in C, which change at every step.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from dpor.runtime import sharing
+from dpor.runtime.containers.accesses import Accesses, Touched, reads_structure, writes_structure
+from dpor.runtime.containers.calls import Args, Call, Entry, entry, nothing, special, unknown
+from dpor.runtime.containers.generators import drive
+from dpor.runtime.containers.kinds import family
+from dpor.runtime.containers.lists import looks_deep
+from dpor.runtime.containers.reach import ANYTHING, EQUAL, SHOW, reads
+from dpor.runtime.containers.taking import C_ITERATORS, advance, contents, is_c_iterator, steps, take, taken
+from dpor.runtime.sharing import Record
+
+_COMPARISONS: Final = (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)
+
+
+def _method(accesses: Callable[[Record], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()) -> Entry:
+    """A method that also looks at its arguments, all that is in them; iterators are emptied first."""
+
+    def act(call: Call) -> Any:
+        call.args = tuple(arg if _is_plain(arg) else list(steps(arg)) for arg in call.args)
+        touched = Touched()
+        called = reads(call.args, ANYTHING, touched)
+        if call.record is not None:
+            touched.add(accesses(call.record))
+        done = call.indivisible if called else call.done
+        return done(touched.accesses(), keeps(call.args))
+
+    return act
+
+
+def _is_plain(arg: Any) -> bool:
+    return not (type(arg) is types.GeneratorType or is_c_iterator(type(arg)))
+
+
+def _keeping(call: Call) -> Any:
+    """A method that stores its arguments, and looks at none of them."""
+    return call.run() if call.record is None else call.done(writes_structure(call.record), keeps=call.args)
+
+
+# ---------------------------------------------------------------------- deque
+
+
+def _comparing(accesses: Callable[[Record], Accesses]) -> Entry:
+    """`in`, `index`, `count`, `remove`: if Python code compares the elements, it is not interrupted."""
+
+    def act(call: Call) -> Any:
+        touched = Touched()
+        called = bool(call.args) and reads((call.args[0], *call.obj), EQUAL, touched)
+        if called:
+            reads((call.args[0], *call.obj), ANYTHING, touched)
+        if call.record is not None:
+            touched.add(accesses(call.record))
+        return call.indivisible(touched.accesses()) if called and call.record else call.done(touched.accesses())
+
+    return act
+
+
+def _extend(call: Call) -> Any:
+    """`extend`, `extendleft`, `+=` and `__init__`."""
+    if not call.args or call.kwargs or (call.name == "__iadd__" and not hasattr(type(call.args[0]), "__iter__")):
+        return _keeping(call)
+    items, *rest = call.args
+    touched = Touched()
+    if take(items, touched):
+        if call.record is not None:
+            touched.add(writes_structure(call.record))
+        call.stand(touched.accesses())
+        items = taken(items)
+        call.publish(contents(items))
+        call.args = (items, *rest)
+        return call.run()
+    if call.name == "__init__":
+        call.args = (list(steps(items)), *rest)
+        return _extend(call)
+    append = collections.deque.appendleft if call.name == "extendleft" else collections.deque.append
+    for item in steps(items):
+        _keeping(Call(call.obj, sharing.record_of(call.obj), call.name, append, (item,)))
+    return call.obj if call.name == "__iadd__" else None
+
+
+_READ: Final = _method(reads_structure)
+_WRITE: Final = _method(writes_structure)
+_MAKE: Final = entry(nothing)
+
+DEQUE_ENTRIES: Final[dict[str, Entry]] = {
+    **dict.fromkeys(
+        ("__getitem__", "__len__", "__sizeof__", "copy", "__copy__", "__add__", "__mul__", "__rmul__"), _READ
+    ),
+    **dict.fromkeys(("__contains__", "index", "count"), _comparing(reads_structure)),
+    "remove": _comparing(writes_structure),
+    **dict.fromkeys(("append", "appendleft", "insert", "__setitem__"), _keeping),
+    **dict.fromkeys(("extend", "extendleft", "__iadd__", "__init__"), _extend),
+    **dict.fromkeys(("pop", "popleft", "clear", "reverse", "rotate", "__delitem__", "__imul__"), _WRITE),
+    **dict.fromkeys(("__iter__", "__reversed__"), _MAKE),
+    **{name: looks_deep(name) for name in _COMPARISONS},
+}
+
+family(collections.deque, DEQUE_ENTRIES, collections.deque.__iter__, reads_structure, writes_structure)
+
+# ---------------------------------------------------------------------- bytes and numbers
+
+_CHANGING: Final = frozenset(
+    {
+        "__init__", "__setitem__", "__delitem__", "__iadd__", "__imul__", "append", "clear", "extend", "insert", "pop",
+        "remove", "reverse", "byteswap", "frombytes", "fromfile", "fromlist", "fromunicode",
+    }
+)  # fmt: skip
+
+_MADE: Final = ("__iter__", "__class_getitem__", "fromhex", "maketrans")
+
+
+def _entries_of(kind: type) -> dict[str, Entry]:
+    names = (name for base in kind.__mro__ for name in vars(base) if callable(getattr(kind, name)))
+    return {name: _WRITE if name in _CHANGING else _MAKE if name in _MADE else _READ for name in names}
+
+
+BYTEARRAY_ENTRIES: Final = _entries_of(bytearray)
+ARRAY_ENTRIES: Final = _entries_of(array.array)
+
+
+def _no_contents(obj: Any) -> Iterable[Any]:
+    return ()
+
+
+family(bytearray, BYTEARRAY_ENTRIES, _no_contents, reads_structure, writes_structure)
+family(array.array, ARRAY_ENTRIES, _no_contents, reads_structure, writes_structure)
+
+
+def _look_through(writes: bool) -> Entry:
+    """A method of a memoryview: it reads or writes what it shows."""
+
+    def act(call: Call) -> Any:
+        behind = sharing.record_of(call.obj.obj)
+        if behind is not None:
+            call.stand(writes_structure(behind) if writes else reads_structure(behind))
+        return call.run()
+
+    return act
+
+
+_READ_THROUGH, _WRITE_THROUGH = _look_through(False), _look_through(True)
+
+MEMORYVIEW_ENTRIES: Final[dict[str, Entry]] = {
+    **dict.fromkeys((name for name in dir(memoryview) if callable(getattr(memoryview, name))), _READ_THROUGH),
+    "__setitem__": _WRITE_THROUGH,
+}
+
+family(memoryview, MEMORYVIEW_ENTRIES, lambda view: (view.obj,), reads_structure, reads_structure)
+
+# ---------------------------------------------------------------------- generators and iterators
+
+
+def _generator(call: Call) -> Any:
+    if call.name in ("__next__", "send", "throw", "close"):
+        return drive(call.obj, call.plain, call.obj, *call.args)
+    return call.run()
+
+
+special[types.GeneratorType] = _generator
+
+
+def _iterator(call: Call) -> Any:
+    if call.name == "__next__":
+        return advance(call.obj)
+    return call.run() if call.name in ("__iter__", "__length_hint__", "__reduce__") else unknown(call)
+
+
+for _iterator_type in C_ITERATORS:
+    special[_iterator_type] = _iterator

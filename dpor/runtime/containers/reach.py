@@ -1,0 +1,139 @@
+"""What an operation touches beyond the object that it is called on: comparing, printing, hashing and copying go deep.
+
+Containers are gone through, shared or not (a private list may hold a shared one). An object of a class is looked into
+only if the method that will be called on it is Python code that is not instrumented (what `dataclass` generates): then
+all its fields are read. Instrumented methods perform operations of their own.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from dpor.operations import WRITE, Operation
+from dpor.runtime import hooks, sharing
+from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched
+from dpor.runtime.containers.kinds import family_of, is_program, static
+from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
+
+ANYTHING: Final = ""
+"""In place of a method's name: whatever may be read is read."""
+
+EQUAL, HASH, SHOW = "__eq__", "__hash__", "__repr__"
+
+_NESTING: Final = frozenset({tuple, frozenset})
+_PLAIN: Final = ATOMIC - _NESTING
+_CALLABLES: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, type)
+
+
+def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
+    """Add what calling the method on the values reads, apart from what instrumented code does. Is such code called?"""
+    called = False
+    seen: set[int] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        kind = type(value)
+        if kind in _PLAIN or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if kind in _NESTING:
+            stack.extend(value)
+            continue
+        found = static(kind, method) if method else None
+        if isinstance(found, types.FunctionType) and is_program(found):
+            called = True
+            continue
+        family = family_of(kind)
+        if family is not None:
+            record = sharing.record_of(value)
+            if record is not None:
+                touched.add(family.reads_all(record))
+            stack.extend(family.contents(value))
+            if not method or isinstance(found, types.FunctionType):
+                stack.extend(_read_fields(value, touched))
+        elif kind in views:
+            stack.append(views[kind](value))
+        elif not method or isinstance(found, types.FunctionType):
+            if not isinstance(value, _CALLABLES):
+                stack.extend(_read_fields(value, touched))
+    return called
+
+
+def calls_program(values: Iterable[Any], method: str) -> bool:
+    """Does calling the method on these values, or on what is nested in them, run instrumented code?"""
+    return any(type(v) not in _PLAIN for v in values) and reads(values, method, Touched())
+
+
+views: dict[type, Any] = {}
+"""Types of objects that only show another one, and how to come to that (see `taking`)."""
+
+
+def writes(values: Iterable[Any], touched: Touched) -> bool:
+    """Add that everything reachable from the values may be changed: for code that nothing is known of. Is anything
+    shared among it?
+
+    Of an object that is no container, what it is in C is written, and its fields count as read: C code changes
+    containers, not attributes. Functions are not looked into, as what they do is seen when they are called.
+    """
+    found = False
+    seen: set[int] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        kind = type(value)
+        if kind in _PLAIN or id(value) in seen or isinstance(value, _CALLABLES):
+            continue
+        seen.add(id(value))
+        if kind in _NESTING:
+            stack.extend(value)
+            continue
+        family = family_of(kind)
+        record = sharing.record_of(value)
+        found = found or record is not None
+        if family is not None:
+            if record is not None:
+                touched.add(family.writes_all(record))
+            stack.extend(family.contents(value))
+        elif kind in views:
+            stack.append(views[kind](value))
+        elif record is not None:
+            touched.add(((record.location(STRUCTURE), WRITE),))
+        stack.extend(_read_fields(value, touched))
+    return found
+
+
+def _read_fields(value: Any, touched: Touched) -> Iterator[Any]:
+    """Add that all fields of the object are read; returns what they hold."""
+    record = sharing.record_of(value)
+    for name, content in fields_of(value):
+        if record is not None:
+            touched.add(field_read(record, value, name))
+        yield content
+
+
+def field_read(record: Record, value: Any, name: str) -> Accesses:
+    """The accesses of a load of the field, as `dpor.runtime.hooks` has them."""
+    operation = record.reads.get(name)
+    if operation is None and name not in record.reads:
+        operation = record.reads[name] = hooks._read_operation(record, value, name)
+    return operation.accesses if type(operation) is Operation else NOTHING
+
+
+def fields_of(value: Any) -> list[tuple[str, Any]]:
+    """Names and contents of the object's own fields, in a fixed order. Runs no code of the program."""
+    found: list[tuple[str, Any]] = []
+    try:
+        found.extend(object.__getattribute__(value, "__dict__").items())
+    except AttributeError:
+        pass
+    for base in type(value).__mro__:
+        if "__slots__" in base.__dict__:
+            for name, member in base.__dict__.items():
+                if type(member) is types.MemberDescriptorType:
+                    try:
+                        found.append((name, member.__get__(value)))
+                    except AttributeError:
+                        pass
+    return found

@@ -1,0 +1,288 @@
+"""How the items of an iterable are taken: all at once by C code, or one after the other.
+
+`take` answers whether C code that takes all items (`list(x)`, `l.extend(x)`, `sum(x)`) is one operation, and what
+that touches: it is if only C code runs, be it a whole chain of iterators (`list(zip(a, map(str, b)))`). If not, `steps`
+gives an iterator to be used in place of the iterable, which performs an operation for each item.
+"""
+
+from __future__ import annotations
+
+import collections
+import gc
+import itertools
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from dpor.operations import WRITE
+from dpor.runtime import control, sharing
+from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, stand
+from dpor.runtime.containers.generators import GeneratorSteps
+from dpor.runtime.containers.kinds import family_of, static
+from dpor.runtime.containers.order import stable_order
+from dpor.runtime.containers.reach import views
+from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
+
+Look: TypeAlias = Callable[[Record, Any, int], Accesses]
+"""What the step to an item touches: the record and the container, and how manieth item it is."""
+
+# ---------------------------------------------------------------------- views and iterators, and what is behind them
+
+
+def viewed(view: Any) -> Any:
+    """The container behind a view of it, or behind an iterator over it; None if there is none (any more)."""
+    for referent in gc.get_referents(view):
+        if family_of(type(referent)) is not None:
+            return referent
+    return None
+
+
+def register_views(*examples: Any) -> None:
+    for example in examples:
+        views[type(example)] = viewed
+
+
+_LIST: Final[list[Any]] = []
+_LIST_ITERATOR: Final = type(iter(_LIST))
+
+CHAINS: Final[frozenset[type]] = frozenset(
+    {
+        enumerate, zip, map, filter, reversed,
+        *(kind for kind in vars(itertools).values() if isinstance(kind, type) and hasattr(kind, "__next__")),
+    }
+)  # fmt: skip
+"""Iterators over other iterators."""
+
+_ITERABLES: Final[tuple[Any, ...]] = (
+    *([], {}, {}.values(), {}.items(), set(), (), "", b"", bytearray(), range(0), collections.deque()),
+    *(reversed(_LIST), reversed({}), reversed(collections.deque())),
+)
+
+C_ITERATORS: Final[frozenset[type]] = CHAINS | {type(iter(made)) for made in _ITERABLES}
+
+_HARMLESS_FUNCTIONS: Final = frozenset(map(id, (str, int, float, bool, bytes, repr, ord, chr, abs, len, hash, ascii)))
+"""Those that run no code of the program when they are given strings and numbers."""
+
+
+def take(items: Any, touched: Touched) -> bool:
+    """Add what C code touches that takes all the items. False if code of the program runs meanwhile: use `steps`."""
+    kind = type(items)
+    if kind in ATOMIC:
+        return True
+    family = family_of(kind)
+    if family is not None:
+        if isinstance(static(kind, "__iter__"), types.FunctionType):
+            return False
+        record = sharing.record_of(items)
+        if record is not None:
+            touched.add(family.reads_items(record))
+        return True
+    if kind in views:
+        return take_view(items, touched)
+    if kind is Steps:
+        return take(items.source, touched)
+    if kind is IteratorSteps:
+        return take(items.iterator, touched)
+    if is_c_iterator(kind):
+        return kind is not types.GeneratorType and _take_iterator(items, touched)
+    return static(kind, "__iter__") is None and static(kind, "__getitem__") is None  # not iterable: will fail
+
+
+def take_view(view: Any, touched: Touched) -> bool:
+    container = viewed(view)
+    family, record = family_of(type(container)), sharing.record_of(container)
+    if family is not None and record is not None:
+        touched.add(family.reads_items(record) if "keys" in type(view).__name__ else family.reads_all(record))
+    return True
+
+
+def is_c_iterator(kind: type) -> bool:
+    found = static(kind, "__next__")
+    return found is not None and not isinstance(found, types.FunctionType)
+
+
+def _take_iterator(iterator: Any, touched: Touched) -> bool:
+    """As `take`, for an iterator written in C: it changes, and takes from what it refers to."""
+    record = sharing.record_of(iterator)
+    if record is not None:
+        touched.add(((record.location(STRUCTURE), WRITE),))
+    pure, calls, containers = True, False, []
+    referents = gc.get_referents(iterator)
+    for referent in referents:
+        kind = type(referent)
+        if referent is type(iterator):
+            continue
+        if kind is tuple:
+            referents.extend(referent)
+        elif isinstance(referent, (type, types.BuiltinFunctionType)):
+            calls = True
+            pure = pure and id(referent) in _HARMLESS_FUNCTIONS
+        elif callable(referent):
+            pure = False
+        elif kind not in ATOMIC:
+            containers.append(referent)
+            pure = take(referent, touched) and pure
+    return pure and not (calls and not all(map(_has_plain_items, containers)))
+
+
+def _has_plain_items(container: Any) -> bool:
+    family = family_of(type(container))
+    if family is None:
+        behind = viewed(container)
+        return behind is None or _has_plain_items(behind)
+    return _SCALARS.issuperset(map(type, family.contents(container)))
+
+
+_SCALARS: Final = frozenset({str, int, float, bool, bytes, type(None)})
+
+
+def taken(items: Any) -> Any:
+    """The items, of an iterable of which `take` was true, once its operation has been stood before. What is no iterable
+    stays as it is, so that the built-in function complains in its own words."""
+    kind = type(items)
+    if kind in _SEQUENCES or (static(kind, "__iter__") is None and static(kind, "__getitem__") is None):
+        return items
+    with control.atomic():
+        return in_order(items)
+
+
+_SEQUENCES: Final = frozenset({list, tuple, str, bytes, range})
+
+
+def contents(items: Any) -> Iterable[Any]:
+    """What is in a container that `taken` gave, for publishing it."""
+    kind = type(items)
+    family = family_of(kind)
+    return family.contents(items) if family is not None else items if kind is tuple else ()
+
+
+def in_order(items: Any) -> list[Any]:
+    """All items, sets in an order that all runs agree on."""
+    if type(items) is set or type(items) is frozenset:
+        return stable_order(items) or list(items)
+    return list(items)
+
+
+# ---------------------------------------------------------------------- one item after the other
+
+
+def steps(items: Any) -> Any:
+    """To be used in place of the iterable where each item is an operation of its own."""
+    kind = type(items)
+    if kind in ATOMIC:
+        return stable_order(items) or items if kind is frozenset else items
+    family = family_of(kind)
+    if family is not None and not isinstance(static(kind, "__iter__"), types.FunctionType):
+        return Steps(items, iterator_over(items), family.steps)
+    if kind in views:
+        behind = viewed(items)
+        family = family_of(type(behind))
+        assert family is not None
+        look = family.steps if "keys" in kind.__name__ else family.steps_over_values
+        return Steps(behind, iter(items), look)
+    if kind is types.GeneratorType:
+        return GeneratorSteps(items)
+    if is_c_iterator(kind):
+        return IteratorSteps(items)
+    if kind is Steps or kind is IteratorSteps or kind is GeneratorSteps or static(kind, "__next__") is not None:
+        return items
+    if static(kind, "__iter__") is None and static(kind, "__getitem__") is None:
+        return items
+    made = iter(items)
+    return made if type(made) is kind else steps(made)
+
+
+def iterator_over(items: Any) -> Iterator[Any]:
+    """The container's own iterator, or one in a fixed order over a set that has none."""
+    if isinstance(items, (set, frozenset)):
+        order = stable_order(items)
+        if order is not None:
+            return _in_fixed_order(items, order)
+    return iter(items)
+
+
+def _in_fixed_order(elements: set[Any] | frozenset[Any], order: list[Any]) -> Iterator[Any]:
+    for element in order:
+        if len(elements) != len(order):
+            raise RuntimeError("Set changed size during iteration")
+        yield element
+    if len(elements) != len(order):
+        raise RuntimeError("Set changed size during iteration")
+
+
+class Steps:
+    """An iterator over a container, for C code: each step is an operation if the container is shared by then.
+
+    It is re-entrant, as the container's own is and a generator is not: another thread may take an item while this one
+    stands before its step.
+    """
+
+    __slots__ = ("_index", "_iterator", "_look", "source")
+
+    def __init__(self, source: Any, iterator: Iterator[Any], look: Look) -> None:
+        self.source = source
+        self._iterator = iterator
+        self._look = look
+        self._index = 0
+
+    def __iter__(self) -> Steps:
+        return self
+
+    def __next__(self) -> Any:
+        if control.multi:
+            index = self._index
+            look(self.source, index, self._look)
+            if index != self._index:
+                look(self.source, self._index, self._look)
+        self._index += 1
+        return next(self._iterator)
+
+
+def look(source: Any, index: int, touches: Look) -> None:
+    """Stand before the step to an item."""
+    record = sharing.record_of(source)
+    if record is not None:
+        stand("next", touches(record, source, index))
+
+
+class IteratorSteps:
+    """An iterator written in C (`zip`, `map`, a file, ...): each step changes it and reads what is behind it."""
+
+    __slots__ = ("iterator",)
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self.iterator = iterator
+
+    def __iter__(self) -> IteratorSteps:
+        return self
+
+    def __next__(self) -> Any:
+        return advance(self.iterator) if control.multi else next(self.iterator)
+
+
+def advance(iterator: Iterator[Any]) -> Any:
+    """`next` of an iterator written in C."""
+    if type(iterator) is _LIST_ITERATOR:
+        stand("next", _list_iterator(iterator))
+        return next(iterator)
+    touched = Touched()
+    pure = _take_iterator(iterator, touched)
+    stand("next", touched.accesses())
+    if not pure or not touched:
+        return next(iterator)
+    with control.atomic():
+        return next(iterator)
+
+
+def _list_iterator(iterator: Any) -> Accesses:
+    """`iter(l)` kept in a variable: it tells where it stands."""
+    record = sharing.record_of(iterator)
+    accesses = NOTHING if record is None else ((record.location(STRUCTURE), WRITE),)
+    items = viewed(iterator)
+    if items is not None:
+        behind, family = sharing.record_of(items), family_of(type(items))
+        if behind is not None and family is not None:
+            if record is None:
+                return family.steps(behind, items, iterator.__reduce__()[2])
+            return accesses + family.reads_all(behind)
+    return accesses
