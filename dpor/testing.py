@@ -148,8 +148,6 @@ class _Generator:
     def program(self) -> Spec:
         bodies: list[list[Any]] = [[] for _ in range(self._count)]
         for _ in range(4 * self._count):
-            if not self._below(12):
-                break
             thread = self._below(self._count)
             body = bodies[thread]
             bodies[thread] = body + self._phrase(thread, depth=0)
@@ -170,7 +168,8 @@ class _Generator:
         last = thread == self._count - 1
         phrases = [phrase for phrase in self._phrases if not (depth == _DEPTH and MORE in str(phrase))]
         phrases = [phrase for phrase in phrases if not (last and "later thread" in str(phrase))]
-        return self._fill(phrases[self._below(len(phrases))], thread, depth, {}) if phrases else []
+        phrases.insert(0, [])
+        return self._fill(phrases[self._below(len(phrases))], thread, depth, {})
 
     def _fill(self, phrase: Sequence[Any], thread: int, depth: int, chosen: dict[str, str]) -> list[Any]:
         """The phrase with operands for the names in braces."""
