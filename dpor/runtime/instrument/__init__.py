@@ -1,0 +1,61 @@
+"""The program's source, rewritten so that each construct that can touch an object calls a hook.
+
+The table of constructs and hooks is in ARCHITECTURE.md. What is guaranteed beside it: with hooks that do the plain
+thing the code behaves as before (results, order of evaluation, names, docstrings, lines of tracebacks), and no name of
+ours can be written by the program: all begin with a dot.
+
+    names.py        the hooks' names
+    scopes.py       which globals and closure cells need a hook
+    expressions.py  bindings.py  statements.py  patterns.py   the rewriter
+    syntax.py       nodes, and what the syntax alone tells
+    operand.py      links of chained comparisons
+
+What is not hooked: `from m import *` into a rebound global, and the annotations, which stay as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType
+
+from dpor.runtime.instrument.names import HOOK_NAMES
+from dpor.runtime.instrument.operand import Operand
+from dpor.runtime.instrument.scopes import analyse
+from dpor.runtime.instrument.statements import StatementRewriter
+
+__all__ = ["HOOK_NAMES", "SUPPORT", "instrument", "rewrite"]
+
+SUPPORT: dict[str, object] = {".slice": slice, ".operand": Operand}
+"""The hooks that are the same whatever the others do."""
+
+DEPTH = 20_000
+"""Nested expressions of generated code go deep, and the rewriter calls itself for each."""
+
+
+def instrument(source: str | ast.Module, filename: str, *, visible_globals: frozenset[str] = frozenset()) -> CodeType:
+    """The compiled module, whose globals must contain the hooks. `visible_globals`: hooked beside those that a function
+    declares `global` and binds."""
+    tree = ast.parse(source, filename) if isinstance(source, str) else copy.deepcopy(source)
+    with _deep_recursion():
+        tree = rewrite(tree, visible_globals=visible_globals)
+        code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
+    return code
+
+
+def rewrite(tree: ast.Module, *, visible_globals: frozenset[str] = frozenset()) -> ast.Module:
+    """The tree, rewritten in place."""
+    return StatementRewriter(analyse(tree, visible_globals)).module(tree)
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)

@@ -1,0 +1,54 @@
+"""The names of the hooks: what instrumented code may look up in its module's globals.
+
+A hook's name begins with a dot, so that no program can write it, and ends up in the module's own globals: a name in
+`builtins` would be visible to everybody, and a class body with a namespace of its own would be asked for it.
+"""
+
+from __future__ import annotations
+
+import ast
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: ".add",
+    ast.Sub: ".sub",
+    ast.Mult: ".mul",
+    ast.MatMult: ".matmul",
+    ast.Div: ".div",
+    ast.FloorDiv: ".floordiv",
+    ast.Mod: ".mod",
+    ast.Pow: ".pow",
+    ast.LShift: ".lshift",
+    ast.RShift: ".rshift",
+    ast.BitAnd: ".and",
+    ast.BitOr: ".or",
+    ast.BitXor: ".xor",
+}
+
+INPLACE: dict[type[ast.operator], str] = {op: ".i" + name[1:] for op, name in BINARY.items()}
+
+UNARY: dict[type[ast.unaryop], str] = {ast.USub: ".neg", ast.UAdd: ".pos", ast.Invert: ".invert"}
+
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: ".eq",
+    ast.NotEq: ".ne",
+    ast.Lt: ".lt",
+    ast.LtE: ".le",
+    ast.Gt: ".gt",
+    ast.GtE: ".ge",
+}
+
+HOOK_NAMES: frozenset[str] = frozenset(
+    [
+        *(".attr", ".meth", ".call", ".setattr", ".delattr"),
+        *(".getitem", ".setitem", ".delitem", ".slice"),
+        *BINARY.values(),
+        *INPLACE.values(),
+        *UNARY.values(),
+        *COMPARE.values(),
+        *(".contains", ".truth", ".format", ".subject", ".tick"),
+        *(".iter", ".unpack", ".unpackmap"),
+        *(".gload", ".gstore", ".gdel", ".cload", ".cstore"),
+        ".operand",
+    ]
+)
+"""Every name that instrumented code may need. `.slice` is to be the built-in `slice`, `.operand` is `Operand`."""

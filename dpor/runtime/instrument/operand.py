@@ -1,0 +1,29 @@
+"""`.operand`: a link of a chained comparison, where no temporary may be bound.
+
+`a < f() < c` evaluates its middle operand once, and `c` only if the first comparison holds. A function can bind the
+middle operand to a temporary. A comprehension cannot (it would bind it in the function around it, which several
+threads may share), nor can a class body or a module (whose names all can be seen). There the chain stays a chain, of
+operands that carry the comparison to make with their right-hand neighbour:
+
+    .operand(.lt, a) < .operand(.lt, f()) < c
+
+The operator between them is always `<`: it stands for whatever the operand on its left carries, also for `is` and `in`,
+which no class could redefine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class Operand:
+    """An operand and the comparison with the next operand. Never seen by the program."""
+
+    __slots__ = ("compare", "value")
+
+    def __init__(self, compare: Callable[[object, object], object], value: object) -> None:
+        self.compare = compare
+        self.value = value
+
+    def __lt__(self, other: object) -> object:
+        return self.compare(self.value, other.value if type(other) is Operand else other)
