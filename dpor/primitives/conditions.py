@@ -6,13 +6,18 @@ time out, and then takes the lock again by `Retake`. Until then it stays in the 
 as in CPython (`threading.Condition.wait` removes the waiter only when it has the lock again).
 
 Every step writes what it touches, even a notify that nobody waits for: the convention of the litmus tests.
+
+Python programs wait by `WaitHolding`. Their timed waits have a step more and far fewer races: whether the time is up
+before a notify comes (`AwaitNotifyOrTimeout`) concerns the condition alone, and then the lock is taken (by `GiveUp` if
+the time was up). To enter or leave the queue and to ask whether one is still in it are UPDATEs of it: they commute
+except with a notify, and two that change it are ordered by the lock.
 """
 
 from __future__ import annotations
 
 import attrs
 
-from dpor.operations import READ, WRITE, Effect, States, ThreadId
+from dpor.operations import READ, UPDATE, WRITE, Effect, States, ThreadId
 from dpor.primitives.rules import BaseRule
 
 
@@ -36,13 +41,14 @@ class WaitHolding(Wait):
     if it is plain, as in CPython. Result: was it? If not, nothing has changed.
     """
 
+    modes = (UPDATE, WRITE)
     reentrant: bool = False
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         held = states[1]
         if held is None or (self.reentrant and held[0] != thread):
-            return Effect(states, (READ, READ), False)
-        return Effect(((*states[0], thread), None), (WRITE, WRITE), True)
+            return Effect(states, (UPDATE, READ), False)
+        return Effect(((*states[0], thread), None), (UPDATE, WRITE), True)
 
 
 @attrs.frozen
@@ -78,6 +84,31 @@ class RewaitOrTimeout(BaseRule):
 
 
 @attrs.frozen
+class AwaitNotify(BaseRule):
+    """Result: True."""
+
+    name = "await notify"
+    modes = (UPDATE,)
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return thread not in states[0]
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, (UPDATE,), True)
+
+
+@attrs.frozen
+class AwaitNotifyOrTimeout(BaseRule):
+    """Result: True if notified; False if the time is up (then `GiveUp` must follow)."""
+
+    name = "await notify"
+    modes = (UPDATE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, (UPDATE,), thread not in states[0])
+
+
+@attrs.frozen
 class Retake(BaseRule):
     """After a timeout: take the lock again and leave the queue. Result: False."""
 
@@ -91,6 +122,16 @@ class Retake(BaseRule):
     def apply(self, states: States, thread: ThreadId) -> Effect:
         queue = tuple(t for t in states[0] if t != thread)
         return Effect((queue, _held(thread, self.count)), (WRITE, WRITE), False)
+
+
+@attrs.frozen
+class GiveUp(Retake):
+    """A `Retake` that commutes with what other waiters do to the queue."""
+
+    modes = (UPDATE, WRITE)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return super().apply(states, thread)._replace(modes=(UPDATE, WRITE))
 
 
 @attrs.frozen

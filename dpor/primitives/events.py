@@ -1,77 +1,83 @@
-"""Events. State: (set?, waiting threads). A waiter that `set` has woken returns True even if `clear` comes before it
-runs, as in CPython; so a wait that finds the event unset joins the waiting threads and is woken by `set` alone.
+"""Events. Two objects: the flag (state: is it set?) and the waiters (state: the threads that wait).
+
+A wait that finds the flag unset joins the waiters and is woken by `Set` alone: a waiter that was woken goes on even if
+the event is cleared before it runs, as in CPython. Waiters come and go in any order: for them the waiters are UPDATEd,
+so that it takes one run, not N!, until N threads wait for one event. A `Clear` concerns the flag alone.
 """
 
 from __future__ import annotations
 
 import attrs
 
-from dpor.operations import READ, WRITE, Effect, States, ThreadId
+from dpor.operations import READ, UPDATE, WRITE, Effect, States, ThreadId
 from dpor.primitives.rules import BaseRule
 
 
 @attrs.frozen
 class IsSet(BaseRule):
+    """Of the flag."""
+
     name = "is set?"
     modes = (READ,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect(states, (READ,), states[0][0])
+        return Effect(states, (READ,), states[0])
 
 
 @attrs.frozen
 class Set(BaseRule):
+    """Of the flag and the waiters."""
+
     name = "set"
-    modes = (WRITE,)
+    modes = (WRITE, WRITE)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect(((True, frozenset()),), (WRITE,), None)
+        return Effect((True, frozenset()), (WRITE, WRITE), None)
 
 
 @attrs.frozen
 class Clear(BaseRule):
+    """Of the flag."""
+
     name = "clear"
     modes = (WRITE,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect(((False, states[0][1]),), (WRITE,), None)
+        return Effect((False,), (WRITE,), None)
 
 
 @attrs.frozen
 class BeginWait(BaseRule):
-    """Result: was it set? If not, `AwaitSet` (or `AwaitSetOrTimeout`) must follow."""
+    """Of the flag and the waiters. Result: was it set? If not, `AwaitSet` (or `AwaitSetOrTimeout`) must follow."""
 
     name = "wait"
-    modes = (WRITE,)
+    modes = (READ, UPDATE)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        is_set, waiting = states[0]
-        if is_set:
-            return Effect(states, (READ,), True)
-        return Effect(((False, waiting | {thread}),), (WRITE,), False)
+        is_set, waiting = states
+        return Effect((is_set, waiting if is_set else waiting | {thread}), (READ, UPDATE), is_set)
 
 
 @attrs.frozen
 class AwaitSet(BaseRule):
+    """Of the waiters. Result: True."""
+
     name = "await set"
-    modes = (READ,)
+    modes = (UPDATE,)
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
-        return thread not in states[0][1]
+        return thread not in states[0]
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect(states, (READ,), True)
+        return Effect(states, (UPDATE,), True)
 
 
 @attrs.frozen
 class AwaitSetOrTimeout(BaseRule):
-    """Result: True if woken, False if timed out."""
+    """Of the waiters. Result: True if woken, False if timed out."""
 
     name = "await set"
-    modes = (WRITE,)
+    modes = (UPDATE,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        is_set, waiting = states[0]
-        if thread in waiting:
-            return Effect(((is_set, waiting - {thread}),), (WRITE,), False)
-        return Effect(states, (READ,), True)
+        return Effect((states[0] - {thread},), (UPDATE,), thread not in states[0])

@@ -50,7 +50,7 @@ def reset() -> None:
     modules.restore_all()
     threading.begin_run()
     if _THREAD_POOL in _made:
-        futures.begin_run(_pools())
+        futures.begin_run(_needed(_THREAD_POOL))
 
 
 def run_atexit() -> None:
@@ -59,7 +59,7 @@ def run_atexit() -> None:
     for call in reversed(state.run.atexit):
         call()
     if "concurrent" in _used:
-        futures.at_exit(_pools())
+        futures.at_exit(_needed(_THREAD_POOL))
 
 
 # ---------------------------------------------------------------------- the modules
@@ -67,8 +67,8 @@ def run_atexit() -> None:
 _THREAD_POOL = "concurrent.futures.thread"
 
 
-def _pools() -> StandIn:
-    module = guest_module(_THREAD_POOL)
+def _needed(name: str) -> StandIn:
+    module = guest_module(name)
     assert isinstance(module, StandIn)
     return module
 
@@ -112,21 +112,19 @@ def _threading_local() -> StandIn:
 
 
 def _thread_pool() -> StandIn:
-    module = futures.thread_module(guest_module)
+    module = futures.thread_module(_needed("concurrent.futures._base"), guest_module)
     futures.begin_run(module)
     return module
 
 
 def _futures() -> StandIn:
-    base, thread = guest_module("concurrent.futures._base"), _pools()
-    assert isinstance(base, StandIn)
-    return futures.package(base, thread, guest_module)
+    return futures.package(_needed("concurrent.futures._base"), _needed(_THREAD_POOL), guest_module)
 
 
 def _concurrent() -> StandIn:
     module = StandIn("concurrent")
     module.__path__ = []
-    vars(module)["futures"] = guest_module("concurrent.futures")
+    vars(module)["futures"] = _needed("concurrent.futures")
     return module.settle()
 
 

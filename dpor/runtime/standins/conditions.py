@@ -10,8 +10,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from dpor.primitives.conditions import Notify, Retake, Rewait, RewaitOrTimeout, WaitHolding
-from dpor.primitives.locks import Release, Try
+from dpor.operations import Rule
+from dpor.primitives.conditions import AwaitNotify, AwaitNotifyOrTimeout, GiveUp, Notify, Rewait, WaitHolding
+from dpor.primitives.locks import Acquire, AcquireAgain, Release, Try
 from dpor.primitives.rules import Look
 from dpor.runtime import control
 from dpor.runtime.control import SyncObject
@@ -22,13 +23,14 @@ from dpor.runtime.standins.timeouts import duration
 
 _WAIT, _WAIT_AGAIN = WaitHolding(), WaitHolding(reentrant=True)
 _NOTIFY, _NOTIFY_ALL, _LOOK = Notify(1), Notify(None), Look()
+_AWAIT, _AWAIT_OR_TIMEOUT = AwaitNotify(), AwaitNotifyOrTimeout()
 _TRY, _RELEASE = Try(), Release()
 
 
 @cache
-def _ways_back(count: int | None) -> tuple[Rewait, RewaitOrTimeout, Retake]:
+def _ways_back(count: int | None) -> tuple[Rewait, GiveUp, Rule]:
     """How a wait takes its lock again: the same rules each time, so that they are found by identity."""
-    return Rewait(count), RewaitOrTimeout(count), Retake(count)
+    return Rewait(count), GiveUp(count), Acquire() if count is None else AcquireAgain(count)
 
 
 @presented_as("threading")
@@ -64,15 +66,17 @@ class Condition(SyncObject):
         count = lock._recursion_count() if type(lock) is RLock else None
         if control.perform(_WAIT if count is None else _WAIT_AGAIN, self, lock) is False:
             raise RuntimeError("cannot wait on un-acquired lock")
-        notified, notified_or_not, timed_out = _ways_back(count)
+        rewait, give_up, acquire = _ways_back(count)
         if seconds is None:
-            return control.perform(notified, self, lock)  # type: ignore[no-any-return]
+            return control.perform(rewait, self, lock)  # type: ignore[no-any-return]
         if seconds == 0:
-            woken = control.perform(notified_or_not, self, lock)
+            woken = control.perform(_AWAIT_OR_TIMEOUT, self)
         else:
-            woken = control.perform_timed(notified, notified_or_not, seconds, self, lock)
+            woken = control.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self)
         if woken is False:
-            control.perform(timed_out, self, lock)
+            control.perform(give_up, self, lock)
+        else:
+            control.perform(acquire, lock)
         return woken  # type: ignore[no-any-return]
 
     def wait_for(self, predicate: Callable[[], Any], timeout: float | None = None) -> Any:

@@ -14,11 +14,23 @@ _IS_SET, _SET, _CLEAR, _BEGIN = IsSet(), Set(), Clear(), BeginWait()
 _AWAIT, _AWAIT_OR_TIMEOUT = AwaitSet(), AwaitSetOrTimeout()
 
 
+class _Waiters(SyncObject):
+    """Those who wait for an event; reports call them by the event's name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = frozenset()
+
+
+_Waiters.__name__ = "Event"
+
+
 @presented_as("threading")
 class Event(SyncObject):
     def __init__(self) -> None:
         super().__init__()
-        self.state = (False, frozenset())
+        self.state = False
+        self._waiters = _Waiters()
 
     def is_set(self) -> bool:
         return control.perform(_IS_SET, self)  # type: ignore[no-any-return]
@@ -32,20 +44,20 @@ class Event(SyncObject):
         return self.is_set()
 
     def set(self) -> None:
-        control.perform(_SET, self)
+        control.perform(_SET, self, self._waiters)
 
     def clear(self) -> None:
         control.perform(_CLEAR, self)
 
     def wait(self, timeout: float | None = None) -> bool:
         seconds = None if timeout is None else duration(timeout)
-        if control.perform(_BEGIN, self) is not False:
+        if control.perform(_BEGIN, self, self._waiters) is not False:
             return True
         if seconds is None:
-            return control.perform(_AWAIT, self)  # type: ignore[no-any-return]
+            return control.perform(_AWAIT, self._waiters)  # type: ignore[no-any-return]
         if seconds == 0:
-            return control.perform(_AWAIT_OR_TIMEOUT, self)  # type: ignore[no-any-return]
-        return control.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self)  # type: ignore[no-any-return]
+            return control.perform(_AWAIT_OR_TIMEOUT, self._waiters)  # type: ignore[no-any-return]
+        return control.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self._waiters)  # type: ignore[no-any-return]
 
     def _at_fork_reinit(self) -> None:
         """Nothing to do: there is no fork."""

@@ -27,8 +27,8 @@ class WorkQueues(dict[Any, Any]):
 
 
 def strong_reference(obj: Any, callback: Any = None) -> Callable[[], Any]:
-    """Stands for `weakref.ref(pool)`: in a run no shared object dies. So a pool that the program drops is shut down when
-    the main thread ends, as in CPython if something else holds it.
+    """Stands for `weakref.ref(pool)`: in a run no shared object dies. So a pool that the program drops is shut down
+    when the main thread ends, as in CPython if something else holds it.
     """
     return lambda: obj
 
@@ -45,8 +45,14 @@ def base_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
     return module.settle()
 
 
-def thread_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
-    module = _copy(real_thread, stand_in_for, frozenset({"_shutdown"}))
+def thread_module(base: ModuleType, stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
+    package = ModuleType("concurrent.futures")  # as it is while it is being imported
+    vars(package)["_base"] = base
+
+    def found(name: str) -> ModuleType | None:
+        return package if name == "concurrent.futures" else stand_in_for(name)
+
+    module = _copy(real_thread, found, frozenset({"_shutdown"}))
     names = vars(module)
     names["_threads_queues"] = WorkQueues()
     names["weakref"] = _Weakref

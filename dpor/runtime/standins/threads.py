@@ -28,7 +28,7 @@ ExceptHookArgs: Any = _thread._ExceptHookArgs
 class Startable(SyncObject):
     """What `Start`, `Join` and `End` work on: a `Thread`, or the handle of a thread that `_thread` started."""
 
-    _ident: Any
+    _ident: int | None
     _daemonic: bool
 
     def __init__(self) -> None:
@@ -153,9 +153,8 @@ class Thread(Startable):
     @property
     def ident(self) -> int | None:
         assert self._initialized, "Thread.__init__() not called"
-        if control.current.front is self:
-            return self._ident
-        return None if self._status() is NEW else self._ident  # type: ignore[no-any-return]
+        known = control.current.front is self or self._status() is not NEW
+        return self._ident if known else None
 
     @property
     def native_id(self) -> int | None:

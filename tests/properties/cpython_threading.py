@@ -1,0 +1,65 @@
+"""CPython's own `threading.py`, or parts of it, on the modelled `_thread` lock: the judge of our fronts."""
+
+from __future__ import annotations
+
+import threading as real
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dpor.runtime import stdlib
+from dpor.runtime.standins import copying
+from dpor.runtime.standins.from_threading import only_classes
+from dpor.runtime.standins.modules import StandIn
+
+SYNCHRONISATION = {"_RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier", "BrokenBarrierError"}
+_PATH = real.__file__
+_SOURCE = Path(_PATH).read_text()
+
+
+def classes() -> Any:
+    """The classes above, on our lock, with our threads: their objects can be set against ours one by one."""
+    from collections import deque
+
+    threading: Any = stdlib.guest_module("threading")
+    surroundings = {
+        "_allocate_lock": threading.Lock,
+        "Lock": threading.Lock,
+        "get_ident": threading.get_ident,
+        "_deque": deque,
+        "_time": stdlib.guest_module("time").monotonic,  # type: ignore[union-attr]
+    }
+    module = copying.execute(
+        "threading", only_classes(_SOURCE, SYNCHRONISATION), _PATH, surroundings, lambda name: None
+    )
+    names = vars(module)
+    names["RLock"] = names["_RLock"]
+    names["Thread"] = threading.Thread
+    return module
+
+
+class _PlainWeakSet:
+    """Nothing reads `threading._dangling` but a fork."""
+
+    def add(self, item: object) -> None: ...
+
+
+def whole() -> Any:
+    """All of the file. It keeps state in globals, so it is executed anew in each run; see `roots`."""
+    thread = StandIn("_thread")
+    vars(thread).update(vars(stdlib.guest_module("_thread")))
+    del vars(thread)["RLock"]
+    weakrefset = ModuleType("_weakrefset")
+    vars(weakrefset)["WeakSet"] = _PlainWeakSet
+
+    def found(name: str) -> ModuleType | None:
+        return {"_thread": thread, "_weakrefset": weakrefset}.get(name) or stdlib.guest_module(name)
+
+    return copying.execute("threading", _SOURCE, _PATH, {}, found)
+
+
+def roots(module: ModuleType) -> Any:
+    """What every thread can reach through the module's globals."""
+    for name, value in list(vars(module).items()):
+        if not name.startswith((".", "__")) and not isinstance(value, (type, ModuleType)):
+            yield ("copy", name), value

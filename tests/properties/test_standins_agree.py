@@ -1,0 +1,134 @@
+"""Our primitives and CPython's own classes on the modelled lock show the same outcomes: small programs, made at random.
+
+What a thread sees (answers, errors) and who is stuck for ever are the outcome. Timed waits may time out anywhere.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.properties import cpython_threading
+from tests.under_control import explore, stdlib
+
+OURS: Any = stdlib.guest_module("threading")
+THEIRS: Any = cpython_threading.classes()
+
+Body = list[tuple[str, ...]]
+
+WORDS: dict[str, list[tuple[str, ...]]] = {
+    "condition": [
+        ("notify", "1"),
+        ("notify", "2"),
+        ("notify_all",),
+        ("wait",),
+        ("wait", "1"),
+        ("wait", "0"),
+        ("wait_deep",),
+        ("notify_bare",),
+    ],
+    "semaphore": [
+        ("acquire",),
+        ("try",),
+        ("acquire_for", "1"),
+        ("acquire_for", "0"),
+        ("release", "1"),
+        ("release", "2"),
+    ],
+    "event": [("set",), ("clear",), ("is_set",), ("wait",), ("wait", "1"), ("wait", "0")],
+    "rlock": [("enter",), ("leave",), ("try",), ("acquire_for", "1"), ("owned",)],
+    "barrier": [("wait",), ("wait", "1"), ("abort",), ("reset",), ("broken",), ("n_waiting",)],
+}
+
+
+def make(kind: str, module: Any, draw: random.Random) -> Any:
+    if kind == "condition":
+        return module.Condition(module.Lock() if draw.random() < 0.5 else None)
+    if kind == "semaphore":
+        return module.BoundedSemaphore(1) if draw.random() < 0.3 else module.Semaphore(draw.randrange(2))
+    if kind == "barrier":
+        return module.Barrier(2)
+    return {"event": module.Event, "rlock": module.RLock}[kind]()
+
+
+def step(kind: str, thing: Any, word: str, *arguments: str) -> Any:
+    """Do one thing. Answers what a program can see of it."""
+    numbers = [int(argument) for argument in arguments]
+    if kind == "condition":
+        if word == "notify_bare":
+            return thing.notify()
+        with thing:
+            if word == "wait_deep":
+                if type(thing._lock) is type(OURS.Lock()):
+                    return thing.wait(0)
+                with thing:
+                    return thing.wait(1)
+            return getattr(thing, word)(*numbers)
+    if kind in ("semaphore", "rlock"):
+        if word in ("acquire", "enter"):
+            return thing.acquire()
+        if word == "try":
+            return thing.acquire(blocking=False)
+        if word == "acquire_for":
+            return bool(thing.acquire(timeout=numbers[0]))
+        if word == "owned":
+            return thing._is_owned()
+        return thing.release(*numbers)
+    if word in ("broken", "n_waiting"):
+        return getattr(thing, word)
+    return getattr(thing, word)(*numbers)
+
+
+SHAPES = [(1, 1, 1), (2, 1), (2, 2), (3, 1)]
+"""How many steps each thread makes."""
+
+
+def program(kind: str, seed: int, module: Any) -> Callable[[], Any]:
+    draw = random.Random(seed)
+    shape = SHAPES[seed % len(SHAPES)]
+    bodies: list[Body] = [[draw.choice(WORDS[kind]) for _ in range(steps)] for steps in shape]
+    state = draw.getstate()
+
+    def run() -> Any:
+        draw.setstate(state)
+        thing = make(kind, module, draw)
+        seen: list[list[Any]] = [[] for _ in bodies]
+
+        def body(number: int) -> None:
+            for word in bodies[number]:
+                try:
+                    seen[number].append(step(kind, thing, *word))
+                except (RuntimeError, ValueError) as error:
+                    seen[number].append(f"{type(error).__name__}: {error}")
+
+        workers = [module.Thread(target=body, args=(n,), name=f"t{n}") for n in range(len(bodies))]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        return seen
+
+    run.__doc__ = f"{kind}: {bodies}"
+    return run
+
+
+def shown(kind: str, seed: int, module: Any) -> set[Any]:
+    """The outcomes; of those who are stuck, only that they are."""
+    explored = explore(program(kind, seed, module), "source", timeout_limit=20)
+    assert not explored.limits, explored.limits
+    return {
+        tuple(part.partition(" at ")[0] if isinstance(part, str) and " at " in part else part for part in outcome)
+        for outcome in explored.outcomes
+    }
+
+
+@pytest.mark.parametrize("kind", sorted(WORDS))
+@pytest.mark.parametrize("seed", range(25))
+def test_outcomes_agree(kind: str, seed: int) -> None:
+    ours, theirs = shown(kind, seed, OURS), shown(kind, seed, THEIRS)
+    assert ours == theirs, (
+        f"{program(kind, seed, OURS).__doc__}: only ours {ours - theirs}, only theirs {theirs - ours}"
+    )

@@ -1,0 +1,114 @@
+"""Runs a function as the main thread under control, every interleaving of it, on the stand-ins.
+
+The function itself is not instrumented: only what it does to the stand-ins (and copies of library source) are
+operations, and between two of them it is one step. That is what tests of the stand-ins need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpor.errors import FactWithdrawn
+from dpor.explorers import STRATEGIES
+from dpor.primitives.threads import End
+from dpor.runtime import control, hooks, sharing, stdlib
+from dpor.runtime.options import RuntimeOptions
+from dpor.system import Chooser, Ending, Run, Trace
+
+
+class FunctionSystem:
+    """A function as a `System`. The outcome of a run: what it returned, what ended threads, who is stuck."""
+
+    def __init__(self, function: Callable[[], Any], options: RuntimeOptions, facts: set[object]) -> None:
+        self._function = function
+        self._options = options
+        self._search = control.Search()
+        self._search.facts.update(facts)
+        self.facts = self._search.facts
+        self.returned: Any = None
+        stdlib.begin_search()
+        sharing.forget()
+        hooks.forget_types()
+
+    def run(self, trace: Trace, choose: Chooser) -> Run:
+        returned: list[Any] = []
+
+        def main() -> None:
+            try:
+                try:
+                    returned.append(self._function())
+                except Exception as error:
+                    control.report_exception(error)
+                stdlib.run_atexit()
+            finally:
+                control.perform(End(), stdlib.main_thread())
+
+        control.begin(self._search, self._options, trace, choose, None)
+        try:
+            sharing.begin(lambda: ())
+            stdlib.reset()
+            ending, blocked = control.drive(main)
+        finally:
+            control.end()
+        failures = tuple(f"{thread.name}: {type(e).__name__}: {e}" for thread, e in control.exceptions)
+        stuck = tuple(f"{s.thread} at {s.waits_for.split()[0]}" for s in control.stuck if not s.daemon)
+        self.returned = returned[0] if returned else None
+        outcome = (*map(frozen, returned), *failures, *stuck) if ending is Ending.COMPLETE else None
+        return Run(ending, blocked, outcome, stuck or None, (), tuple(control.limits))
+
+
+def frozen(value: Any) -> Any:
+    """The value with lists and dicts as tuples, so that it can be in a set."""
+    if isinstance(value, dict):
+        return tuple(sorted((key, frozen(item)) for key, item in value.items()))
+    return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+class Explored:
+    """What a search has shown: the set of outcomes, how many runs, which facts, why it is not exhaustive."""
+
+    def __init__(self) -> None:
+        self.outcomes: set[Any] = set()
+        self.runs = 0
+        self.blocked = 0
+        self.events = 0
+        self.facts: set[object] = set()
+        self.limits: set[str] = set()
+        self.returned: Any = None
+
+
+def explore(function: Callable[[], Any], strategy: str = "source", most: int = 20_000, **options: Any) -> Explored:
+    """All outcomes of the function. Starts again when a fact is withdrawn, as `dpor.checking` does."""
+    facts: set[object] = set()
+    while True:
+        system = FunctionSystem(function, RuntimeOptions(**options), facts)
+        search = STRATEGIES[strategy](system)
+        explored = Explored()
+        try:
+            for run in search.explore():
+                if run.ending is not Ending.STOPPED:
+                    explored.runs += 1
+                    explored.outcomes.add(run.outcome)
+                explored.limits.update(run.limits)
+                assert explored.runs < most, f"more than {most} runs"
+        except FactWithdrawn:
+            facts = system.facts
+            continue
+        explored.returned = system.returned
+        explored.blocked, explored.events, explored.facts = search.stats.blocked, search.stats.events, facts
+        return explored
+
+
+def outcomes(function: Callable[[], Any], **how: Any) -> set[Any]:
+    """The outcomes alone; those of a single value as that value."""
+    return {o[0] if o is not None and len(o) == 1 else o for o in explore(function, **how).outcomes}
+
+
+def once(function: Callable[[], Any]) -> Any:
+    """What the function answers, in one run and nothing else going on; as it is, lists as lists."""
+    explored = explore(function)
+    assert len(explored.outcomes) == 1, explored.outcomes
+    (outcome,) = explored.outcomes
+    assert outcome == (frozen(explored.returned),), outcome
+    return explored.returned

@@ -1,0 +1,230 @@
+"""`concurrent.futures`: CPython's own source on our primitives."""
+
+from __future__ import annotations
+
+import concurrent.futures as real
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dpor.errors import Unsupported
+from dpor.runtime.options import RuntimeOptions
+from dpor.system import Trace
+from tests.under_control import FunctionSystem, explore, once, outcomes, stdlib
+
+threading: Any = stdlib.guest_module("threading")
+futures: Any = stdlib.guest_module("concurrent.futures")
+
+
+def said(action: Callable[[], Any]) -> Any:
+    try:
+        return action()
+    except Exception as error:
+        return type(error).__name__
+
+
+def test_exceptions_are_the_real_classes() -> None:
+    assert futures.TimeoutError is TimeoutError
+    for name in ("CancelledError", "InvalidStateError", "BrokenExecutor"):
+        assert getattr(futures, name) is getattr(real, name)
+    assert issubclass(futures.thread.BrokenThreadPool, real.BrokenExecutor)
+
+
+def test_it_is_found_under_all_its_names() -> None:
+    package: Any = stdlib.guest_module("concurrent")
+    assert package.futures is futures
+    assert stdlib.guest_module("concurrent.futures.thread") is futures.thread
+    assert stdlib.guest_module("concurrent.futures._base") is futures._base
+    assert futures.ThreadPoolExecutor is futures.thread.ThreadPoolExecutor
+    assert all(
+        hasattr(futures, name)
+        for name in real.__all__
+        if name not in ("ProcessPoolExecutor", "InterpreterPoolExecutor")
+    )
+
+
+def test_a_pool_of_processes_ends_the_check() -> None:
+    system = FunctionSystem(lambda: futures.ProcessPoolExecutor(), RuntimeOptions(), set())
+    with pytest.raises(Unsupported, match=r"ProcessPoolExecutor is not modelled: .* use ThreadPoolExecutor"):
+        system.run(Trace(), lambda enabled: 0)
+
+
+def test_results_come_in_the_order_of_the_arguments() -> None:
+    def program() -> Any:
+        with futures.ThreadPoolExecutor(max_workers=2) as pool:
+            return list(pool.map(lambda x: x * x, [1, 2]))
+
+    assert outcomes(program) == {(1, 4)}
+
+
+def test_a_result_or_an_exception_is_handed_over() -> None:
+    def program() -> Any:
+        with futures.ThreadPoolExecutor(1) as pool:
+            good, bad = pool.submit(pow, 2, 3), pool.submit(lambda: 1 // 0)
+            return good.result(), said(bad.result), type(bad.exception()).__name__, good.done()
+
+    assert outcomes(program) == {(8, "ZeroDivisionError", "ZeroDivisionError", True)}
+
+
+def test_a_future_is_cancelled_or_already_runs() -> None:
+    def program() -> Any:
+        with futures.ThreadPoolExecutor(1) as pool:
+            future = pool.submit(lambda: "ran")
+            cancelled = future.cancel()
+            return cancelled, said(future.result)
+
+    assert outcomes(program) == {(True, "CancelledError"), (False, "ran")}
+
+
+def test_a_future_of_the_programs_own_can_be_set_only_once() -> None:
+    def program() -> Any:
+        future, said_ = futures.Future(), []
+        workers = [threading.Thread(target=lambda: said_.append(said(lambda: future.set_result(1)))) for _ in range(2)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        return sorted(said_, key=str), future.result()
+
+    assert outcomes(program) == {(("InvalidStateError", None), 1)}
+
+
+def test_a_timed_result_may_not_be_there_in_time() -> None:
+    def program() -> Any:
+        future = futures.Future()
+        worker = threading.Thread(target=lambda: future.set_result(1))
+        worker.start()
+        answer = said(lambda: future.result(timeout=1))
+        worker.join()
+        return answer
+
+    assert outcomes(program) == {1, "TimeoutError"}
+
+
+def test_callbacks_run_in_the_thread_that_completes_or_at_once() -> None:
+    def program() -> Any:
+        future, ran = futures.Future(), []
+        worker = threading.Thread(target=lambda: future.set_result(1), name="worker")
+        worker.start()
+        future.add_done_callback(lambda done: ran.append((threading.current_thread().name, done is future)))
+        worker.join()
+        return ran
+
+    assert outcomes(program) == {(("worker", True),), (("MainThread", True),)}
+
+
+def test_wait_tells_what_is_done() -> None:
+    def program(return_when: str) -> Any:
+        first, second = futures.Future(), futures.Future()
+        second.set_result(2)
+        worker = threading.Thread(target=lambda: first.set_result(1))
+        worker.start()
+        done, not_done = futures.wait([first, second], return_when=return_when)
+        answer = len(done), len(not_done)
+        worker.join()
+        return answer
+
+    assert outcomes(lambda: program(futures.ALL_COMPLETED)) == {(2, 0)}
+    assert outcomes(lambda: program(futures.FIRST_COMPLETED)) == {(1, 1), (2, 0)}
+
+
+def test_as_completed_yields_as_they_complete() -> None:
+    def program() -> Any:
+        first, second = futures.Future(), futures.Future()
+        workers = [
+            threading.Thread(target=lambda: first.set_result("a")),
+            threading.Thread(target=lambda: second.set_result("b")),
+        ]
+        for worker in workers:
+            worker.start()
+        order = "".join(future.result() for future in futures.as_completed([first, second]))
+        for worker in workers:
+            worker.join()
+        return order
+
+    assert outcomes(program) == {"ab", "ba"}
+
+
+def test_nothing_is_taken_after_a_shutdown() -> None:
+    def program() -> Any:
+        pool = futures.ThreadPoolExecutor(1)
+        pool.shutdown()
+        return said(lambda: pool.submit(print))
+
+    assert once(program) == "RuntimeError"
+
+
+def test_a_shutdown_can_cancel_what_has_not_begun() -> None:
+    def program() -> Any:
+        pool = futures.ThreadPoolExecutor(1)
+        made = [pool.submit(lambda: "ran") for _ in range(2)]
+        pool.shutdown(cancel_futures=True)
+        return [said(future.result) for future in made]
+
+    one, other = "CancelledError", "ran"
+    assert outcomes(program) == {(one, one), (one, other), (other, one), (other, other)}
+
+
+def test_a_pool_that_is_not_shut_down_ends_with_the_main_thread() -> None:
+    def program() -> Any:
+        return futures.ThreadPoolExecutor(1).submit(lambda: 3).result()
+
+    assert outcomes(program) == {3}
+
+
+def test_an_initializer_that_fails_breaks_the_pool() -> None:
+    def program() -> Any:
+        pool = futures.ThreadPoolExecutor(1, initializer=lambda: 1 // 0)
+        said_ = said(lambda: pool.submit(print).result())
+        pool.shutdown()
+        return said_
+
+    import logging
+
+    logging.getLogger("concurrent.futures").disabled = True
+    try:
+        assert outcomes(program) == {"BrokenThreadPool"}
+    finally:
+        logging.getLogger("concurrent.futures").disabled = False
+
+
+def test_threads_of_pools_are_numbered_anew_in_each_run() -> None:
+    def program() -> Any:
+        names = []
+        for _ in range(2):
+            with futures.ThreadPoolExecutor(1) as pool:
+                names.append(pool.submit(lambda: threading.current_thread().name).result())
+        return names
+
+    expected = ("ThreadPoolExecutor-0_0", "ThreadPoolExecutor-1_0")
+    assert outcomes(program) == {expected}
+    assert outcomes(program) == {expected}
+
+
+def test_tasks_race_as_threads_do() -> None:
+    """The peers miss it: two tasks of a pool that read, then write."""
+
+    def program() -> Any:
+        turnstile, value = threading.Lock(), [0]
+
+        def add() -> None:
+            with turnstile:
+                seen = value[0]
+            with turnstile:
+                value[0] = seen + 1
+
+        with futures.ThreadPoolExecutor(2) as pool:
+            pool.submit(add)
+            pool.submit(add)
+        return value[0]
+
+    assert outcomes(program) == {1, 2}
+
+
+def test_a_run_with_a_pool_that_the_main_thread_waited_for_ends_without_further_steps() -> None:
+    def program() -> Any:
+        with futures.ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: 1).result()
+
+    assert ("global", "concurrent.futures.thread", "_shutdown") not in explore(program).facts
