@@ -407,21 +407,24 @@ def _iter_other(obj: Any, kind: type) -> Any:
     family = family_of(kind)
     if family is not None:
         if not isinstance(static(kind, "__iter__"), types.FunctionType):
-            return _container_steps(obj, iterator_over(obj), family.steps)
+            return _container_steps(obj, iterator_over, obj, family.steps)
     elif kind in views:
         behind = viewed(obj)
         family = family_of(type(behind))
         if family is not None:
             step = family.steps if "keys" in kind.__name__ else family.steps_over_values
-            return _container_steps(behind, iter(obj), step)
+            return _container_steps(behind, iter, obj, step)
     return steps(obj)
 
 
-def _container_steps(container: Any, iterator: Iterator[Any], step: Any) -> Generator[Any, None, None]:
+def _container_steps(
+    container: Any, make: Callable[[Any], Iterator[Any]], over: Any, step: Any
+) -> Generator[Any, None, None]:
+    """Its own iterator remembers how long it was: so that is made after the first operation."""
     index = 0
     if control.multi:
         look(container, 0, step)
-    for item in iterator:
+    for item in make(over):
         yield item
         index += 1  # noqa: SIM113
         if control.multi:

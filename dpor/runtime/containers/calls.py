@@ -139,7 +139,7 @@ def foreign(call: Call, function: types.FunctionType) -> Any:
     values = (call.obj, *call.args, *call.kwargs.values())
     if not writes(values, touched):
         return call.run()
-    control.opaque(f"{function.__module__}.{function.__qualname__}")
+    control.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
     return call.indivisible(touched.accesses(), keeps=values[1:])
 
 

@@ -11,18 +11,13 @@ record. The rest are answers of their own:
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import enum
-import fractions
-import pathlib
 import types
-import uuid
 from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
 from dpor.runtime import control, sharing
-from dpor.runtime.containers.kinds import static
+from dpor.runtime.containers.kinds import is_immutable, static
 
 
 class Unknown(enum.Enum):
@@ -38,12 +33,7 @@ PRIVATE, WHOLE, FOREIGN = Unknown.PRIVATE, Unknown.WHOLE, Unknown.FOREIGN
 _SELF: Final[frozenset[type]] = frozenset({str, int, bool, bytes, type(None)})
 """Exact types whose objects are their own part: immutable, with an equality that looks at nothing else."""
 
-_VALUES: Final[frozenset[type]] = frozenset(
-    {
-        complex, float, type(Ellipsis), range, decimal.Decimal, fractions.Fraction, datetime.date, datetime.datetime,
-        datetime.time, datetime.timedelta, uuid.UUID, pathlib.PurePosixPath, pathlib.PosixPath,
-    }
-)  # fmt: skip
+_VALUES: Final[frozenset[type]] = frozenset({complex, float, type(Ellipsis), range})
 """As `_SELF`, except that some (NaN) are not equal to themselves."""
 
 _NAMED: Final = (types.FunctionType, types.BuiltinFunctionType, type)
@@ -52,11 +42,11 @@ _NAMED: Final = (types.FunctionType, types.BuiltinFunctionType, type)
 def part_of(key: Any) -> Hashable:
     """The part that the key stands for, or a member of `Unknown`."""
     kind = type(key)
-    if kind in _SELF or (kind in _VALUES and key == key):
+    if kind in _SELF:
         part: Hashable = key
         return part
-    if kind in _VALUES:
-        return WHOLE
+    if kind in _VALUES or is_immutable(kind):
+        return key if key == key else WHOLE
     if kind is tuple:
         return _of_all(key, tuple)
     if kind is frozenset:

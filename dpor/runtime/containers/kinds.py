@@ -34,7 +34,7 @@ def is_program(function: types.FunctionType) -> bool:
 
 
 _IMMUTABLE: Final = frozenset(
-    {"datetime", "decimal", "enum", "fractions", "ipaddress", "numbers", "pathlib", "pathlib._local", "re", "types"}
+    {"datetime", "decimal", "enum", "fractions", "ipaddress", "numbers", "pathlib", "pathlib._local", "re"}
     | {"typing", "uuid", "zoneinfo", "string.templatelib"}
 )
 

@@ -321,7 +321,7 @@ ENTRIES: Final[dict[str, Entry]] = {
     "__len__": _STRUCTURE,
     "__sizeof__": _STRUCTURE,
     "__iter__": entry(nothing),
-    "__reversed__": entry(nothing),
+    "__reversed__": _STRUCTURE,
     "__contains__": _compares(_contains_in_steps, reads_all),
     "index": _compares(_index_in_steps, reads_all),
     "count": _compares(_count_in_steps, reads_all),

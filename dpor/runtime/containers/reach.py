@@ -38,9 +38,10 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
         if kind in _PLAIN or id(value) in seen:
             continue
         seen.add(id(value))
-        if kind in _NESTING:
+        if isinstance(value, (tuple, frozenset)):
             stack.extend(value)
-            continue
+            if kind in _NESTING:
+                continue
         found = static(kind, method) if method else None
         if isinstance(found, types.FunctionType) and is_program(found):
             called = True
@@ -55,7 +56,7 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
                 stack.extend(_read_fields(value, touched))
         elif kind in views:
             stack.append(views[kind](value))
-        elif not method or isinstance(found, types.FunctionType):
+        elif not method or isinstance(found, types.FunctionType) or kind is types.SimpleNamespace:
             if not isinstance(value, _CALLABLES):
                 stack.extend(_read_fields(value, touched))
     return called
@@ -86,9 +87,8 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
         if kind in _PLAIN or id(value) in seen or isinstance(value, _CALLABLES):
             continue
         seen.add(id(value))
-        if kind in _NESTING:
+        if isinstance(value, (tuple, frozenset)):
             stack.extend(value)
-            continue
         family = family_of(kind)
         record = sharing.record_of(value)
         found = found or record is not None

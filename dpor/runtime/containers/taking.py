@@ -173,13 +173,13 @@ def steps(items: Any) -> Any:
         return stable_order(items) or items if kind is frozenset else items
     family = family_of(kind)
     if family is not None and not isinstance(static(kind, "__iter__"), types.FunctionType):
-        return Steps(items, iterator_over(items), family.steps)
+        return Steps(items, iterator_over, items, family.steps)
     if kind in views:
         behind = viewed(items)
         family = family_of(type(behind))
         assert family is not None
         look = family.steps if "keys" in kind.__name__ else family.steps_over_values
-        return Steps(behind, iter(items), look)
+        return Steps(behind, iter, items, look)
     if kind is types.GeneratorType:
         return GeneratorSteps(items)
     if is_c_iterator(kind):
@@ -214,14 +214,16 @@ class Steps:
     """An iterator over a container, for C code: each step is an operation if the container is shared by then.
 
     It is re-entrant, as the container's own is and a generator is not: another thread may take an item while this one
-    stands before its step.
+    stands before its step. The container's own iterator is made in the first step, as it remembers the length.
     """
 
-    __slots__ = ("_index", "_iterator", "_look", "source")
+    __slots__ = ("_index", "_iterator", "_look", "_make", "_over", "source")
 
-    def __init__(self, source: Any, iterator: Iterator[Any], look: Look) -> None:
+    def __init__(self, source: Any, make: Callable[[Any], Iterator[Any]], over: Any, look: Look) -> None:
         self.source = source
-        self._iterator = iterator
+        self._make = make
+        self._over = over
+        self._iterator: Iterator[Any] | None = None
         self._look = look
         self._index = 0
 
@@ -235,7 +237,10 @@ class Steps:
             if index != self._index:
                 look(self.source, self._index, self._look)
         self._index += 1
-        return next(self._iterator)
+        iterator = self._iterator
+        if iterator is None:
+            iterator = self._iterator = self._make(self._over)
+        return next(iterator)
 
 
 def look(source: Any, index: int, touches: Look) -> None:

@@ -1,0 +1,225 @@
+"""`call`, the hook around every callee: what is called in place of the function.
+
+Functions of the program, and whatever is known to be harmless, stay as they are: the call itself is the program's own,
+without a frame of ours in between. Others get a wrapper that performs the operation when it is called, after the
+arguments have been evaluated.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+from dpor.runtime import control, hooks, sharing
+from dpor.runtime.builtins import objects, operating, taking
+from dpor.runtime.builtins.registry import class_wrappers, set_wrapper, wrappers
+from dpor.runtime.builtins.table import (
+    HARMLESS_MODULES,
+    READING_FUNCTIONS,
+    READING_MODULES,
+    READING_PYTHON_MODULES,
+    READS_ARGUMENTS,
+    STATEFUL_MODULES,
+)
+from dpor.runtime.builtins.unknown import module_of, reading_c, reading_python, unknown_c, unknown_python
+from dpor.runtime.containers.calls import Bound
+from dpor.runtime.containers.kinds import family_of, is_immutable, static
+from dpor.runtime.operators import SCALARS
+
+_FUNCTION: Final = types.FunctionType
+_METHOD: Final = types.MethodType
+
+
+def call(callee: Any) -> Any:
+    """What is to be called in place of the callee."""
+    kind = type(callee)
+    if kind is _FUNCTION:
+        return callee if ".call" in callee.__globals__ else _python_function(callee)
+    if kind is _METHOD:
+        function = callee.__func__
+        if type(function) is _FUNCTION and ".call" in function.__globals__:
+            return callee
+        return _python_method(callee, function)
+    wrapper = wrappers.get(id(callee))
+    return _other(callee, kind) if wrapper is None else wrapper
+
+
+# ---------------------------------------------------------------------- Python functions
+
+
+def _python_function(function: types.FunctionType) -> Any:
+    wrapper = wrappers.get(id(function))
+    if wrapper is not None:
+        return wrapper
+    if hooks.is_instrumented(function):
+        return function
+    module = module_of(function)
+    if (module, function.__name__) in READING_FUNCTIONS or module in READING_PYTHON_MODULES:
+        return reading_python(function)
+    return function if _is_harmless_module(module) else unknown_python(function, function)
+
+
+def _python_method(method: Any, function: Any) -> Any:
+    if type(function) is not _FUNCTION:  # a bound callable of any kind
+        inner = call(function)
+        return method if inner is function else functools.partial(inner, method.__self__)
+    module = module_of(function)
+    if hooks.is_instrumented(function) or is_immutable(type(method.__self__)):
+        return method
+    if module not in STATEFUL_MODULES and _is_harmless_module(module):
+        return method
+    return unknown_python(function, method, method.__self__)
+
+
+def _is_harmless(function: types.FunctionType) -> bool:
+    return hooks.is_instrumented(function) or _is_harmless_module(module_of(function))
+
+
+def _is_harmless_module(name: Any) -> bool:
+    if not isinstance(name, str):
+        return False
+    return name in HARMLESS_MODULES or name.partition(".")[0] in HARMLESS_MODULES
+
+
+# ---------------------------------------------------------------------- C functions, classes, other callables
+
+
+def _other(callee: Any, kind: type) -> Any:
+    if kind is types.BuiltinFunctionType:
+        return _c_function(callee)
+    if isinstance(callee, type):
+        return _class(callee)
+    if kind is types.MethodWrapperType:
+        return _c_method(callee, callee.__self__, callee.__name__, static(callee.__objclass__, callee.__name__))
+    if kind is types.MethodDescriptorType or kind is types.WrapperDescriptorType:
+        return _unbound(callee)
+    if kind is functools.partial:
+        return _partial(callee)
+    if kind in _GETTERS:
+        return operating.call_getter(callee)
+    if kind is Bound or sharing.is_neutral(kind):
+        return callee
+    function = static(kind, "__call__")
+    if type(function) is _FUNCTION:
+        return callee if _is_harmless(function) else unknown_python(function, callee, callee)
+    return unknown_c(callee) if function is not None and kind is not _LRU_CACHE else callee
+
+
+_GETTERS: Final = frozenset({operator.itemgetter, operator.attrgetter, operator.methodcaller})
+_LRU_CACHE: Final = type(functools.lru_cache(lambda: None))
+
+
+def _c_function(function: Any) -> Any:
+    owner = function.__self__
+    if owner is None or type(owner) is types.ModuleType:
+        module = function.__module__ or ""
+        if _is_harmless_module(module):
+            return function
+        made = reading_c(function) if module in READING_MODULES else unknown_c(function)
+        set_wrapper(function, made)
+        return made
+    if isinstance(owner, type):
+        wrapper = class_wrappers.get((id(owner), function.__name__))
+        if wrapper is not None:
+            return wrapper
+        return function if owner in SCALARS or is_immutable(owner) else unknown_c(function)
+    return _c_method(function, owner, function.__name__, static(type(owner), function.__name__))
+
+
+def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
+    """A method in C, bound to its object."""
+    kind = type(owner)
+    if kind is str or kind is bytes:
+        return _text_method(method, name)
+    if kind in sharing.ATOMIC or is_immutable(kind) or sharing.is_neutral(kind):
+        return method
+    if kind is types.SimpleNamespace or (family_of(kind) is None and name in _OF_OBJECT):
+        return _of_object(owner, name) or method
+    if control.multi and sharing.record_of(owner) is None and name not in READS_ARGUMENTS:
+        return method
+    if not isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return method
+    return Bound(owner, None, name, plain)
+
+
+_OF_OBJECT: Final = frozenset(
+    {"__setattr__", "__getattribute__", "__delattr__", "__init__", "__new__", "__repr__", "__eq__"}
+)
+
+
+def _of_object(owner: Any, name: str) -> Any:
+    """A method of `object`, as `super().__setattr__` finds it."""
+    wrapper = wrappers.get(id(object.__dict__.get(name)))
+    return None if wrapper is None else functools.partial(wrapper, owner)
+
+
+def _text_method(method: Any, name: str) -> Any:
+    if name == "join":
+        return taking.consumer(method)
+    if name in ("format", "format_map", "__mod__"):
+        return objects.showing_arguments(method)
+    return method
+
+
+def _unbound(descriptor: Any) -> Any:
+    """`list.append(l, x)`"""
+    owner, name = descriptor.__objclass__, descriptor.__name__
+    if owner in sharing.ATOMIC and owner not in (str, bytes):
+        return descriptor
+
+    def act(*args: Any, **kwargs: Any) -> Any:
+        if not args or not isinstance(args[0], owner):
+            return descriptor(*args, **kwargs)
+        return _c_method(descriptor.__get__(args[0]), args[0], name, descriptor)(*args[1:], **kwargs)
+
+    return act
+
+
+def _partial(partial: functools.partial[Any]) -> Any:
+    function = call(partial.func)
+    if function is partial.func:
+        return partial
+    return functools.partial(function, *partial.args, **partial.keywords)
+
+
+# ---------------------------------------------------------------------- classes
+
+_classes: Final[dict[int, tuple[weakref.ref[type], Any]]] = {}
+
+
+def _class(kind: type) -> Any:
+    known = _classes.get(id(kind))
+    if known is None:
+        number = id(kind)
+        known = (weakref.ref(kind, lambda _: _classes.pop(number, None) and None), _maker(kind))
+        _classes[number] = known
+    wrapper = known[1]
+    return kind if wrapper is None else wrapper(kind)
+
+
+def _maker(kind: type) -> Callable[[type], Any] | None:
+    """How to make the wrapper of a class, which is not kept alive by that; None if it needs none."""
+    makers = [static(kind, "__new__"), static(kind, "__init__")]
+    makers = [made.__func__ if isinstance(made, staticmethod) else made for made in makers]
+    functions = [made for made in makers if type(made) is _FUNCTION]
+    if functions:
+        foreign = [f for f in functions if not _is_harmless(f) and not _is_generated(f)]
+        return None if not foreign else lambda k: unknown_python(foreign[0], k)
+    if family_of(kind) is not None:
+        if issubclass(kind, dict):
+            return lambda k: lambda *args, **kwargs: taking.make_dict(k, args, kwargs)
+        return taking.consumer
+    if kind.__module__ == "builtins" or _is_harmless_module(kind.__module__) or is_immutable(kind):
+        return None
+    if makers == [object.__new__, object.__init__] or issubclass(kind, (BaseException, type)):
+        return None
+    return unknown_c
+
+
+def _is_generated(function: types.FunctionType) -> bool:
+    """Made by `dataclass`, `namedtuple` and the like: it fills in a new object."""
+    return function.__code__.co_filename.startswith("<")

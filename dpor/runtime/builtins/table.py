@@ -1,0 +1,53 @@
+"""Which modules and methods of the standard library need no wrapper, and why."""
+
+from __future__ import annotations
+
+from typing import Final
+
+HARMLESS_MODULES: Final = frozenset(
+    {
+        "dpor", "statics",  # the stand-ins perform operations of their own
+        "builtins", "sys", "gc", "_thread", "_weakref", "weakref", "_abc", "abc", "types", "typing", "enum", "numbers",
+        "functools", "_functools", "contextlib", "inspect", "dataclasses", "attr", "attrs", "collections", "operator",
+        "_operator", "itertools",  # they pass on what they get; what they call performs its own
+        "logging", "warnings", "_warnings", "traceback", "linecache", "faulthandler", "atexit",
+        # they tell people
+        "time", "_time", "datetime", "_datetime", "zoneinfo", "calendar", "math", "cmath", "decimal", "_decimal",
+        "fractions", "re", "_sre", "string", "_string", "textwrap", "unicodedata", "locale", "gettext", "keyword",
+        "uuid", "_uuid", "os", "posix", "nt", "posixpath", "ntpath", "genericpath", "pathlib", "stat", "fnmatch",
+        "glob", "shutil", "tempfile", "io", "_io", "codecs", "_codecs", "platform", "signal", "_signal", "errno",
+        "getpass", "importlib", "_imp", "_frozen_importlib", "pkgutil", "runpy", "site", "sysconfig", "argparse",
+        "optparse", "ipaddress", "urllib", "greenlet", "_random",  # numbers, text, files, the system
+        "_pytest", "pytest", "hypothesis", "unittest",  # they call what they are given
+    }
+)  # fmt: skip
+"""Modules (and packages) whose functions keep nothing that they are given where another thread could find it, and look
+at nothing but texts and numbers, or at what only the reader of a log will see."""
+
+STATEFUL_MODULES: Final = frozenset({"collections", "weakref", "_weakrefset"})
+"""Harmless modules with classes whose objects are containers written in Python: their methods are not harmless."""
+
+READING_MODULES: Final = frozenset(
+    {"math", "_json", "_pickle", "zlib", "binascii", "_struct", "_hashlib", "_statistics", "marshal", "_csv", "_bisect"}
+)
+"""Modules whose C functions look at what they are given and change nothing."""
+
+READING_PYTHON_MODULES: Final = frozenset({"statistics", "json", "json.encoder", "pprint", "reprlib"})
+READING_FUNCTIONS: Final = frozenset(
+    {
+        ("copy", "copy"), ("copy", "deepcopy"), ("heapq", "nlargest"), ("heapq", "nsmallest"),
+        ("dataclasses", "asdict"), ("dataclasses", "astuple"), ("dataclasses", "replace"),
+    }
+)  # fmt: skip
+"""Modules, and names in modules, whose Python functions look at what they are given and change nothing."""
+
+READS_ARGUMENTS: Final = frozenset(
+    {
+        "extend", "extendleft", "update", "union", "intersection", "difference", "symmetric_difference", "issubset",
+        "issuperset", "isdisjoint", "intersection_update", "difference_update", "symmetric_difference_update",
+        "index", "count", "remove", "sort", "join", "__init__", "__contains__", "__next__", "send", "throw", "close",
+        "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__setitem__", "writelines", "fromlist",
+    }
+    | {f"__{prefix}{name}__" for prefix in ("", "i", "r") for name in ("add", "or", "and", "xor", "sub")}
+)  # fmt: skip
+"""Methods of containers that look at what they are given: to be watched even if their own container is private."""

@@ -1,0 +1,283 @@
+"""Functions that take the items of an iterable: at once (`list`, `sum`), or one after the other (`zip`, `next`)."""
+
+from __future__ import annotations
+
+import collections
+import collections.abc
+import functools
+import itertools
+import math
+import types
+from collections.abc import Callable, Iterator
+from sys import getrefcount
+from typing import Any, Final
+
+from dpor.runtime import control, sharing
+from dpor.runtime.builtins.registry import set_class_wrapper, set_wrapper, wrap
+from dpor.runtime.containers.accesses import Touched, reads_structure, stand
+from dpor.runtime.containers.generators import drive
+from dpor.runtime.containers.kinds import family_of, static
+from dpor.runtime.containers.order import stable_order
+from dpor.runtime.containers.reach import HASH, reads
+from dpor.runtime.containers.taking import (
+    C_ITERATORS,
+    advance,
+    is_c_iterator,
+    iterator_over,
+    steps,
+    take,
+    taken,
+)
+from dpor.runtime.operators import SCALARS, TEMPORARY
+
+# ---------------------------------------------------------------------- all items at once
+
+
+def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
+    """A function that takes all items of its first argument, and calls a method (`applied`) of them."""
+    takes_sets = function in (set, frozenset)
+
+    def consume(*args: Any, **kwargs: Any) -> Any:
+        if not args:
+            return function(**kwargs)
+        items, *rest = args
+        kind = type(items)
+        if kind in SCALARS or (kind is types.GeneratorType and getrefcount(items) <= _TEMPORARY_HERE):
+            return function(*args, **kwargs)
+        if not control.multi:
+            if kind is set or kind is frozenset:
+                order = None if takes_sets else stable_order(items)
+                return function(items if order is None else order, *rest, **kwargs)
+            return function(items if kind in _WHOLE else steps(items), *rest, **kwargs)
+        return _consume(function, applied, items, rest, kwargs)
+
+    return consume
+
+
+_WHOLE: Final = frozenset({list, tuple, dict, set, frozenset, collections.deque, range})
+_TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0
+"""As `TEMPORARY`, of an argument that is also in the tuple of all arguments."""
+
+
+def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
+    touched = Touched()
+    if not take(items, touched):
+        return function(steps(items), *rest, **kwargs)
+    family = family_of(type(items))
+    called = False
+    if applied is not None and family is not None:
+        called = reads(family.contents(items), applied, touched)
+    if called and function not in _SNAPSHOTS:
+        return function(steps(items), *rest, **kwargs)
+    stand(function.__name__, touched.accesses())
+    if family is None or (function is not set and function is not frozenset):
+        items = taken(items)
+    if applied is not None and family is None and type(items) is list:
+        nested = Touched()
+        reads(items, applied, nested)
+        stand(function.__name__, nested.accesses())
+    return function(items, *rest, **kwargs)
+
+
+_SNAPSHOTS: Final = (sorted, list, tuple)
+"""These copy all items first and call nothing of them before that."""
+
+
+def _with_key(function: Any) -> Callable[..., Any]:
+    """`sorted`, `min`, `max`: with a key function, or several arguments."""
+    plain = consumer(function, "__lt__")
+
+    def select(*args: Any, **kwargs: Any) -> Any:
+        key = kwargs.get("key")
+        if key is not None:
+            from dpor.runtime.builtins.calling import call
+
+            kwargs["key"] = call(key)
+            if len(args) == 1 and function is not sorted:
+                return function(steps(args[0]), **kwargs)
+        if len(args) == 1:
+            return plain(args[0], **kwargs)
+        if control.multi and not SCALARS.issuperset(map(type, args)):
+            touched = Touched()
+            reads(args, "__lt__", touched)
+            stand(function.__name__, touched.accesses())
+        return function(*args, **kwargs)
+
+    return select
+
+
+for _function, _applied in (
+    *((list, None), (tuple, None), (set, HASH), (frozenset, HASH), (bytes, None), (bytearray, None)),
+    *((sum, "__add__"), (any, "__len__"), (all, "__len__"), (math.fsum, None), (math.prod, "__mul__")),
+    (collections.deque, None),
+):
+    set_wrapper(_function, consumer(_function, _applied))
+for _selecting in (sorted, min, max):
+    set_wrapper(_selecting, _with_key(_selecting))
+
+
+@wrap(dict)
+def _dict(*args: Any, **kwargs: Any) -> Any:
+    return make_dict(dict, args, kwargs)
+
+
+def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`kind(...)`, of a class of dicts."""
+    if not args or (type(args[-1]) in SCALARS):
+        return kind(*args, **kwargs)
+    *first, items = args
+    if hasattr(type(items), "keys"):
+        record = sharing.record_of(items)
+        family = family_of(type(items))
+        if record is not None and family is not None:
+            stand("dict", family.reads_all(record))
+        return kind(*args, **kwargs)
+    touched = Touched()
+    if control.multi and take(items, touched):
+        stand("dict", touched.accesses())
+        return kind(*first, taken(items), **kwargs)
+    return kind(*first, items if type(items) in _WHOLE else steps(items), **kwargs)
+
+
+set_wrapper(collections.OrderedDict, lambda *args, **kwargs: make_dict(collections.OrderedDict, args, kwargs))
+set_wrapper(collections.defaultdict, lambda *args, **kwargs: _default_dict(args, kwargs))
+set_wrapper(collections.Counter, lambda *args, **kwargs: _counter(args, kwargs))
+
+
+def _default_dict(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if len(args) < 2:
+        return collections.defaultdict(*args, **kwargs)
+    return make_dict(collections.defaultdict, args, kwargs)
+
+
+def _counter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if len(args) == 1 and not isinstance(args[0], collections.abc.Mapping):
+        return consumer(collections.Counter, HASH)(*args, **kwargs)
+    return make_dict(collections.Counter, args, kwargs)
+
+
+def join(text: Any, *args: Any) -> Any:
+    """`str.join`"""
+    return consumer(text.join)(*args)
+
+
+set_class_wrapper(dict, "fromkeys", consumer(dict.fromkeys, HASH))
+
+
+# ---------------------------------------------------------------------- iterators over iterables
+
+
+@wrap(enumerate)
+def _enumerate(iterable: Any, start: int = 0) -> Any:
+    return enumerate(steps(iterable), start)
+
+
+@wrap(zip)
+def _zip(*iterables: Any, **kwargs: Any) -> Any:
+    return zip(*map(steps, iterables), **kwargs)  # noqa: B905
+
+
+@wrap(map)
+def _map(function: Any, *iterables: Any) -> Any:
+    return map(_callee(function), *map(steps, iterables))
+
+
+@wrap(filter)
+def _filter(function: Any, iterable: Any) -> Any:
+    return filter(None if function is None else _callee(function), steps(iterable))
+
+
+def _callee(function: Any) -> Any:
+    """What C code is to call in place of the function. (Those that only look at numbers and strings stay as they are,
+    so that a chain of iterators is known to run no code of the program.)"""
+    from dpor.runtime.builtins.calling import call
+
+    return function if function in _ON_SCALARS else call(function)
+
+
+class _ById(frozenset[int]):
+    def __contains__(self, function: object) -> bool:
+        return frozenset.__contains__(self, id(function))
+
+
+_ON_SCALARS: Final = _ById(map(id, (int, float, bool, ord, chr, abs)))
+
+
+@wrap(iter)
+def _iter(*args: Any) -> Any:
+    if len(args) == 1:
+        items = args[0]
+        _look_at_length(items)
+        return iterator_over(items) if isinstance(items, (set, frozenset)) else iter(items)
+    if len(args) == 2:
+        return iter(_callee(args[0]), args[1])
+    return iter(*args)
+
+
+@wrap(reversed)
+def _reversed(items: Any) -> Any:
+    _look_at_length(items, "__reversed__")
+    return reversed(items)
+
+
+def _look_at_length(items: Any, method: str = "__iter__") -> None:
+    """Iterators over containers know from the beginning how long these are."""
+    if control.multi:
+        record, family = sharing.record_of(items), family_of(type(items))
+        if (
+            record is not None
+            and family is not None
+            and not isinstance(static(type(items), method), types.FunctionType)
+        ):
+            stand("iter", reads_structure(record))
+
+
+@wrap(next)
+def _next(iterator: Any, *default: Any) -> Any:
+    if not control.multi:
+        return next(iterator, *default)
+    kind = type(iterator)
+    if kind is types.GeneratorType:
+        return drive(iterator, next, iterator, *default)
+    if kind in C_ITERATORS or is_c_iterator(kind):
+        try:
+            return advance(iterator)
+        except StopIteration:
+            if not default:
+                raise
+            return default[0]
+    return next(iterator, *default)
+
+
+def _chained(kind: Any) -> Callable[..., Iterator[Any]]:
+    """A class of `itertools`: what it makes goes through steps of what it is given."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        return kind(*map(_step_or_call, args), **{k: _step_or_call(v) for k, v in kwargs.items()})
+
+    return make
+
+
+def _step_or_call(argument: Any) -> Any:
+    kind = type(argument)
+    if kind in SCALARS:
+        return argument
+    if isinstance(argument, (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)):
+        return _callee(argument)
+    return steps(argument)
+
+
+for _kind in vars(itertools).values():
+    if isinstance(_kind, type) and hasattr(_kind, "__next__") and _kind not in (itertools.repeat, itertools.count):
+        set_wrapper(_kind, _chained(_kind))
+set_wrapper(itertools.tee, lambda iterable, *n: itertools.tee(steps(iterable), *n))
+
+
+set_class_wrapper(
+    itertools.chain, "from_iterable", lambda iterables: itertools.chain.from_iterable(map(steps, steps(iterables)))
+)
+
+
+@wrap(functools.reduce)
+def _reduce(function: Any, iterable: Any, *initial: Any) -> Any:
+    return functools.reduce(_callee(function), steps(iterable), *initial)
