@@ -244,8 +244,14 @@ class Session:
             if not monitor.interruptible:
                 raise
             results.reasons[INTERRUPTED] = None
-        except UserError as error:
-            results.reasons[f"{type(error).__name__}: {error}"] = None
+        except Exception as error:
+            if monitor.stopped:
+                # Ctrl-C was raised in the middle of a run, and the program swallowed it: that run is worth nothing.
+                results.reasons[INTERRUPTED] = None
+            elif isinstance(error, UserError):
+                results.reasons[f"{type(error).__name__}: {error}"] = None
+            else:
+                raise
         finally:
             monitor.done()
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Collection
 from types import FrameType, TracebackType
 from typing import IO, Any, TypeVar
 
+from dpor.runtime import control
+
 T = TypeVar("T")
 
 
@@ -69,10 +71,12 @@ class ProgramDebugger(pdb.Pdb):
         super().user_line(frame)
 
     def cmdloop(self, intro: Any = None) -> None:
-        # While the program runs, its printing is kept apart; ours must reach the terminal.
+        # While the program runs, its printing is kept apart; ours must reach the terminal. And what the user calls here
+        # of the program must not take steps of the schedule.
         kept, sys.stdout = sys.stdout, self._terminal
         try:
-            super().cmdloop(intro)
+            with control.atomic():
+                super().cmdloop(intro)
         finally:
             sys.stdout = kept
 
