@@ -339,7 +339,7 @@ def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
 @click.option(
     "--max-seconds",
     type=click.FloatRange(0, min_open=True),
-    default=10.0,
+    default=5.0,
     show_default=True,
     metavar="S",
     help="For one target under one strategy.",
