@@ -6,7 +6,7 @@ operations, and between two of them it is one step. That is what tests of the st
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from dpor.errors import FactWithdrawn
@@ -20,8 +20,15 @@ from dpor.system import Chooser, Ending, Run, Trace
 class FunctionSystem:
     """A function as a `System`. The outcome of a run: what it returned, what ended threads, who is stuck."""
 
-    def __init__(self, function: Callable[[], Any], options: RuntimeOptions, facts: set[object]) -> None:
+    def __init__(
+        self,
+        function: Callable[[], Any],
+        options: RuntimeOptions,
+        facts: set[object],
+        roots: Callable[[], Iterable[tuple[Any, Any]]] = lambda: (),
+    ) -> None:
         self._function = function
+        self._roots = roots
         self._options = options
         self._search = control.Search()
         self._search.facts.update(facts)
@@ -46,7 +53,7 @@ class FunctionSystem:
 
         control.begin(self._search, self._options, trace, choose, None)
         try:
-            sharing.begin(lambda: ())
+            sharing.begin(self._roots)
             stdlib.reset()
             ending, blocked = control.drive(main)
         finally:
@@ -78,11 +85,20 @@ class Explored:
         self.returned: Any = None
 
 
-def explore(function: Callable[[], Any], strategy: str = "source", most: int = 20_000, **options: Any) -> Explored:
-    """All outcomes of the function. Starts again when a fact is withdrawn, as `dpor.checking` does."""
+def explore(
+    function: Callable[[], Any],
+    strategy: str = "source",
+    most: int = 20_000,
+    roots: Callable[[], Iterable[tuple[Any, Any]]] = lambda: (),
+    **options: Any,
+) -> Explored:
+    """All outcomes of the function. Starts again when a fact is withdrawn, as `dpor.checking` does.
+
+    `roots`: what every thread can reach, named.
+    """
     facts: set[object] = set()
     while True:
-        system = FunctionSystem(function, RuntimeOptions(**options), facts)
+        system = FunctionSystem(function, RuntimeOptions(**options), facts, roots)
         search = STRATEGIES[strategy](system)
         explored = Explored()
         try:

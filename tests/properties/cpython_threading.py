@@ -55,7 +55,9 @@ def whole() -> Any:
     def found(name: str) -> ModuleType | None:
         return {"_thread": thread, "_weakrefset": weakrefset}.get(name) or stdlib.guest_module(name)
 
-    return copying.execute("threading", _SOURCE, _PATH, {}, found)
+    module = copying.execute("threading", _SOURCE, _PATH, {}, found)
+    copying._copies.remove(module)
+    return module
 
 
 def roots(module: ModuleType) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dpor.runtime.standins import copying
 from tests.under_control import explore, once, outcomes, stdlib
 
 threading: Any = stdlib.guest_module("threading")
@@ -248,23 +249,26 @@ def test_wait_for_gives_up_at_its_deadline() -> None:
     assert outcomes(program) == {False}
 
 
+DUCK = """
 class Duck:
-    """A lock of the program's own: nothing but acquire and release, on a lock of ours."""
+    def __init__(self):
+        self.inner = Lock()
 
-    def __init__(self) -> None:
-        self.inner = threading.Lock()
-
-    def acquire(self, blocking: bool = True) -> Any:
+    def acquire(self, blocking=True):
         return self.inner.acquire(blocking)
 
-    def release(self) -> None:
+    def release(self):
         self.inner.release()
 
-    def __enter__(self) -> Any:
+    def __enter__(self):
         return self.acquire()
 
-    def __exit__(self, *exc_info: object) -> None:
+    def __exit__(self, *exc_info):
         self.release()
+"""
+"""A lock of the program's own (instrumented, as programs are): nothing but acquire and release, on a lock of ours."""
+
+Duck: Any = copying.execute("duck", DUCK, "duck.py", {"Lock": threading.Lock}, lambda name: None).Duck
 
 
 @pytest.mark.parametrize("lock", ["Duck", "Semaphore", "Condition", "Mine"])

@@ -109,7 +109,8 @@ class Condition(SyncObject):
     def _is_owned(self) -> bool:
         """Whether the caller holds the lock is determined by its own past: no event. (Unless others release it too: of
         a plain lock they can, and then it is a chance that CPython has here to see it and we do not. What they do to
-        the caller's own release is seen.) Whether anyone else holds a plain lock is a try, as in CPython.
+        the caller's own release is seen.) Whether anyone else holds a plain lock is a try, as in CPython; what follows
+        is one step also then, where CPython's steps can fall over the holder's (IndexError).
         """
         lock = self._lock
         if self._copy is not None or type(lock) is RLock:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
+from functools import lru_cache
+from types import CodeType, ModuleType
 from typing import Any
 
 from dpor.runtime import control, hooks, sharing
@@ -42,8 +43,13 @@ def execute(
     _supply(module)
     _copies.append(module)
     with unnoticed():
-        exec(instrument(source, path, visible_globals=visible), vars(module))
+        exec(_compiled(source, path, visible), vars(module))
     return module
+
+
+@lru_cache(maxsize=32)
+def _compiled(source: str, path: str, visible: frozenset[str]) -> CodeType:
+    return instrument(source, path, visible_globals=visible)
 
 
 def _supply(module: ModuleType) -> None:

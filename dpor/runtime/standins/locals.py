@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpor.runtime import control
+from dpor.runtime import control, sharing
 
 
 class local:
@@ -21,7 +21,8 @@ class local:
             raise TypeError("Initialization arguments are not supported")
         self = object.__new__(cls)
         object.__setattr__(self, "_local__arguments", (args, kwargs))
-        control.current.data[id(self)] = (self, {})
+        _all_own()[id(self)] = (self, {})
+        sharing._neutral[cls] = True  # a subclass is the program's, its attributes are still no locations
         return self
 
     def __getattribute__(self, name: str) -> Any:
@@ -39,9 +40,18 @@ class local:
         object.__delattr__(self, name)
 
 
+_outside: dict[Any, Any] = {}
+
+
+def _all_own() -> dict[Any, Any]:
+    """What the present thread has, by the number of the object; between runs, what nobody has."""
+    thread = control.current
+    return _outside if thread is None else thread.data
+
+
 def _take_own(obj: local) -> None:
     """Make the present thread's dictionary the instance's. The entry keeps the object, so its id is not used again."""
-    data = control.current.data
+    data = _all_own()
     entry = data.get(id(obj))
     if entry is None:
         entry = data[id(obj)] = (obj, {})
