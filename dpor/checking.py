@@ -34,6 +34,8 @@ Target: TypeAlias = str | os.PathLike[str] | Callable[[], object]
 
 MOST_RESTARTS = 1000
 PROGRESS_EVERY = 0.1
+LEAST_GROWTH = 0.005
+"""Of the estimated share, over half of the time: less is no progress."""
 
 
 class Checkable(ExplainingSystem, Protocol):
@@ -261,6 +263,7 @@ class Session:
         most, seconds = options.max_executions, options.max_seconds
         deadline = self._begun + seconds if seconds is not None else float("inf")
         tick = min(self._begun + PROGRESS_EVERY, deadline)
+        history: list[Progress] = []
         results.counts = stats
         for run in explorer.explore():
             if monitor.stopped:
@@ -276,9 +279,10 @@ class Session:
             now = time.monotonic()
             if now >= tick:
                 tick = min(now + PROGRESS_EVERY, deadline)
-                monitor.progress(Progress(stats.executions, stats.blocked, now - self._begun, explorer.progress()))
+                progress = _progress(stats.executions, now - self._begun, explorer.progress(), history)
+                monitor.progress(progress)
                 if now >= deadline:
-                    return f"--max-seconds {seconds:g} reached, about {explorer.progress():.0%} done"
+                    return f"--max-seconds {seconds:g} reached, {progress.left}"
         results.counts = stats
         return None
 
@@ -338,6 +342,14 @@ class Session:
 
 
 INTERRUPTED = "interrupted"
+
+
+def _progress(executions: int, seconds: float, share: float, history: list[Progress]) -> Progress:
+    """How far the search is, seen with how far it was when half of the time had passed."""
+    half = next((earlier for earlier in reversed(history) if earlier.seconds <= seconds / 2), None)
+    stalled = half is not None and share < half.share + LEAST_GROWTH
+    history.append(Progress(executions, seconds, share, stalled))
+    return history[-1]
 
 
 def _counted(failure: Failure, seen: _Seen) -> Failure:

@@ -21,23 +21,36 @@ CLEAR_LINE: Final = "\r\x1b[2K"
 
 @attrs.frozen
 class Progress:
-    """How far a search is. `share` is an estimate in 0..1."""
+    """How far a search is.
+
+    share    of it that is done: a rough estimate in 0..1, from the alternatives known so far
+    stalled  the estimate has not grown since half of the time: there may be very much more than is known
+    """
 
     executions: int
-    blocked: int
     seconds: float
     share: float
+    stalled: bool
 
     def __str__(self) -> str:
         """In words.
 
-        >>> print(Progress(executions=12000, blocked=0, seconds=4.0, share=0.031))
+        >>> print(Progress(executions=12000, seconds=4.0, share=0.031, stalled=False))
         12,000 executions, 3,000 a second, about 97 % left
         """
         rate = self.executions / self.seconds if self.seconds else 0.0
+        return f"{self.executions:,} executions, {rate:,.0f} a second, {self.left}"
+
+    @property
+    def left(self) -> str:
+        """What remains, in words.
+
+        >>> print(Progress(executions=9, seconds=1.0, share=0.25, stalled=True).left)
+        about 75 % left, and not falling
+        """
         left = 1 - self.share
-        remaining = "nearly all left" if left > 0.995 else f"about {left * 100:.0f} % left"
-        return f"{self.executions:,} executions, {rate:,.0f} a second, {remaining}"
+        words = "nearly all left" if left > 0.995 else f"about {left * 100:.0f} % left"
+        return words + (", and not falling" if self.stalled else "")
 
 
 class Monitor:

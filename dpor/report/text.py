@@ -185,10 +185,9 @@ def _show_trace(steps: tuple[Step, ...], console: Console, verbose: bool) -> Non
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    wraps = ("ellipsis", True) if console.is_terminal else ("fold", False)
     for name in ("thread", "place", "source", "operation", "value", "race"):
-        tight = name in ("thread", "place", "operation")
-        table.add_column(name, overflow=wraps[0], no_wrap=tight or wraps[1])  # type: ignore[arg-type]
+        # Where it is too narrow, source text and notes are wrapped, the rest is kept whole.
+        table.add_column(name, overflow="fold", no_wrap=name not in ("source", "race"))
     colours: dict[str, str] = {}
     for row in rows(steps if verbose else tuple(filter(is_shown, steps)), verbose):
         if isinstance(row, Step):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -253,3 +254,24 @@ def test_a_small_program_is_answered_at_once() -> None:
         run("check", "counter.py::scenario")
         times.append(time.perf_counter() - start)
     assert min(times) < 1.5
+
+
+def test_the_readme_s_first_bug_is_what_is_printed() -> None:
+    readme = (Path(__file__).parent.parent.parent / "README.md").read_text()
+    source = readme.split("```python\n", 1)[1].split("```", 1)[0]
+    shown = readme.split("$ dpor check tickets.py::scenario\n", 1)[1].split("```", 1)[0]
+    passed = readme.split("and:\n\n```\n", 1)[1].split("```", 1)[0]
+    Path("tickets.py").write_text(source)
+    assert _without_times(run("check", "tickets.py::scenario").stdout) == _without_times(shown)
+
+    book = "        if len(self.sold) < self.seats:\n            self.sold.append(name)\n"
+    locked = "        with self.lock:\n" + textwrap.indent(book, "    ")
+    fixed = source.replace(book, locked).replace(
+        "self.sold = []", "self.sold = []\n        self.lock = threading.Lock()"
+    )
+    Path("tickets.py").write_text(fixed)
+    assert _without_times(run("check", "tickets.py::scenario").stdout) == _without_times(passed)
+
+
+def _without_times(text: str) -> str:
+    return re.sub(r"\d+\.\d\d s", "TIME", text)

@@ -206,7 +206,7 @@ def test_the_table_of_a_comparison_is_aligned() -> None:
 def test_progress_lines_come_at_growing_intervals(capsys: pytest.CaptureFixture[str]) -> None:
     monitor = Lines()
     for tenth in range(2000):
-        monitor.progress(Progress(tenth, 0, tenth / 10, 0.5))
+        monitor.progress(Progress(tenth, tenth / 10, 0.5, stalled=False))
     printed = capsys.readouterr().err.splitlines()
     assert [line.split(" ")[0] for line in printed] == ["5", "10", "20", "40", "80", "140"]
     assert printed[0] == "5 s: 50 executions, 10 a second, about 50 % left"
@@ -214,11 +214,11 @@ def test_progress_lines_come_at_growing_intervals(capsys: pytest.CaptureFixture[
 
 def test_the_status_line_appears_late_and_goes_away(capsys: pytest.CaptureFixture[str]) -> None:
     monitor = StatusLine()
-    monitor.progress(Progress(1, 0, 0.1, 0.0))
+    monitor.progress(Progress(1, 0.1, 0.0, stalled=False))
     monitor.done()
     assert capsys.readouterr().err == ""
-    monitor.progress(Progress(10, 0, 2.0, 0.25))
+    monitor.progress(Progress(10, 2.0, 0.25, stalled=True))
     monitor.done()
     shown = capsys.readouterr().err
-    assert "2 s: 10 executions, 5 a second, about 75 % left" in shown
+    assert "2 s: 10 executions, 5 a second, about 75 % left, and not falling" in shown
     assert shown.endswith("\r\x1b[2K")
