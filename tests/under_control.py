@@ -35,6 +35,8 @@ class FunctionSystem:
         self.facts = self._search.facts
         self.returned: Any = None
         stdlib.begin_search()
+        for name in list(stdlib._made):  # the function has imported them before
+            stdlib.guest_module(name)
         sharing.forget()
         hooks.forget_types()
 

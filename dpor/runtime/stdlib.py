@@ -49,7 +49,7 @@ def reset() -> None:
     copying.begin_run()
     modules.restore_all()
     threading.begin_run()
-    if _THREAD_POOL in _made:
+    if "concurrent" in _used and _THREAD_POOL in _made:
         futures.begin_run(_needed(_THREAD_POOL))
 
 

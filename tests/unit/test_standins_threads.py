@@ -348,3 +348,19 @@ def test_threads_that_touch_nothing_in_common_are_run_in_one_order(strategy: str
     explored = explore(program, strategy)
     assert explored.runs == 1
     assert explored.events == 4 * 4 + 1
+
+
+def test_a_thread_that_is_renamed_while_others_ask_has_either_name() -> None:
+    def program() -> Any:
+        def rename() -> None:
+            threading.current_thread().name = "new"
+
+        worker = threading.Thread(target=rename, name="old")
+        worker.start()
+        name = worker.name
+        worker.join()
+        return name
+
+    explored = explore(program)
+    assert {outcome[0] for outcome in explored.outcomes} == {"old", "new"}
+    assert ("field", "threading", "Thread", "_name") in explored.facts

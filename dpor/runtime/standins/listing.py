@@ -30,7 +30,8 @@ class _Register(SyncObject):
 
 
 def begin_run() -> None:
-    run.register = _Register()
+    if _FACT in control.facts:
+        run.register = _Register()
 
 
 def enter(thread: SyncObject) -> None:

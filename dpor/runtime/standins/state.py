@@ -17,6 +17,7 @@ class RunState:
     shutting_down   has that begun?
     trace, profile   what `settrace` and `setprofile` were given
     unjoined   the threads that were started and that the main thread itself has not joined
+    launching   the thread that is being started, until it runs
     register, listed   see `listing`
     """
 
@@ -28,6 +29,7 @@ class RunState:
         self.shutting_down = False
         self.trace: Any = None
         self.profile: Any = None
+        self.launching: Any = None
         self.unjoined: dict[int, Any] = {}
         self.listed: dict[int, Any] = {}
 

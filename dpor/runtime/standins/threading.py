@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 from dpor.runtime import control
 from dpor.runtime.standins import from_threading, listing, threads
 from dpor.runtime.standins.conditions import Condition
-from dpor.runtime.standins.copying import unnoticed
 from dpor.runtime.standins.events import Event
 from dpor.runtime.standins.idents import get_ident, get_native_id, numbering
 from dpor.runtime.standins.locals import local
@@ -199,7 +198,4 @@ _assemble()
 def begin_run() -> None:
     """Before each run, in its main thread."""
     listing.begin_run()
-    with unnoticed():
-        run.main = threads._MainThread()
-    if control.current is not None:
-        control.current.front = run.main
+    control.current.front = run.main = threads._MainThread()

@@ -42,10 +42,12 @@ class Startable(SyncObject):
         if control.perform(_START, self) is False:
             return False
         run.unjoined[id(self)] = self
+        run.launching = self
         control.spawn(self, lambda: self._bootstrap(body))
         return True
 
     def _bootstrap(self, body: Callable[[], None]) -> None:
+        run.launching = None
         self._ident = get_ident()
         body()
         listing.strike_out(self)
@@ -130,6 +132,8 @@ class Thread(Startable):
     @property
     def name(self) -> str:
         assert self._initialized, "Thread.__init__() not called"
+        if run.launching is self:  # the scheduler asks, not the program
+            return self._name
         return hooks.attr(self, "_name")._name  # type: ignore[no-any-return]
 
     @name.setter
@@ -140,7 +144,7 @@ class Thread(Startable):
     @property
     def daemon(self) -> bool:
         assert self._initialized, "Thread.__init__() not called"
-        return hooks.attr(self, "_daemonic")._daemonic  # type: ignore[no-any-return]
+        return self._daemonic  # no operation: it can be set only by who makes the thread, before it is started
 
     @daemon.setter
     def daemon(self, daemonic: bool) -> None:
@@ -148,7 +152,7 @@ class Thread(Startable):
             raise RuntimeError("Thread.__init__() not called")
         if self._status() is not NEW:
             raise RuntimeError("cannot set daemon status of active thread")
-        hooks.setattr_(daemonic, self, "_daemonic")
+        self._daemonic = daemonic
 
     @property
     def ident(self) -> int | None:
