@@ -85,10 +85,10 @@ def test_programs_with_all_operations(spec: Spec) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("base", [True, False])
 def test_thousands_of_programs(base: bool, request: pytest.FixtureRequest) -> None:
-    """A minute for every 5,000. What disagrees is shown as small as it can be made."""
+    """Some five minutes each. What disagrees is shown as small as it can be made."""
     if "slow" not in request.config.getoption("markexpr"):
         pytest.skip("run by hand with -m slow")
-    for seed in range(20_000):
+    for seed in range(10_000):
         spec = random_program(Random(seed), BASE) if base else random_program(Random(seed))
         if wrong := disagreement(spec, base):
             small = shrink(spec, lambda smaller: disagreement(smaller, base) != "")
