@@ -91,6 +91,9 @@ def test_what_is_asked_of_a_thread() -> None:
             main.daemon,
             main.ident == module.get_ident(),
             isinstance(main, module.Thread),
+            main._started.is_set(),
+            thread._started.is_set(),
+            module.Thread()._started.is_set(),
         ]
 
     assert once(lambda: asked(threading)) == asked(real)

@@ -132,9 +132,9 @@ class Thread(Startable):
     @property
     def name(self) -> str:
         assert self._initialized, "Thread.__init__() not called"
-        if run.launching is self:  # the scheduler asks, not the program
-            return self._name
-        return hooks.attr(self, "_name")._name  # type: ignore[no-any-return]
+        if run.launching is not self:  # then the scheduler asks, not the program
+            hooks.attr(self, "_name")
+        return self._name
 
     @name.setter
     def name(self, name: str) -> None:
@@ -164,6 +164,14 @@ class Thread(Startable):
     def native_id(self) -> int | None:
         return self.ident
 
+    @property
+    def _started(self) -> _Started:
+        return _Started(self)
+
+    @property
+    def _is_stopped(self) -> bool:
+        return self._status() is ENDED
+
     def __repr__(self) -> str:
         assert self._initialized, "Thread.__init__() was not called"
         known = self._status()
@@ -187,6 +195,16 @@ class Thread(Startable):
     def setName(self, name: str) -> None:
         _deprecated("setName() is deprecated, set the name attribute instead")
         self.name = name
+
+
+class _Started:
+    """`thread._started`, of which programs ask whether it is set."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
+
+    def is_set(self) -> bool:
+        return self._thread._status() is not NEW
 
 
 class _MainThread(Thread):
