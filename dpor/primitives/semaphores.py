@@ -1,10 +1,12 @@
-"""Counting semaphores. State: the value. Every successful operation writes; a failed try only reads."""
+"""Counting semaphores. State: the value. Every successful operation writes, also one V after another (the convention of
+the litmus tests); a failed try only reads.
+"""
 
 from __future__ import annotations
 
 import attrs
 
-from dpor.operations import READ, WRITE, Effect, States, ThreadId
+from dpor.operations import READ, UPDATE, WRITE, Effect, States, ThreadId
 from dpor.primitives.rules import BaseRule
 
 
@@ -47,3 +49,13 @@ class V(BaseRule):
         if self.bound is not None and value > self.bound:
             return Effect(states, (READ,), False)
         return Effect((value,), (WRITE,), True)
+
+
+@attrs.frozen
+class CommutingV(V):
+    """Without a bound: two of them may come in either order."""
+
+    modes = (UPDATE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect((states[0] + self.n,), (UPDATE,), True)

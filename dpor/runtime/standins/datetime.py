@@ -46,7 +46,7 @@ class datetime(real.datetime, metaclass=_StandsFor):
 
     @classmethod
     def utcnow(cls) -> Any:
-        return _real(cls).fromtimestamp(time(), real.timezone.utc).replace(tzinfo=None)
+        return _real(cls).fromtimestamp(time(), real.UTC).replace(tzinfo=None)
 
 
 _OURS: dict[type, Any] = {date: real.date, datetime: real.datetime}

@@ -14,7 +14,8 @@ from typing import Any
 from dpor.runtime.standins import copying
 from dpor.runtime.standins.idents import numbering
 from dpor.runtime.standins.locks import Lock
-from dpor.runtime.standins.modules import StandIn
+from dpor.runtime.standins.modules import StandIn, shadow
+from dpor.runtime.standins.semaphores import IdleSemaphore
 from dpor.runtime.standins.state import run
 from dpor.runtime.standins.unmodelled import refuse
 
@@ -56,6 +57,7 @@ def thread_module(base: ModuleType, stand_in_for: Callable[[str], ModuleType | N
     names = vars(module)
     names["_threads_queues"] = WorkQueues()
     names["weakref"] = _Weakref
+    names["threading"] = shadow(names["threading"], Semaphore=IdleSemaphore)
     names["ThreadPoolExecutor"]._counter = staticmethod(lambda: numbering.next("ThreadPoolExecutor", 0))
     return module.settle()
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 from typing import Any
 
 from dpor.primitives.rules import Look
-from dpor.primitives.semaphores import P, TryP, V
+from dpor.primitives.semaphores import CommutingV, P, TryP, V
 from dpor.runtime import control
 from dpor.runtime.control import SyncObject
 from dpor.runtime.standins.looks import address, full_name, presented_as
 from dpor.runtime.standins.timeouts import duration
 
-_P, _TRY, _V, _LOOK = P(), TryP(), V(), Look()
+_P, _TRY, _V, _COMMUTING_V, _LOOK = P(), TryP(), V(), CommutingV(), Look()
 
 
 def take(counter: SyncObject, blocking: bool, timeout: Any) -> Any:
@@ -73,3 +73,10 @@ class BoundedSemaphore(Semaphore):
 
     def __repr__(self) -> str:
         return f"<{full_name(self)} at {address(self)}: value={self._value}/{self._initial_value}>"
+
+
+class IdleSemaphore(Semaphore):
+    """What a thread pool counts its idle threads by: nobody sees in which order they became idle."""
+
+    def release(self, n: int = 1) -> None:
+        control.perform(_COMMUTING_V, self)
