@@ -93,7 +93,7 @@ class GuestThread:
 
     __slots__ = (
         "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "name", "objects",
-        "pending", "running", "standing_alone", "time", "timed",
+        "pending", "running", "standing_alone", "time", "timed", "yielding",
     )  # fmt: skip
 
     def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
@@ -112,6 +112,7 @@ class GuestThread:
         self.ended = 0
         self.time = 0.0
         self.running = True
+        self.yielding = False  # goes round a loop without operations
         self.standing_alone = False  # started, and not yet at its first operation
         self.greenlet: greenlet = None
 
@@ -284,19 +285,26 @@ def _decide() -> GuestThread | None:
             _error = _differs(f"{thread.name} cannot run: it waits for {_describe(thread.pending)}")
             return None
         return thread
-    enabled = 0
+    enabled = yielding = 0
     for thread in threads:
         if thread.running and (thread.objects is None or _is_enabled(thread)):
-            enabled |= thread.bit
+            if thread.yielding:
+                yielding |= thread.bit
+            else:
+                enabled |= thread.bit
     if not enabled:
-        enabled = _could_time_out()
+        enabled, yielding = yielding, 0
         if not enabled:
-            return None
+            enabled = _could_time_out()
+            if not enabled:
+                return None
     if _position >= options.max_steps:
         _ending = Ending.CUT
         limit(f"a run was cut after {options.max_steps} events (--max-steps){_where_cut()}")
         return None
     action = _choose(enabled)
+    if action == STOP and yielding:
+        action = _choose(yielding)
     if action == STOP:
         _ending = Ending.STOPPED
         return None
@@ -362,6 +370,7 @@ def _happened(me: GuestThread, operation: Operation, before: States | None) -> N
         _trace.operations.append(operation)
         _trace.befores.append(before)
     _position = position + 1
+    me.yielding = False
     me.events += 1
     me.count = 0
     me.pending = None
@@ -785,6 +794,9 @@ def atomic() -> Iterator[None]:
 
 _back_edges = 0
 _back_edges_at = 0
+SPIN = 1_000
+"""So many loop iterations without an operation, and others get a turn: the loop may wait for what one of them writes,
+in a location that is silent because nobody has written it so far."""
 
 
 def tick() -> None:
@@ -793,13 +805,24 @@ def tick() -> None:
     if _position != _back_edges_at:
         _back_edges, _back_edges_at = 0, _position
     _back_edges += 1
-    if _back_edges > options.max_back_edges:
-        if current is None:
-            return
-        if unwinding:
-            _lose_patience()
-            return
-        _cut(f"a loop went round {options.max_back_edges} times without an operation{_where_cut()}")
+    if _back_edges % SPIN == 0:
+        _goes_round()
+
+
+def _goes_round() -> None:
+    if current is None:
+        return
+    if unwinding:
+        _lose_patience()
+    elif multi and not _atomic and any(t is not current and _could_move(t) for t in threads):
+        current.yielding = True
+        access(operations.intern("yield", ()))
+    elif _back_edges >= options.max_back_edges:
+        _cut(f"a loop went round {_back_edges} times without an operation{_where_cut()}")
+
+
+def _could_move(thread: GuestThread) -> bool:
+    return thread.running and (thread.objects is None or _is_enabled(thread))
 
 
 def _cut(reason: str) -> NoReturn:

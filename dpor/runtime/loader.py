@@ -26,6 +26,7 @@ from typing import Any
 from dpor.errors import BadTarget
 from dpor.runtime.instrument import instrument
 
+_NONE = types.ModuleType("none")
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _NEVER = ("dpor", "statics", "greenlet", "attrs", "attr", "pytest", "_pytest", "hypothesis")
 
@@ -185,6 +186,17 @@ class Loader:
                         return code
                     stack.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
         return None
+
+    def globals_of(self, path: str, default: types.ModuleType) -> dict[str, Any]:
+        """The globals of the instrumented module of this file."""
+        return next((g.module.__dict__ for g in self.modules.values() if g.path == path), default.__dict__)
+
+    def module_named(self, name: str, default: types.ModuleType) -> types.ModuleType:
+        """The instrumented module of this name; `default` for the host's `__main__`."""
+        if name == "__main__":
+            return default
+        guest = self.modules.get(name)
+        return default if guest is None and default.__name__.endswith(name) else guest.module if guest else _NONE
 
     def load_name(self, name: str) -> types.ModuleType:
         for known in [m for m in sys.modules if name == m or name.startswith(m + ".")]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
+import importlib
 import inspect
 import sys
+import threading
 import types
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,40 +49,101 @@ class NamedTarget:
 
 
 class ClosureTarget:
-    """A function of the host: its instrumented code, with the closure and defaults that it had."""
+    """A function of the host: its instrumented code, with the closure and defaults that it had, as the program would
+    have them (see `_Guests`)."""
 
-    def __init__(self, function: types.FunctionType, code: types.CodeType, module: types.ModuleType) -> None:
+    def __init__(self, function: types.FunctionType, module: types.ModuleType, loader: Loader) -> None:
         self._function = function
-        self._code = code
         self._module = module
-        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        self._contents = {name: _content(cell) for name, cell in cells.items()}
-        self._defaults = function.__defaults__
-        self._kwdefaults = dict(function.__kwdefaults__ or {})
+        self._loader = loader
+        self.function()
 
     def function(self) -> Callable[[], object]:
-        cells = {name: _cell(content) for name, content in self._contents.items()}
-        closure = tuple(cells[name] for name in self._code.co_freevars)
-        made = types.FunctionType(self._code, self._module.__dict__, self._function.__name__, self._defaults, closure)
-        made.__kwdefaults__ = dict(self._kwdefaults)
-        for name, content in self._contents.items():
-            if isinstance(content, types.FunctionType):
-                cells[name].cell_contents = made if content is self._function else content
+        guests = _Guests(self._module, self._loader)
+        made = guests.function(self._function)
+        assert made is not None
         return made
 
 
-_EMPTY = object()
+class _Guests:
+    """Turns what a function of the host refers to into what the program would have in its place.
+
+    Functions and classes of the program's files become the instrumented ones, functions and classes of `threading` and
+    the like the stand-ins, locks that nobody holds new stand-ins; everything else stays as it is.
+    """
+
+    def __init__(self, module: types.ModuleType, loader: Loader) -> None:
+        self._module = module
+        self._loader = loader
+        self._functions: dict[int, types.FunctionType] = {}
+
+    def function(self, plain: types.FunctionType) -> types.FunctionType | None:
+        """None if its source is not the program's."""
+        known = self._functions.get(id(plain))
+        if known is not None:
+            return known
+        code = self._loader.code_at(str(Path(plain.__code__.co_filename).resolve()), plain.__code__)
+        if code is None:
+            return None
+        cells = dict(zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=True))
+        closure = {name: types.CellType() for name in code.co_freevars}
+        made = types.FunctionType(
+            code,
+            self._loader.globals_of(code.co_filename, self._module),
+            plain.__name__,
+            None,
+            tuple(closure[name] for name in code.co_freevars),
+        )
+        self._functions[id(plain)] = made
+        made.__defaults__ = None if plain.__defaults__ is None else tuple(self.value(v) for v in plain.__defaults__)
+        made.__kwdefaults__ = {name: self.value(v) for name, v in (plain.__kwdefaults__ or {}).items()}
+        made.__dict__.update(plain.__dict__)
+        for name, cell in cells.items():
+            try:
+                content = cell.cell_contents
+            except ValueError:
+                continue
+            closure[name].cell_contents = self.value(content)
+        return made
+
+    def value(self, value: Any) -> Any:
+        stand_in = _stand_ins().get(id(value))
+        if stand_in is not None:
+            return stand_in
+        if isinstance(value, types.FunctionType):
+            return self.function(value) or value
+        if isinstance(value, type):
+            return self._class(value)
+        if isinstance(value, (_thread.LockType, _thread.RLock)):
+            guest = _stand_ins()[id(threading.Lock if isinstance(value, _thread.LockType) else threading.RLock)]
+            return guest()
+        if type(value).__module__ in ("threading", "queue", "concurrent.futures.thread", "concurrent.futures._base"):
+            raise BadTarget(
+                f"a {type(value).__name__} was made outside of the program: make it in the function that is checked"
+            )
+        return value
+
+    def _class(self, plain: type) -> Any:
+        found: Any = self._loader.module_named(plain.__module__, self._module)
+        for name in plain.__qualname__.split("."):
+            found = getattr(found, name, None)
+        return found if isinstance(found, type) else plain
 
 
-def _content(cell: types.CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _EMPTY
+@cache
+def _stand_ins() -> dict[int, Any]:
+    """From what the host imports to what the program imports, by identity."""
+    from dpor.runtime import stdlib
 
-
-def _cell(content: object) -> types.CellType:
-    return types.CellType() if content is _EMPTY else types.CellType(content)
+    found: dict[int, Any] = {}
+    for name in ("threading", "queue", "concurrent.futures", "time", "random"):
+        host, guest = importlib.import_module(name), stdlib.guest_module(name)
+        if guest is not None:
+            found[id(host)] = guest
+            for key, value in vars(host).items():
+                if callable(value) and not key.startswith("__") and getattr(guest, key, value) is not value:
+                    found[id(value)] = getattr(guest, key)
+    return found
 
 
 def open_target(target: str | Callable[[], object], loader: Loader) -> Target:
@@ -126,12 +191,11 @@ def _of_callable(target: Callable[[], object], loader: Loader) -> Target:
     if not file.is_file():
         raise BadTarget(f"{name}: its source {file} cannot be read, so it cannot be instrumented")
     module = loader.load_host_file(file, target.__module__)
-    code = loader.code_at(str(file.resolve()), target.__code__)
-    if code is None:
+    if loader.code_at(str(file.resolve()), target.__code__) is None:
         raise BadTarget(f"{name}: it was not found in {file} any more; was the file changed after it was imported?")
     if "<locals>" not in name and not target.__closure__ and name.isidentifier() and hasattr(module, name):
         return NamedTarget(module, name, name)
-    return ClosureTarget(target, code, module)
+    return ClosureTarget(target, module, loader)
 
 
 def _instance(owner: type, text: str) -> object:
