@@ -98,8 +98,8 @@ class HappensBefore:
 
         partners = self._partners(thread, operation, clock)
         races: list[Race]
-        if operation.barrier:
-            races = self._barrier_races(operation, past)
+        if operation.barrier:  # where nothing else could move: explorers look at what else could have timed out there
+            races = []
             for other in self._latest:
                 join(clock, other)
         elif not partners:
@@ -129,11 +129,6 @@ class HappensBefore:
             self.clock_of(operation.starts)
             self._set_latest(position, operation.starts, clock)
         return races
-
-    def _barrier_races(self, operation: Operation, past: Clock) -> list[Race]:
-        """A barrier happens where nothing but barriers can; its last location is what they compete for."""
-        rival = self._accesses.get(operation.accesses[-1][0], _UNTOUCHED).write
-        return [Race(rival, operation)] if rival >= 0 and not self._in(past, rival) else []
 
     def clock_of(self, thread: ThreadId) -> Clock:
         """What happened before the next event of the thread (not to be changed)."""

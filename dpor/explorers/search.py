@@ -88,7 +88,7 @@ class Search:
         """
 
     def choose_again(self, position: int, action: Action, operation: Operation) -> None:
-        """Plan that the data choice made at `position` takes another value."""
+        """Plan another alternative of the event at `position`: of a data choice, or of who times out."""
         self.reverse(position, len(self.trace), action, operation)
 
     def explore(self) -> Iterator[Run]:
@@ -180,6 +180,10 @@ class Search:
         for thread, operation, states in run.blocked:
             for first, there in happens_before.races_of(thread, operation, states):
                 self.reverse(first, end, thread, there)
+        for position in range(start, end):
+            if trace.operations[position].barrier:  # nothing but others that could have timed out instead was possible
+                for thread in threads_of(self.nodes[position].enabled & ~(1 << trace.threads[position])):
+                    self.choose_again(position, thread, trace.operations[position])
         # The values of a data choice are like rivals for a lock that is never given back: at the end of every run, each
         # value not taken is pending and blocked.
         self._choices.extend(p for p in range(start, end) if trace.operations[p].alternatives > 1)

@@ -122,14 +122,6 @@ class GuestThread:
         return (self.id, self.events, self.count)
 
 
-class _Quiescence(SyncObject):
-    """What threads change that time out because nothing else can move: at one such point only one of them goes on."""
-
-    def __init__(self) -> None:
-        self.state = None
-        self.made_at = None
-
-
 class _Process(SyncObject):
     """Is the program running? State: how many non-daemon threads are alive."""
 
@@ -178,7 +170,6 @@ _error: Exception | None = None
 _numbers: dict[tuple[ThreadId, int], ThreadId] = {}
 _early: list[SyncObject] = []
 _known: dict[tuple[int, ...], tuple[Rule, Operation]] = {}
-_quiescence = _Quiescence()
 _process = _Process()
 _atomic = 0
 _patience = 0
@@ -217,7 +208,6 @@ def begin(
     _atomic = _patience = 0
     taken_at.clear()
     stuck.clear()
-    _quiescence.location = operations.location("quiescence")
     _process.location = operations.location("process")
     _process.state = 1
     main = GuestThread(0, "MainThread", False, None)
@@ -336,7 +326,9 @@ def _stand(operation: Operation, objects: tuple[SyncObject, ...] | None) -> None
     me.objects = objects
     if me.standing_alone:  # just started: back to the parent, who goes on with its own step
         me.standing_alone = False
-        getcurrent().parent.switch()
+        here = getcurrent()
+        parent, here.parent = here.parent, _hub  # the parent may end before this thread does
+        parent.switch()
     else:
         successor = _decide()
         if successor is not me:
@@ -513,7 +505,7 @@ def _time_out(me: GuestThread, operation: Operation, objects: tuple[SyncObject, 
     effect = _apply(me.timed, states[: len(me.timed.modes)], objects, me)
     modes = [*effect.modes, *[mode for _, mode in operation.accesses[len(effect.modes) :]]]
     accesses = tuple((location, mode) for (location, _), mode in zip(operation.accesses, modes, strict=True))
-    done = operations.intern("time out", (*accesses, (_quiescence.location, WRITE)), barrier=True)
+    done = operations.intern("time out", accesses, barrier=True)
     _happened(me, done, None)
     _set_time(me, me.deadline)
     if recorder is not None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
@@ -97,14 +98,14 @@ class Loader:
     def importing(self) -> Iterator[None]:
         """While the program runs or is loaded: its imports go through here, and its modules are in `sys.modules`."""
         finder = _Finder(self)
-        sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, finder)
         self._shadowed = {}
         for name, guest in self.modules.items():
             self._enter(name, guest.module)
         try:
             yield
         finally:
-            sys.meta_path.remove(finder)  # type: ignore[arg-type]
+            sys.meta_path.remove(finder)
             for name in self.modules:
                 sys.modules.pop(name, None)
             sys.modules.update(self._shadowed)
@@ -151,10 +152,11 @@ class Loader:
             return self.load_name(name)
         spec = importlib.util.spec_from_file_location(name, file)
         assert spec is not None
-        spec.loader = _InstrumentingLoader(self, name, str(file))
+        loader = _InstrumentingLoader(self, name, str(file))
+        spec.loader = loader
         module = importlib.util.module_from_spec(spec)
         self._enter(name, module)
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
         return module
 
     def include(self, name: str) -> None:
@@ -284,7 +286,7 @@ class _Finder:
         return spec
 
 
-class _InstrumentingLoader:
+class _InstrumentingLoader(importlib.abc.Loader):
     def __init__(self, loader: Loader, name: str, path: str) -> None:
         self._loader = loader
         self._name = name
