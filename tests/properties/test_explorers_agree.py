@@ -7,14 +7,11 @@ modes of operations; that those are right, `test_independent_events_can_be_swapp
 from __future__ import annotations
 
 import json
-import tempfile
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis.configuration import set_hypothesis_home_dir
 
 from dpor.dependence import dependent
 from dpor.explorers import STRATEGIES
@@ -22,9 +19,6 @@ from dpor.model import AbstractSystem
 from dpor.system import STOP, Trace
 from dpor.testing import BASE, Spec, abstract_programs, random_program, shrink, trace_class
 from tests.oracle.judge import Judged, TooMany, explore, outcome_in_words
-
-# A folder .hypothesis in the tree is a warning, hence an error, for a pytest with norecursedirs of its own.
-set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "dpor-hypothesis")
 
 REDUCED = ("classic", "source", "optimal")
 MANY = 5_000

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import find, given, settings
-from hypothesis.configuration import set_hypothesis_home_dir
 
 from dpor.model import parse
 from dpor.model.tree import OPERANDS
 from dpor.testing import ALL, BASE, abstract_programs, random_program, shrink, trace_class
 from tests.oracle.play import play
-
-# A folder .hypothesis in the tree is a warning, hence an error, for a pytest with norecursedirs of its own.
-set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "dpor-hypothesis")
 
 
 def test_the_same_seed_gives_the_same_program() -> None:
