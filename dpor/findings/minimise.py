@@ -22,14 +22,17 @@ from itertools import groupby, pairwise
 
 import attrs
 
+from dpor.dependence import dependent
 from dpor.errors import UserError
 from dpor.operations import THREAD_MASK, Action, ThreadId
 from dpor.outcome import Finding
 from dpor.schedule import prefer
 from dpor.system import STOP, Ending, System, Trace
 
-BUDGET = 40_000
+BUDGET = 30_000
 """Events to spend on one finding."""
+COST_OF_RUN = 40
+"""What a run costs besides its events, in events."""
 
 
 @attrs.frozen
@@ -86,7 +89,7 @@ class _Attempt:
         return any(f.group == wanted.group and f.needs_timeout <= wanted.needs_timeout for f in findings)
 
     def spend(self, events: int) -> None:
-        self.budget -= events + 1
+        self.budget -= events + COST_OF_RUN
         if self.budget < 0:
             raise _OutOfBudget
 
@@ -183,8 +186,9 @@ def _values(schedule: Sequence[Action]) -> dict[tuple[ThreadId, int], Action]:
 
 @attrs.define
 class _Point:
-    """A point of the trace: the threads still to be tried there."""
+    """A point of the trace: the threads that can run there, those still to be tried, and the switches so far."""
 
+    enabled: int
     left: int
     switches: int
 
@@ -209,11 +213,14 @@ def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, i
             used = points[-1].switches if points else 0
             if enabled & last:
                 # Going on comes first; switching away only while a switch is left.
-                points.append(point := _Point(enabled if used < bound else last, used))
+                point = _Point(enabled, enabled if used < bound else last, used)
             elif last and used == bound:
                 return STOP
             else:
-                points.append(point := _Point(enabled, used))
+                point = _Point(enabled, enabled, used)
+            if _needless_switch(trace, points):
+                return STOP
+            points.append(point)
         last = 1 << trace.threads[-1] if trace.threads else 0
         chosen = last if point.left & last else point.left & -point.left
         point.left &= ~chosen
@@ -222,13 +229,30 @@ def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, i
         return action_of(chosen.bit_length() - 1)
 
     while True:
-        start = len(trace)
         run = attempt.system.run(trace, choose)
         if run.ending is not Ending.STOPPED and attempt.take(trace, run.findings):
             return True
-        attempt.spend(len(trace) - start + start // 4)
+        attempt.spend(len(trace))
         while points and not points[-1].left:
             points.pop()
         if not points:
             return False
         trace.cut(len(points) - 1)
+
+
+def _needless_switch(trace: Trace, points: list[_Point]) -> bool:
+    """Could the last event have come before its thread was switched away from, though it could have gone on?
+
+    It could if it depends on nothing that came in between. That schedule has no more switches and is looked at, too.
+    """
+    threads = trace.threads
+    end = len(threads) - 1
+    if end < 1 or threads[end - 1] == threads[end]:
+        return False
+    before = end - 1
+    while before >= 0 and threads[before] != threads[end]:
+        before -= 1
+    if before < 0 or not points[before + 1].enabled >> threads[end] & 1:
+        return False
+    last = trace.operations[end]
+    return not any(dependent(last, between) for between in trace.operations[before + 1 : end])

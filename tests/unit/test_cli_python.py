@@ -275,3 +275,32 @@ def test_the_readme_s_first_bug_is_what_is_printed() -> None:
 
 def _without_times(text: str) -> str:
     return re.sub(r"\d+\.\d\d s", "TIME", text)
+
+
+def test_threads_that_threads_start_have_the_same_numbers_when_replayed() -> None:
+    """The failing run starts them in another order than the first run of the search."""
+    write(
+        "nested.py",
+        """\
+        import threading
+
+        def scenario():
+            seen = []
+
+            def work(name):
+                seen.append(name)
+                thread = threading.Thread(target=seen.append, args=(name,), name=f"leaf {name}")
+                thread.start()
+                thread.join()
+
+            threads = [threading.Thread(target=work, args=(name,), name=name) for name in "ab"]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert seen != ["b", "b", "a", "a"]
+        """,
+    )
+    assert run("check", "nested.py::scenario", "--save", "s.json").returncode == 1
+    again = run("replay", "s.json")
+    assert again.returncode == 1, again.stderr
