@@ -1,0 +1,15 @@
+"""What holds for all tests: those marked slow or network run only if `-m` asks for them."""
+
+from __future__ import annotations
+
+import pytest
+
+ON_REQUEST = ("slow", "network")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    asked = config.getoption("-m")
+    for item in items:
+        for mark in ON_REQUEST:
+            if mark in item.keywords and mark not in asked:
+                item.add_marker(pytest.mark.skip(reason=f"asked for with -m {mark}"))
