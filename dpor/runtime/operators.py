@@ -41,6 +41,9 @@ from dpor.runtime.sharing import Record
 SCALARS: Final = frozenset({int, str, float, bool, bytes, type(None), complex})
 """Types whose objects cannot change and hold no others: what most operands are."""
 
+UNLIKE: Final = SCALARS - {bytes}
+"""Of these, those that no container is compared with by looking into it."""
+
 # ---------------------------------------------------------------------- subscripts
 
 
@@ -103,7 +106,7 @@ def _foreign(obj: Any, record: Record | None, name: str, found: Any, plain: Call
 def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """An operator that makes something new of two operands, at least one of them no number or string."""
     touched = Touched()
-    foreign_elements = False
+    elements: list[Any] = []
     for operand in (a, b):
         kind = type(operand)
         family = family_of(kind)
@@ -111,7 +114,8 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
             record = sharing.record_of(operand)
             if record is not None:
                 touched.add(family.reads_all(record))
-                foreign_elements = foreign_elements or isinstance(operand, set)
+                if isinstance(operand, set):
+                    elements.extend(set.__iter__(operand))
         elif kind in views:
             take_view(operand, touched)
         elif kind is not tuple:
@@ -122,7 +126,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     if isinstance(found, types.FunctionType) and family_of(type(a)) is not None:
         return plain(a, b) if is_program(found) else _foreign(a, sharing.record_of(a), name, found, plain, b)
     stand(name.strip("_"), touched.accesses())
-    if foreign_elements and any(part_of(element) is FOREIGN for element in (*a, *b)):
+    if any(part_of(element) is FOREIGN for element in elements):
         with control.atomic():
             return plain(a, b)
     return plain(a, b)
@@ -211,42 +215,42 @@ def invert(a: Any) -> Any:
 
 def eq(a: Any, b: Any) -> Any:
     """`a == b`"""
-    if control.multi and type(a) not in SCALARS and type(b) not in SCALARS:
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__eq__", operator.eq, a, b)
     return a == b
 
 
 def ne(a: Any, b: Any) -> Any:
     """`a != b`"""
-    if control.multi and type(a) not in SCALARS and type(b) not in SCALARS:
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__ne__", operator.ne, a, b)
     return a != b
 
 
 def lt(a: Any, b: Any) -> Any:
     """`a < b`"""
-    if control.multi and type(a) not in SCALARS and type(b) not in SCALARS:
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__lt__", operator.lt, a, b)
     return a < b
 
 
 def le(a: Any, b: Any) -> Any:
     """`a <= b`"""
-    if control.multi and type(a) not in SCALARS and type(b) not in SCALARS:
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__le__", operator.le, a, b)
     return a <= b
 
 
 def gt(a: Any, b: Any) -> Any:
     """`a > b`"""
-    if control.multi and type(a) not in SCALARS and type(b) not in SCALARS:
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__gt__", operator.gt, a, b)
     return a > b
 
 
 def ge(a: Any, b: Any) -> Any:
     """`a >= b`"""
-    if control.multi and type(a) not in SCALARS and type(b) not in SCALARS:
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__ge__", operator.ge, a, b)
     return a >= b
 

@@ -140,7 +140,8 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
     if kind is types.SimpleNamespace or (family_of(kind) is None and name in _OF_OBJECT):
         return _of_object(owner, name) or method
     if control.multi and sharing.record_of(owner) is None and name not in READS_ARGUMENTS:
-        return method
+        if name != "pop" or not isinstance(owner, set):  # which takes an element that all runs agree on
+            return method
     if not isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return method
     return Bound(owner, None, name, plain)
@@ -209,7 +210,7 @@ def _maker(kind: type) -> Callable[[type], Any] | None:
     if functions:
         foreign = [f for f in functions if not _is_harmless(f) and not _is_generated(f)]
         return None if not foreign else lambda k: unknown_python(foreign[0], k)
-    if family_of(kind) is not None:
+    if family_of(kind) is not None and kind is not memoryview:
         if issubclass(kind, dict):
             return lambda k: lambda *args, **kwargs: taking.make_dict(k, args, kwargs)
         return taking.consumer

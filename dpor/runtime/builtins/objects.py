@@ -10,11 +10,12 @@ from types import FrameType
 from typing import Any, Final
 
 from dpor.runtime import control, hooks, sharing
-from dpor.runtime.builtins.registry import set_wrapper, wrap
+from dpor.runtime.builtins.registry import set_wrapper, wrap, wrappers
 from dpor.runtime.builtins.unknown import stand_to_read
 from dpor.runtime.containers.identity import stable_id
 from dpor.runtime.containers.kinds import static
 from dpor.runtime.containers.reach import HASH, SHOW
+from dpor.runtime.containers.taking import harmless_functions
 from dpor.runtime.operators import SCALARS, shown, truth
 
 # ---------------------------------------------------------------------- attributes by name
@@ -140,6 +141,8 @@ def showing_arguments(function: Any) -> Callable[..., Any]:
 
 for _function in (str, repr, ascii, format):
     set_wrapper(_function, _showing(_function))
+    harmless_functions.add(id(wrappers[id(_function)]))
+harmless_functions.update(map(id, (_len, _bool, _hash)))
 
 # ---------------------------------------------------------------------- namespaces
 #

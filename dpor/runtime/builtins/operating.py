@@ -43,11 +43,11 @@ harmless(operator.itemgetter, operator.attrgetter, operator.methodcaller, operat
 
 def call_getter(getter: Any) -> Callable[[Any], Any]:
     """An `itemgetter`, `attrgetter` or `methodcaller`, to be called."""
-    _, (*names,) = getter.__reduce__()
+    names = getter.__reduce__()[1]
     if type(getter) is operator.itemgetter:
-        return lambda obj: _one_or_all([operators.getitem(obj, key) for key in names[0]])
+        return lambda obj: _one_or_all([operators.getitem(obj, key) for key in names])
     if type(getter) is operator.attrgetter:
-        return lambda obj: _one_or_all([_attribute(obj, name) for name in names[0]])
+        return lambda obj: _one_or_all([_attribute(obj, name) for name in names])
     return lambda obj: _call_method(getter, obj)
 
 
@@ -78,7 +78,7 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
         if not control.multi:
             return function(items, *args, **kwargs)
         touched = Touched()
-        values = (*items, *args) if isinstance(items, list) else args
+        values = (*list.__iter__(items), *args) if isinstance(items, list) else args
         called = reads(values, "__lt__", touched)
         record, family = sharing.record_of(items), family_of(type(items))
         if record is not None and family is not None:

@@ -93,6 +93,9 @@ class Touched:
         for location, mode in accesses:
             modes[location] = mode if modes.get(location, mode) is mode else WRITE
 
+    def items(self) -> Iterable[Access]:
+        return self._modes.items()
+
     def accesses(self) -> Accesses:
         return tuple(sorted(self._modes.items()))
 

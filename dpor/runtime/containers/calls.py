@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from dpor.runtime import control, sharing
+from dpor.runtime import control, hooks, sharing
 from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, stand
 from dpor.runtime.containers.kinds import families, family_of, is_immutable, is_program, static
 from dpor.runtime.containers.reach import writes
@@ -200,7 +200,8 @@ def standin(obj: Any, record: Record | None, name: str) -> Any:
     if isinstance(found, _METHODS) and not _is_shadowed(obj, name):
         if isinstance(found, types.FunctionType) and is_program(found):
             return obj
-        return Bound(obj, record, name, found)
+        bound = Bound(obj, record, name, found)
+        return hooks.Holder(name, bound) if name in _OWN_NAMES else bound
     if isinstance(found, types.ClassMethodDescriptorType):
         return Bound(obj, record, name, _ClassMethod(found))
     if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)) and record is not None:
@@ -208,6 +209,10 @@ def standin(obj: Any, record: Record | None, name: str) -> Any:
         if family is not None:
             stand("read", family.reads_all(record))
     return obj
+
+
+_OWN_NAMES: Final = frozenset(dir(Bound))
+"""Names that a look-up on a `Bound` would find in its class."""
 
 
 class _ClassMethod:

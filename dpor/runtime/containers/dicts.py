@@ -140,11 +140,16 @@ def keyed(
         accesses = touches(record, call.obj, key)
         if type(key) is not str and part_of(key) is FOREIGN:
             touched = Touched(accesses)
-            reads((key, *filter(_is_foreign, call.obj)), ANYTHING, touched)
+            reads((key, *filter(_is_foreign, _keys(call.obj))), ANYTHING, touched)
             return call.indivisible(touched.accesses(), keeps(call.args))
         return call.done(accesses, keeps(call.args))
 
     return act
+
+
+def _keys(obj: Any) -> Any:
+    """What is in a dict or set, whatever `__iter__` its class has."""
+    return dict.keys(obj) if isinstance(obj, dict) else set.__iter__(obj)
 
 
 def _is_foreign(key: Any) -> bool:

@@ -171,7 +171,7 @@ def _compares(in_steps: Callable[[Call], Any], accesses: Callable[[Record], Acce
 
     def act(call: Call) -> Any:
         touched = Touched()
-        called = bool(call.args) and reads((call.args[0], *call.obj), EQUAL, touched)
+        called = bool(call.args) and reads((call.args[0], *list.__iter__(call.obj)), EQUAL, touched)
         record = call.record
         own = NOTHING if record is None else accesses(record)
         if called and own:
@@ -214,7 +214,7 @@ def _index_in_steps(call: Call) -> int:
         record = call.record
         assert record is not None
         call.stand(reads_all(record))
-        return list(call.obj).index(*call.args)
+        return list.copy(call.obj).index(*call.args)
     for index in _matches(call):
         return index
     return [].index(call.args[0])  # fails as it does here
@@ -238,11 +238,11 @@ def _sort(call: Call) -> Any:
     they find the list empty, and what they do to it is lost."""
     record = call.record
     touched = Touched()
-    called = reads(call.obj, "__lt__", touched)
+    called = reads(list.__iter__(call.obj), "__lt__", touched)
     key = call.kwargs.get("key")
     if key is not None:
         called = called or not is_built_in(key)
-        reads(call.obj, ANYTHING, touched)
+        reads(list.__iter__(call.obj), ANYTHING, touched)
     if record is not None:
         if called:
             return _sort_in_steps(call, record)
@@ -301,7 +301,12 @@ def looks_deep(method: str) -> Entry:
         touched = Touched()
         called = reads((call.obj, *call.args), method, touched)
         call.stand(touched.accesses())
-        if called and touched and type(call.obj) is list and not any(item is call.obj for item in call.obj):
+        if (
+            called
+            and touched
+            and type(call.obj) is list
+            and not any(item is call.obj for item in list.__iter__(call.obj))
+        ):
             return call.plain(list.copy(call.obj), *call.args)
         return call.run()
 

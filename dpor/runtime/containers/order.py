@@ -8,6 +8,7 @@ run-stable numbers instead.
 from __future__ import annotations
 
 import enum
+import sys
 from collections.abc import Set
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from dpor.runtime.containers.keys import Unknown, part_of
 from dpor.runtime.containers.kinds import static
 
 _FIXED: Final = frozenset({str, int, float, bool, bytes, complex})
+_NONE_IS_FIXED: Final = sys.version_info >= (3, 12)
 _OBJECT_HASH: Final = object.__dict__["__hash__"]
 
 
@@ -30,7 +32,9 @@ def _is_fixed(element: Any) -> bool:
     kind = type(element)
     if kind is tuple or kind is frozenset:
         return all(map(_is_fixed, element))
-    return kind in _FIXED or not (static(kind, "__hash__") is _OBJECT_HASH or element is None)
+    if element is None:
+        return _NONE_IS_FIXED
+    return kind in _FIXED or static(kind, "__hash__") is not _OBJECT_HASH
 
 
 def _place(element: Any) -> tuple[int, int, str]:

@@ -56,9 +56,10 @@ def _comparing(accesses: Callable[[Record], Accesses]) -> Entry:
 
     def act(call: Call) -> Any:
         touched = Touched()
-        called = bool(call.args) and reads((call.args[0], *call.obj), EQUAL, touched)
+        values = (*call.args[:1], *collections.deque.__iter__(call.obj))
+        called = reads(values, EQUAL, touched)
         if called:
-            reads((call.args[0], *call.obj), ANYTHING, touched)
+            reads(values, ANYTHING, touched)
         if call.record is not None:
             touched.add(accesses(call.record))
         return call.indivisible(touched.accesses()) if called and call.record else call.done(touched.accesses())

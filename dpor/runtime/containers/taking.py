@@ -60,8 +60,8 @@ _ITERABLES: Final[tuple[Any, ...]] = (
 
 C_ITERATORS: Final[frozenset[type]] = CHAINS | {type(iter(made)) for made in _ITERABLES}
 
-_HARMLESS_FUNCTIONS: Final = frozenset(map(id, (str, int, float, bool, bytes, repr, ord, chr, abs, len, hash, ascii)))
-"""Those that run no code of the program when they are given strings and numbers."""
+harmless_functions: Final = set(map(id, (str, int, float, bool, bytes, repr, ord, chr, abs, len, hash, ascii)))
+"""By `id`: those that run no code of the program when they are given strings and numbers (and our wrappers of them)."""
 
 
 def take(items: Any, touched: Touched) -> bool:
@@ -84,7 +84,7 @@ def take(items: Any, touched: Touched) -> bool:
     if kind is IteratorSteps:
         return take(items.iterator, touched)
     if is_c_iterator(kind):
-        return kind is not types.GeneratorType and _take_iterator(items, touched)
+        return kind is not types.GeneratorType and _take_iterator(items, touched, touched)
     return static(kind, "__iter__") is None and static(kind, "__getitem__") is None  # not iterable: will fail
 
 
@@ -101,8 +101,9 @@ def is_c_iterator(kind: type) -> bool:
     return found is not None and not isinstance(found, types.FunctionType)
 
 
-def _take_iterator(iterator: Any, touched: Touched) -> bool:
-    """As `take`, for an iterator written in C: it changes, and takes from what it refers to."""
+def _take_iterator(iterator: Any, touched: Touched, in_steps: Touched) -> bool:
+    """As `take`, for an iterator written in C: it changes, and takes from what it refers to. What `Steps` touch, which
+    perform operations of their own unless the whole is one, is added to `in_steps`."""
     record = sharing.record_of(iterator)
     if record is not None:
         touched.add(((record.location(STRUCTURE), WRITE),))
@@ -114,18 +115,21 @@ def _take_iterator(iterator: Any, touched: Touched) -> bool:
             continue
         if kind is tuple:
             referents.extend(referent)
-        elif isinstance(referent, (type, types.BuiltinFunctionType)):
-            calls = True
-            pure = pure and id(referent) in _HARMLESS_FUNCTIONS
         elif callable(referent):
-            pure = False
+            calls = True
+            pure = pure and id(referent) in harmless_functions
         elif kind not in ATOMIC:
             containers.append(referent)
-            pure = take(referent, touched) and pure
+            if is_c_iterator(kind) and kind is not types.GeneratorType:
+                pure = _take_iterator(referent, touched, in_steps) and pure
+            else:
+                pure = take(referent, in_steps if kind is Steps or kind is IteratorSteps else touched) and pure
     return pure and not (calls and not all(map(_has_plain_items, containers)))
 
 
 def _has_plain_items(container: Any) -> bool:
+    if type(container) is Steps:
+        container = container.source
     family = family_of(type(container))
     if family is None:
         behind = viewed(container)
@@ -270,8 +274,10 @@ def advance(iterator: Iterator[Any]) -> Any:
     if type(iterator) is _LIST_ITERATOR:
         stand("next", _list_iterator(iterator))
         return next(iterator)
-    touched = Touched()
-    pure = _take_iterator(iterator, touched)
+    touched, in_steps = Touched(), Touched()
+    pure = _take_iterator(iterator, touched, in_steps)
+    if pure:
+        touched.add(in_steps.items())
     stand("next", touched.accesses())
     if not pure or not touched:
         return next(iterator)

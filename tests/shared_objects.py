@@ -1,0 +1,142 @@
+"""Runs a few lines of instrumented source on objects that count as shared, and writes down what they touch.
+
+Nothing is scheduled: there is one thread, which is told that there are others. An access is written as `R d['k']`
+(READ, WRITE, UPDATE), the parts of a container as `d.structure`, `d.elements`, `d.any_key`; an operation is its
+accesses after a word, `read: R d['k']`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from dpor.operations import Access
+from dpor.runtime import builtins, control, hooks, operators, sharing
+from dpor.runtime.containers.accesses import ANY_KEY, CHANGES, EVERYTHING
+from dpor.runtime.instrument import SUPPORT, instrument
+from dpor.runtime.options import RuntimeOptions
+from dpor.runtime.sharing import ELEMENTS, STRUCTURE
+from dpor.system import Trace
+
+FILE = "program.py"
+
+_PARTS = {STRUCTURE: ".structure", ELEMENTS: ".elements", ANY_KEY: ".any_key"}
+
+
+class World:
+    """What the run under test may see and what it did.
+
+    log        the operations, as text
+    published  what was made shared, in order
+    opaque     Python functions that ran as one step
+    """
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.published: list[Any] = []
+        self.opaque: list[str] = []
+        self.names: dict[int, str] = {}
+        self.indivisible = 0
+        self.meanwhile: Any = None
+
+    def share(self, **objects: Any) -> None:
+        """Make these shared, under these names."""
+        for name, obj in objects.items():
+            sharing._publish(obj)
+            record = sharing.table.get(id(obj))
+            if isinstance(record, sharing.Record):
+                self.names[record.number] = name
+        self.published.clear()
+
+    def run(self, source: str, **objects: Any) -> dict[str, Any]:
+        """Execute the source, instrumented. Returns its globals."""
+        namespace = {**self.hooks(), **objects, "__name__": "program"}
+        code = instrument(source, FILE)
+        self.log.clear()
+        exec(code, namespace)
+        return namespace
+
+    def touches(self, source: str, **objects: Any) -> list[str]:
+        self.share(**objects)
+        self.run(source, **objects)
+        return self.log
+
+    def hooks(self) -> dict[str, Any]:
+        facts = control.facts
+        return {
+            **SUPPORT,
+            **operators.HOOKS,
+            ".call": builtins.call,
+            **hooks.attribute_hooks(facts),
+            **hooks.global_hooks("program"),
+        }
+
+    def know(self, *facts: object) -> None:
+        control.facts.update(facts)
+
+    # ------------------------------------------------------------------ in place of `control`
+
+    def touch(self, kind: str, accesses: tuple[Access, ...]) -> None:
+        if not self.indivisible:
+            self.log.append(f"{kind}: {self.text(accesses)}")
+            if self.meanwhile is not None:
+                self.meanwhile()
+
+    def access(self, operation: Any) -> None:
+        self.touch(operation.kind, operation.accesses)
+
+    def text(self, accesses: tuple[Access, ...]) -> str:
+        return ", ".join(f"{mode.name[0]} {self._place(location)}" for location, mode in accesses)
+
+    def _place(self, location: int) -> str:
+        number, part = control.operations.name_of(location)  # type: ignore[misc]
+        name = self.names.get(number, "?")
+        return f"{name}{_PARTS.get(part) or f'[{part!r}]'}"
+
+    @contextmanager
+    def atomic(self) -> Iterator[None]:
+        self.indivisible += 1
+        try:
+            yield
+        finally:
+            self.indivisible -= 1
+
+
+@contextmanager
+def pretending(*, knowing: bool = True) -> Iterator[World]:
+    """A world in which all accesses show, as every way in which containers change is known; or nothing is known yet."""
+    made = World()
+    with pytest.MonkeyPatch.context() as patch:
+        control.begin(control.Search(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
+        try:
+            sharing.forget()
+            sharing.begin(lambda: ())
+            hooks.forget_types()
+            patch.setattr(control, "multi", True)
+            patch.setattr(control, "is_guest_file", lambda name: name == FILE)
+            patch.setattr(control, "touch", made.touch)
+            patch.setattr(control, "access", made.access)
+            patch.setattr(control, "atomic", made.atomic)
+            patch.setattr(control, "opaque", made.opaque.append)
+            publish = sharing.publish
+
+            def published(value: Any) -> None:
+                made.published.append(value)
+                publish(value)
+
+            patch.setattr(sharing, "publish", published)
+            patch.setattr(hooks, "publish", published)
+            if knowing:
+                made.know(EVERYTHING)
+            yield made
+        finally:
+            control.end()
+            control.threads.clear()
+
+
+def learnt() -> set[str]:
+    """Which parts are known to change."""
+    return {str(fact[1]) for fact in control.facts if isinstance(fact, tuple) and fact[0] == CHANGES}
