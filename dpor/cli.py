@@ -304,7 +304,7 @@ def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
         _same_hashes(saved.hash_seed)
         failure = Replay(saved).run(_debug if pdb else None)
         click.secho(headline(failure), fg="red", bold=True)
-        _draw(lambda console: show_failure(failure, console, verbose=verbose))
+        _draw(lambda console: show_failure(failure, console, verbose=verbose, traceback=True))
     sys.exit(Exit.FINDING)
 
 

@@ -152,8 +152,11 @@ def _row(*cells: str) -> str:
 # ---------------------------------------------------------------------- one failure
 
 
-def show_failure(failure: Failure, console: Console, *, verbose: bool = False) -> None:
-    """The events that lead to it, who waits for what, the traceback, what the program printed."""
+def show_failure(failure: Failure, console: Console, *, verbose: bool = False, traceback: bool = False) -> None:
+    """The events that lead to it, who waits for what, the traceback, what the program printed.
+
+    A traceback of a single frame, which only repeats the headline, is left out unless it is asked for.
+    """
     if failure.kind is Kind.DEADLOCK:
         for line in failure.message.splitlines():
             _line(console, f"  {line}")
@@ -163,7 +166,8 @@ def show_failure(failure: Failure, console: Console, *, verbose: bool = False) -
     if failure.trace:
         console.print()
         _show_trace(failure.trace, console, verbose)
-    if failure.details:
+    frames = sum(line.lstrip().startswith("File ") for line in failure.details)
+    if failure.details and (frames != 1 or verbose or traceback):
         console.print()
         for line in failure.details:
             _line(console, f"  {line}")

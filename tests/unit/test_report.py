@@ -16,7 +16,17 @@ from dpor.report.json import dumps, to_json
 from dpor.report.model import Failure, Report, Verdict
 from dpor.report.progress import Lines, Progress, StatusLine
 from dpor.report.steps import Step
-from dpor.report.text import comparison_header, comparison_row, headline, headlines, plain, rows, show, verdict_lines
+from dpor.report.text import (
+    comparison_header,
+    comparison_row,
+    headline,
+    headlines,
+    plain,
+    rows,
+    show,
+    show_failure,
+    verdict_lines,
+)
 
 SCHEMA = json.loads((Path(dpor.__file__).parent / "report" / "schema.json").read_text())
 
@@ -40,7 +50,11 @@ LOST = Failure(
         step("Thread-2", 9, "self.hits = old + 1", "write Counter.hits", "1"),
     ),
     output="[bold]done\n",
-    details=("Traceback (most recent call last):", '  File "counter.py", line 20, in main'),
+    details=(
+        "Traceback (most recent call last):",
+        '  File "counter.py", line 20, in main',
+        '  File "counter.py", line 4, in check',
+    ),
     switches=3,
     execution=3,
 )
@@ -87,6 +101,7 @@ FAILED  AssertionError in main at counter.py:20: hits == 2, but hits is 1
 
   Traceback (most recent call last):
     File "counter.py", line 20, in main
+    File "counter.py", line 4, in check
 
   The program printed:
   | [bold]done
@@ -152,6 +167,13 @@ def test_of_a_long_stretch_of_one_thread_the_middle_is_left_out_but_not_the_race
     steps = tuple(step("T", n, "", "", "", racing=n == 10) for n in range(20))
     assert [row if isinstance(row, int) else row.line for row in rows(steps)] == [0, 1, 2, 3, 6, 10, 5, 16, 17, 18, 19]
     assert list(rows(steps, verbose=True)) == list(steps)
+
+
+def test_a_traceback_of_one_frame_only_repeats_the_headline() -> None:
+    failure = attrs.evolve(LOST, details=LOST.details[:2])
+    assert "Traceback" not in text(report(findings=(failure,)))
+    assert "Traceback" in text(report(findings=(failure,)), verbose=True)
+    assert "Traceback" in plain(lambda console: show_failure(failure, console, traceback=True))
 
 
 def test_events_without_a_place_are_left_out_unless_they_race_or_all_is_asked_for() -> None:
