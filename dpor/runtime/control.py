@@ -891,39 +891,64 @@ def _blocked() -> list[Pending]:
     return [Pending(t.id, t.pending, _states_of(t)) for t in left if t.pending is not None]
 
 
+_WAITS_TO = {
+    "lock": "waits to lock",
+    "rewait": "waits for a notify of",
+    "await notify": "waits for a notify of",
+    "await set": "waits for the setting of",
+    "join": "waits for the end of",
+    "P": "waits to acquire",
+}
+
+
 def _stuck(thread: GuestThread) -> Stuck:
     assert thread.pending is not None
     glet = thread.greenlet
     frame = guest_frame(glet.gr_frame) if glet else None
     place = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    at = "" if place is None else f" at {os.path.basename(place[0])}:{place[1]}"
-    what: list[str] = []
-    details: list[str] = []
-    for o in thread.objects or ():
-        if o is _process:
-            continue
-        name = type(o).__name__
-        if o.made_at is not None:
-            name += f" made at {os.path.basename(o.made_at[0])}:{o.made_at[1]}"
-        owner = o.state[0] if isinstance(o.state, tuple) and len(o.state) == 2 else o.state
-        if thread.pending.kind in ("lock", "rewait") and isinstance(owner, int) and "Lock" in type(o).__name__:
-            name += f", held by {threads[owner].name if owner != thread.id else 'itself'}"
-            taken = taken_at.get(id(o))
-            if taken is not None:
-                name += f" since {os.path.basename(taken[0])}:{taken[1]}"
-        elif isinstance(o.state, str) and getattr(o, "_name", None):
-            name = str(getattr(o, "_name", name))
-        what.append(name)
-    verb = {"lock": "waits to lock", "rewait": "waits in", "join": "waits for the end of", "P": "waits to acquire"}
+    objects = [o for o in thread.objects or () if o is not _process]
     kind = thread.pending.kind
+    notified = kind == "rewait" and thread.id not in objects[0].state
+    verb = "waits to lock" if notified else _WAITS_TO.get(kind, f"waits ({kind})")
+    awaited = objects[-1] if notified or kind == "lock" else objects[0] if objects else None
+    sentence = verb if awaited is None else f"{verb} {name_of(awaited)}"
+    if awaited is not None and verb == "waits to lock":
+        sentence += _held(awaited, thread)
     return Stuck(
         thread.name,
         thread.daemon,
-        f"{kind} {what}",
+        sentence,
         place,
-        f"{verb.get(kind, 'waits: ' + kind)} {' with '.join(what)}{at}",
-        tuple(details),
+        sentence if place is None else f"at {_short_place(place)} {sentence}",
+        tuple(
+            f"{name_of(o)} was made at {_short_place(o.made_at)}"
+            for o in objects
+            if o.made_at is not None and kind != "join"
+        ),
     )
+
+
+def name_of(o: SyncObject) -> str:
+    name = getattr(o, "_name", None)
+    return name if isinstance(name, str) else f"{type(o).__name__} {_mark_of(o)}"
+
+
+def _mark_of(o: SyncObject) -> str:
+    """A short name that tells objects of one kind apart in a report: equal in equivalent runs."""
+    return f"#{o.location}"
+
+
+def _held(lock: SyncObject, waiting: GuestThread) -> str:
+    owner = lock.state[0] if isinstance(lock.state, tuple) else lock.state
+    if not isinstance(owner, int):
+        return ""
+    by = "itself" if owner == waiting.id else threads[owner].name
+    taken = taken_at.get(id(lock))
+    return f", held by {by}" + ("" if taken is None else f" since {_short_place(taken)}")
+
+
+def _short_place(place: tuple[str, int]) -> str:
+    return f"{os.path.basename(place[0])}:{place[1]}"
 
 
 taken_at: dict[int, tuple[str, int]] = {}

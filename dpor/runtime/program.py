@@ -10,12 +10,13 @@ from __future__ import annotations
 import gc
 import io
 import sys
+import traceback
 import types
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpor.errors import BadTarget, UserError
+from dpor.errors import BadTarget, InternalError, UserError
 from dpor.outcome import Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
@@ -48,7 +49,8 @@ class PythonSystem:
         self.options = options or RuntimeOptions()
         self._search = control.Search()
         if facts:
-            self._search.facts.update(_thawed(fact) for fact in facts)
+            self._search.facts.update(_thawed(fact) for fact in facts["facts"])
+            self._search.numbers.update({(parent, nth): number for parent, nth, number in facts["threads"]})
         self._stdlib = stdlib
         stdlib.begin_search()
         self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
@@ -83,7 +85,7 @@ class PythonSystem:
                 self._target = open_target(self._given, self._loader)
             except UserError as error:
                 failed.append(error)
-            except control.GuestExit:
+            except (control.GuestExit, InternalError):
                 raise
             except BaseException as error:
                 where = _where(error, self._loader)
@@ -201,6 +203,7 @@ class PythonSystem:
             thread.name,
             *place,
             needs_timeout=control.timed_out,
+            details=_traceback(error, self._loader) if control.recorder is not None else (),
         )
 
     # ------------------------------------------------------------------ for reports
@@ -211,8 +214,8 @@ class PythonSystem:
 
         recording = Recording(self._loader)
         self._sink.keep()
-        self._run(trace, _first_enabled, recording)
-        return Explained(recording.steps(), self._sink.kept())
+        run = self._run(trace, _first_enabled, recording)
+        return Explained(recording.steps(), self._sink.kept(), tuple(run.findings))
 
     def sources(self) -> Mapping[str, str]:
         """The program's files, with their SHA-256."""
@@ -224,8 +227,9 @@ class PythonSystem:
         return {"greenlet": greenlet.__version__}
 
     def facts(self) -> Any:
-        """What the search has learnt about the program, as JSON."""
-        return sorted(([*fact] if isinstance(fact, tuple) else fact for fact in self._search.facts), key=str)
+        """What the search has learnt about the program, and which threads its numbers mean, as JSON."""
+        facts = sorted(([*fact] if isinstance(fact, tuple) else fact for fact in self._search.facts), key=str)
+        return {"facts": facts, "threads": [[*child, number] for child, number in self._search.numbers.items()]}
 
 
 def _thawed(fact: Any) -> object:
@@ -254,13 +258,23 @@ def _message(error: BaseException) -> str:
 def _place(error: BaseException, loader: Loader) -> tuple[str | None, int | None]:
     """Where in the program's source it was raised: the innermost frame there."""
     place: tuple[str | None, int | None] = (None, None)
-    traceback: types.TracebackType | None = error.__traceback__
-    while traceback is not None:
-        filename = traceback.tb_frame.f_code.co_filename
+    tb: types.TracebackType | None = error.__traceback__
+    while tb is not None:
+        filename = tb.tb_frame.f_code.co_filename
         if loader.is_guest_file(filename):
-            place = (filename, traceback.tb_lineno)
-        traceback = traceback.tb_next
+            place = (filename, tb.tb_lineno)
+        tb = tb.tb_next
     return place
+
+
+def _traceback(error: BaseException, loader: Loader) -> tuple[str, ...]:
+    """Python's own text, without our frames."""
+    told = traceback.TracebackException.from_exception(error)
+    part: traceback.TracebackException | None = told
+    while part is not None:
+        part.stack[:] = [frame for frame in part.stack if loader.is_guest_file(frame.filename)]
+        part = part.__cause__ or part.__context__
+    return tuple("".join(told.format()).splitlines())
 
 
 def _where(error: BaseException, loader: Loader) -> str:
@@ -270,7 +284,8 @@ def _where(error: BaseException, loader: Loader) -> str:
 
 def _deadlock(stuck: list[control.Stuck]) -> Finding:
     lines = [f"{s.thread} {s.sentence}" for s in stuck]
-    first = stuck[0]
+    # The place of a deadlock is that of a thread which waits for something better than the end of the others.
+    first = next((s for s in stuck if "for the end of" not in s.sentence), stuck[0])
     file, line = first.place or (None, None)
     return Finding(
         Kind.DEADLOCK,
@@ -279,7 +294,7 @@ def _deadlock(stuck: list[control.Stuck]) -> Finding:
         file,
         line,
         needs_timeout=control.timed_out,
-        details=tuple(detail for s in stuck for detail in s.details),
+        details=tuple(dict.fromkeys(detail for s in stuck for detail in s.details)),
     )
 
 

@@ -91,14 +91,9 @@ class Recording(Recorder):
 
 
 def _synchronising(operation: Operation, objects: tuple[SyncObject, ...]) -> tuple[str, str, Any]:
-    names = [_sync_name(o) for o in objects if not type(o).__name__.startswith("_")]
+    names = [control.name_of(o) for o in objects if not type(o).__name__.startswith("_")]
     failed = operation.kind == "try" and all(mode is READ for _, mode in operation.accesses)
     return f"{operation.kind} {' with '.join(names)}".strip(), "failed" if failed else "", None
-
-
-def _sync_name(o: SyncObject) -> str:
-    name = getattr(o, "_name", None)
-    return str(name) if isinstance(name, str) else type(o).__name__
 
 
 def _plain(operation: Operation) -> tuple[str, str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import asyncio
 import importlib
 import inspect
 import sys
@@ -212,7 +211,7 @@ def _callables(owner: object) -> list[str]:
 def _check_callable(found: object, text: str) -> None:
     if not callable(found):
         raise BadTarget(f"{text} is {type(found).__name__}, not something to call")
-    if asyncio.iscoroutinefunction(found) or inspect.isasyncgenfunction(found):
+    if inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found):
         raise BadTarget(f"{text} is async: asyncio programs are not checked yet")
     try:
         signature = inspect.signature(found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-HEAD = '''
+HEAD = """
 import threading
 import queue
 
@@ -35,7 +35,7 @@ def scenario():
     fifo = queue.Queue()
     changed = threading.Condition()
     log = [[] for _ in range(THREADS)]
-'''
+"""
 
 SIMPLE = [
     "box.a = {n}",
@@ -108,7 +108,7 @@ BLOCKS = [
     "see(lock.acquire(timeout=1) and (lock.release() or 1))",
 ]
 
-TAIL = '''
+TAIL = """
     def set_count(n):
         nonlocal count
         count = n
@@ -135,7 +135,7 @@ def set_global(n):
 
 def get_global():
     return shared_global
-'''
+"""
 
 
 def indented(text: str, by: int) -> str:
@@ -166,7 +166,9 @@ def program(seed: int, most: int = 3) -> str:
     for i in range(threads):
         lines = [statement(rng) for _ in range(rng.randint(1, most if threads == 2 else 1))]
         body = "\n".join(lines)
-        bodies.append(f"    def body{i}():\n        def see(x):\n            log[{i}].append(x)\n\n{indented(body, 8)}\n")
+        bodies.append(
+            f"    def body{i}():\n        def see(x):\n            log[{i}].append(x)\n\n{indented(body, 8)}\n"
+        )
     names = ", ".join(f"body{i}" for i in range(threads))
     head = HEAD.replace("THREADS", str(threads))
     tail = TAIL.replace("BODIES", f"({names},)")

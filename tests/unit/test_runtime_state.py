@@ -56,7 +56,17 @@ def race(box):
         "def use():\n    cached(1)\n    return len(calls)",
         "def use():\n    use.n = getattr(use, 'n', 0) + 1\n    return use.n",
     ],
-    ids=["global", "list", "dict", "class attribute", "class list", "default", "itertools.count", "lru_cache", "function"],
+    ids=[
+        "global",
+        "list",
+        "dict",
+        "class attribute",
+        "class list",
+        "default",
+        "itertools.count",
+        "lru_cache",
+        "function",
+    ],
 )
 def test_state_is_restored_before_each_run(tmp_path: Path, use: str) -> None:
     source = f"{RACE}\n{use}\n\ndef scenario():\n    n = use()\n    race(Box())\n    assert n == 1, n\n"
