@@ -869,7 +869,7 @@ def _describe(operation: Operation | None) -> str:
 class Stuck(NamedTuple):
     """A thread that can never go on, in words.
 
-    sentence   "waits to lock ..., held by ..., at file:line";  details   further lines
+    waits_for  the kind of its operation and what it is on;  sentence   "at file:line waits to lock ..., held by ..."
     """
 
     thread: str
@@ -877,7 +877,6 @@ class Stuck(NamedTuple):
     waits_for: str
     place: tuple[str, int] | None
     sentence: str
-    details: tuple[str, ...]
 
 
 stuck: list[Stuck] = []
@@ -912,19 +911,16 @@ def _stuck(thread: GuestThread) -> Stuck:
     verb = "waits to lock" if notified else _WAITS_TO.get(kind, f"waits ({kind})")
     awaited = objects[-1] if notified or kind == "lock" else objects[0] if objects else None
     sentence = verb if awaited is None else f"{verb} {name_of(awaited)}"
+    if awaited is not None and awaited.made_at is not None and kind != "join":
+        sentence += f" (made at {_short_place(awaited.made_at)})"
     if awaited is not None and verb == "waits to lock":
         sentence += _held(awaited, thread)
     return Stuck(
         thread.name,
         thread.daemon,
-        sentence,
+        f"{kind} {'' if awaited is None else name_of(awaited)}",
         place,
         sentence if place is None else f"at {_short_place(place)} {sentence}",
-        tuple(
-            f"{name_of(o)} was made at {_short_place(o.made_at)}"
-            for o in objects
-            if o.made_at is not None and kind != "join"
-        ),
     )
 
 

@@ -294,7 +294,6 @@ def _deadlock(stuck: list[control.Stuck]) -> Finding:
         file,
         line,
         needs_timeout=control.timed_out,
-        details=tuple(dict.fromkeys(detail for s in stuck for detail in s.details)),
     )
 
 

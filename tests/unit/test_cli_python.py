@@ -156,8 +156,7 @@ def test_a_deadlock_says_who_holds_what_and_where_it_was_made() -> None:
     assert done.returncode == 1, done.stderr
     assert "FAILED  deadlock: no thread can go on" in done.stdout
     for waiting, at, made, holder, since in (("left", 8, 4, "right", 12), ("right", 13, 3, "left", 7)):
-        (line,) = [line for line in done.stdout.splitlines() if line.startswith(f"  {waiting} waits")]
-        assert f"bank.py:{at}" in line
+        (line,) = [line for line in done.stdout.splitlines() if line.startswith(f"  {waiting} at bank.py:{at} waits")]
         assert f"made at bank.py:{made}" in line
         assert f"held by {holder} since bank.py:{since}" in line
     assert run("replay", ".dpor/bank-scenario-1.json").returncode == 1
