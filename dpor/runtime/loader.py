@@ -22,11 +22,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpor.errors import BadTarget
 from dpor.runtime.instrument import instrument
 
+if TYPE_CHECKING:
+    from dpor.runtime.host import HostState
+
+_WITH_STATE = ("logging", "warnings", "os")
 _NONE = types.ModuleType("none")
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _NEVER = ("dpor", "statics", "greenlet", "attrs", "attr", "pytest", "_pytest", "hypothesis")
@@ -64,6 +68,7 @@ class Loader:
         self._shadowed: dict[str, types.ModuleType] = {}
         self._builtins = dict(vars(builtins), __import__=self._import)
         self._entry: str | None = None
+        self.host: HostState | None = None  # from when the program imports a module whose state it may change
 
     # ------------------------------------------------------------------ which files are the program's
 
@@ -126,6 +131,10 @@ class Loader:
                 top = self._guest_module(name.partition(".")[0])
                 if top is not None:
                     return top
+        if self.host is None and name.partition(".")[0] in _WITH_STATE:
+            from dpor.runtime.host import HostState
+
+            self.host = HostState()
         from dpor.runtime import control
 
         with control.atomic():

@@ -129,6 +129,8 @@ class PythonSystem:
             with self._loader.importing(), self._sink.quiet():
                 control.begin(self._search, self.options, trace, choose, recorder)
                 try:
+                    if self._loader.host is not None:
+                        self._loader.host.restore()
                     sharing.begin(self._roots)
                     self._stdlib.reset()
                     ending, blocked = control.drive(self._main)

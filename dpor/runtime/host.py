@@ -1,0 +1,62 @@
+"""What programs change in the host's own modules, brought back before each run: loggers, warning filters, environment.
+
+Kept cheap by looking first whether anything differs: nearly every run leaves all of it alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from typing import Any
+
+_FIELDS = ("level", "propagate", "disabled")
+
+
+class HostState:
+    """The state when it was made."""
+
+    def __init__(self) -> None:
+        manager = logging.root.manager
+        self._loggers = dict(manager.loggerDict)
+        self._fields = {name: _fields(logger) for name, logger in self._all().items()}
+        self._handler_names = dict(logging._handlers)  # type: ignore[attr-defined]
+        self._handler_list = list(logging._handlerList)  # type: ignore[attr-defined]
+        self._disable = manager.disable
+        self._filters = list(warnings.filters)
+        self._environment = dict(os.environ)
+
+    def restore(self) -> None:
+        manager = logging.root.manager
+        if len(manager.loggerDict) != len(self._loggers):
+            manager.loggerDict.clear()
+            manager.loggerDict.update(self._loggers)
+        manager.disable = self._disable
+        for name, logger in self._all().items():
+            if _fields(logger) != self._fields[name]:
+                for field, value in zip(_FIELDS, self._fields[name], strict=False):
+                    setattr(logger, field, value)
+                logger.handlers[:], logger.filters[:] = (list(part) for part in self._fields[name][len(_FIELDS) :])
+                logger.manager._clear_cache()  # type: ignore[attr-defined]
+        if len(logging._handlerList) != len(self._handler_list):  # type: ignore[attr-defined]
+            logging._handlerList[:] = self._handler_list  # type: ignore[attr-defined]
+            logging._handlers.clear()  # type: ignore[attr-defined]
+            logging._handlers.update(self._handler_names)  # type: ignore[attr-defined]
+        if warnings.filters != self._filters:
+            warnings.filters[:] = self._filters  # type: ignore[index]
+            warnings._filters_mutated()  # type: ignore[attr-defined]
+        if os.environ != self._environment:
+            os.environ.clear()
+            os.environ.update(self._environment)
+
+    def _all(self) -> dict[str, logging.Logger]:
+        named = {name: logger for name, logger in self._loggers.items() if isinstance(logger, logging.Logger)}
+        return {"": logging.root, **named}
+
+
+def _fields(logger: logging.Logger) -> tuple[Any, ...]:
+    return (
+        *[getattr(logger, field) for field in _FIELDS],
+        tuple(logger.handlers),
+        tuple(logger.filters),
+    )
