@@ -36,7 +36,7 @@ from dpor.runtime.containers.taking import (
     taken,
     viewed,
 )
-from dpor.runtime.sharing import Record
+from dpor.runtime.sharing import Record, table
 
 SCALARS: Final = frozenset({int, str, float, bool, bytes, type(None), complex})
 """Types whose objects cannot change and hold no others: what most operands are."""
@@ -49,7 +49,7 @@ UNLIKE: Final = SCALARS - {bytes}
 
 def getitem(obj: Any, key: Any) -> Any:
     """`obj[key]`"""
-    if control.multi:
+    if control.multi and table.get(id(obj)) is not control.current:
         record = sharing.record_of(obj)
         if record is not None or type(obj) is memoryview:
             return _perform(obj, record, "__getitem__", operator.getitem, key)
@@ -58,7 +58,7 @@ def getitem(obj: Any, key: Any) -> Any:
 
 def setitem(value: Any, obj: Any, key: Any) -> None:
     """`obj[key] = value`"""
-    if control.multi:
+    if control.multi and (table.get(id(obj)) is not control.current or type(key) is slice):
         record = sharing.record_of(obj)
         if record is not None or type(key) is slice or type(obj) is memoryview:
             _perform(obj, record, "__setitem__", operator.setitem, key, value)
@@ -105,13 +105,15 @@ def _foreign(obj: Any, record: Record | None, name: str, found: Any, plain: Call
 
 def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """An operator that makes something new of two operands, at least one of them no number or string."""
+    records = [sharing.record_of(a), sharing.record_of(b)]
+    if records == _NONE_SHARED and type(a) not in views and type(b) not in views:
+        return plain(a, b)
     touched = Touched()
     elements: list[Any] = []
-    for operand in (a, b):
+    for operand, record in zip((a, b), records, strict=True):
         kind = type(operand)
         family = family_of(kind)
         if family is not None:
-            record = sharing.record_of(operand)
             if record is not None:
                 touched.add(family.reads_all(record))
                 if isinstance(operand, set):
@@ -130,6 +132,9 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         with control.atomic():
             return plain(a, b)
     return plain(a, b)
+
+
+_NONE_SHARED: Final = [None, None]
 
 
 def _binary(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -256,6 +261,8 @@ def ge(a: Any, b: Any) -> Any:
 
 
 def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    if _compares_alone(a, name) and _compares_alone(b, name):
+        return plain(a, b)
     family = family_of(type(a))
     if family is not None and name in family.entries:
         return _perform(a, sharing.record_of(a), name, plain, b)
@@ -265,12 +272,37 @@ def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any
     return plain(a, b)
 
 
+_alone: Final[dict[tuple[type, str], bool]] = {}
+
+
+def _compares_alone(obj: Any, name: str) -> bool:
+    """Does the comparison look at nothing shared in this object, but for what instrumented code does?"""
+    kind = type(obj)
+    if kind in families or kind is tuple:
+        if kind is not tuple and sharing.record_of(obj) is not None:
+            return False
+        return SCALARS.issuperset(map(type, obj)) if kind in _FLAT else False
+    known = _alone.get((kind, name))
+    if known is None:
+        if len(_alone) > 5000:  # classes made anew by every run are not kept for ever
+            _alone.clear()
+        found = static(kind, name)
+        own = is_program(found) if isinstance(found, types.FunctionType) else found is object.__dict__[name]
+        known = _alone[kind, name] = own and family_of(kind) is None and not issubclass(kind, (tuple, frozenset))
+    return known
+
+
+_FLAT: Final = frozenset({list, tuple, set})
+
+
 def contains(a: Any, b: Any) -> Any:
     """`a in b`"""
-    if control.multi and type(b) not in SCALARS:
-        record = sharing.record_of(b)
-        if record is not None or type(a) not in SCALARS or type(b) in views or is_c_iterator(type(b)):
-            return _contains(a, b, record)
+    if control.multi:
+        kind = type(b)
+        if kind not in SCALARS:
+            record = sharing.record_of(b)
+            if record is not None or type(a) not in SCALARS or (kind not in families and kind not in _ATONCE):
+                return _contains(a, b, record)
     return a in b
 
 
@@ -309,7 +341,7 @@ def _in_view(a: Any, view: Any) -> bool:
 
 def truth(obj: Any) -> Any:
     """Before a test of `obj`. Returns it."""
-    if control.multi and type(obj) not in SCALARS:
+    if control.multi and type(obj) not in SCALARS and table.get(id(obj)) is not control.current:
         record = sharing.record_of(obj)
         if record is not None or type(obj) in views:
             _perform(*_measured(obj, record), "__len__", _untouched)
@@ -410,7 +442,7 @@ def _list_steps(items: list[Any]) -> Generator[Any, None, None]:
 def _iter_other(obj: Any, kind: type) -> Any:
     family = family_of(kind)
     if family is not None:
-        if not isinstance(static(kind, "__iter__"), types.FunctionType):
+        if kind in families or not isinstance(static(kind, "__iter__"), types.FunctionType):
             return _container_steps(obj, iterator_over, obj, family.steps)
     elif kind in views:
         behind = viewed(obj)
@@ -440,8 +472,10 @@ def unpack(obj: Any) -> Any:
     kind = type(obj)
     if kind in _ATONCE or (kind in _OWN and getrefcount(obj) <= TEMPORARY):
         return obj
-    if is_c_iterator(kind):
+    if kind not in families and is_c_iterator(kind):
         return steps(obj)
+    if (kind is list or kind is dict) and sharing.record_of(obj) is None:
+        return obj
     if control.multi:
         touched = Touched()
         if take(obj, touched):
@@ -450,8 +484,6 @@ def unpack(obj: Any) -> Any:
             stand("unpack", touched.accesses())
             return tuple(taken(obj))
         return steps(obj)
-    if kind is list or kind is dict:
-        return obj
     return stable_order(obj) or obj if kind is set or kind is frozenset else steps(obj)
 
 

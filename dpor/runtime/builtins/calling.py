@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.builtins import objects, operating, taking
-from dpor.runtime.builtins.registry import class_wrappers, set_wrapper, wrappers
+from dpor.runtime.builtins.registry import AS_IS, class_wrappers, harmless, set_wrapper, wrappers
 from dpor.runtime.builtins.table import (
     HARMLESS_MODULES,
     READING_FUNCTIONS,
@@ -45,6 +45,8 @@ def call(callee: Any) -> Any:
             return callee
         return _python_method(callee, function)
     wrapper = wrappers.get(id(callee))
+    if wrapper is AS_IS:
+        return callee
     return _other(callee, kind) if wrapper is None else wrapper
 
 
@@ -118,6 +120,7 @@ def _c_function(function: Any) -> Any:
     if owner is None or type(owner) is types.ModuleType:
         module = function.__module__ or ""
         if _is_harmless_module(module):
+            harmless(function)
             return function
         made = reading_c(function) if module in READING_MODULES else unknown_c(function)
         set_wrapper(function, made)
@@ -189,17 +192,23 @@ def _partial(partial: functools.partial[Any]) -> Any:
 
 # ---------------------------------------------------------------------- classes
 
-_classes: Final[dict[int, tuple[weakref.ref[type], Any]]] = {}
+_classes: Final[dict[int, weakref.ref[type]]] = {}
+"""By `id`: the classes of which it is known that they stay as they are."""
 
 
 def _class(kind: type) -> Any:
-    known = _classes.get(id(kind))
-    if known is None:
-        number = id(kind)
-        known = (weakref.ref(kind, lambda _: _classes.pop(number, None) and None), _maker(kind))
-        _classes[number] = known
-    wrapper = known[1]
-    return kind if wrapper is None else wrapper(kind)
+    make = _maker(kind)
+    if make is not None:
+        return make(kind)
+    number = id(kind)
+
+    def forget(_: object) -> None:
+        _classes.pop(number, None)
+        wrappers.pop(number, None)
+
+    _classes[number] = weakref.ref(kind, forget)
+    wrappers[number] = AS_IS
+    return kind
 
 
 def _maker(kind: type) -> Callable[[type], Any] | None:

@@ -24,6 +24,10 @@ def wrap(*functions: Any) -> Callable[[Function], Function]:
     return register
 
 
+AS_IS: Final = object()
+"""In place of a wrapper: the function stays as it is. (So a class of the program is not kept alive.)"""
+
+
 def set_wrapper(function: Any, wrapper: Any) -> None:
     wrappers[id(function)] = wrapper
     _kept.append(function)
@@ -41,4 +45,4 @@ def set_class_wrapper(kind: type, name: str, wrapper: Any) -> None:
 def harmless(*functions: Any) -> None:
     """These need no wrapper: they touch nothing that can change, or only make something new."""
     for function in functions:
-        set_wrapper(function, function)
+        set_wrapper(function, AS_IS)

@@ -38,8 +38,8 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
     takes_sets = function in (set, frozenset)
 
     def consume(*args: Any, **kwargs: Any) -> Any:
-        if not args:
-            return function(**kwargs)
+        if not args or (not control.multi and type(args[0]) in _IN_ORDER):
+            return function(*args, **kwargs)
         items, *rest = args
         kind = type(items)
         if kind in SCALARS or (kind is types.GeneratorType and getrefcount(items) <= _TEMPORARY_HERE):
@@ -49,12 +49,16 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
                 order = None if takes_sets else stable_order(items)
                 return function(items if order is None else order, *rest, **kwargs)
             return function(items if kind in _WHOLE else steps(items), *rest, **kwargs)
+        if kind in _IN_ORDER and sharing.record_of(items) is None:
+            if applied is None or SCALARS.issuperset(map(type, items)):
+                return function(*args, **kwargs)
         return _consume(function, applied, items, rest, kwargs)
 
     return consume
 
 
-_WHOLE: Final = frozenset({list, tuple, dict, set, frozenset, collections.deque, range})
+_IN_ORDER: Final = frozenset({list, tuple, dict, collections.deque, range, str, int})
+_WHOLE: Final = _IN_ORDER | {set, frozenset}
 _TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0
 """As `TEMPORARY`, of an argument that is also in the tuple of all arguments."""
 
