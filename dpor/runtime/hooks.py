@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from dpor.operations import READ, WRITE, Access, Operation
 from dpor.runtime import control, sharing
+from dpor.runtime.instrument import SUPPORT
 from dpor.runtime.sharing import STRUCTURE, Record, publish, record_of, table
 
 # ---------------------------------------------------------------------- attributes
@@ -50,10 +51,10 @@ def attr(obj: Any, name: str) -> Any:
 
 
 _ways: dict[type, dict[str, int]] = {}
-_PLAIN, _FIELD, _CALLED, _LATER = 1, 2, 3, 4
-"""How the callee of `obj.m(...)` is found: a function of the class, of which nothing need be known; by a load like any
-other; a callable that `call` has to look at; a method in C of an object that may be private, given arguments that may
-not be."""
+_PLAIN, _CALLED, _LATER = 1, 2, 3
+"""How the callee of `obj.m(...)` is found: a function of the class, of which nothing need be known; a callable that is
+loaded like any field, and that `call` has to look at; a method in C of an object that may be private, given arguments
+that may not be."""
 
 
 def meth(obj: Any, name: str) -> Any:
@@ -65,11 +66,9 @@ def meth(obj: Any, name: str) -> Any:
         way = _ways.setdefault(kind, {})[name] = _way(kind, name)
     if way == _PLAIN:
         return obj
-    if way == _FIELD:
-        return attr(obj, name)
     if way == _LATER:
         return _looked_at(obj, name) if control.multi and record_of(obj) is None else attr(obj, name)
-    found = attr(obj, name)
+    found = attr_with_classes(obj, name)
     return _looked_at(obj, name) if found is obj else found
 
 
@@ -353,7 +352,63 @@ def _cell_key(closure: types.FunctionType) -> tuple[str, str, str, str]:
     return ("field", code.co_filename, "<cell>", code.co_freevars[0])
 
 
-def attribute_hooks(facts: set[object]) -> dict[str, Callable[..., Any]]:
+def subject(obj: Any, names: tuple[str, ...]) -> Any:
+    """Before `match obj:` whose patterns name these attributes: all that they may read is read here, in one step.
+
+    What the patterns look into is found before the step; an object put there by another thread while this one stands
+    before it is matched unseen.
+    """
+    if control.multi:
+        accesses: dict[Access, None] = {}
+        for part in _parts_of(obj):
+            record = record_of(part)
+            if record is not None:
+                accesses.update(dict.fromkeys(_matched(record, part, names)))
+        if accesses:
+            control.touch("match", tuple(accesses))
+    return obj
+
+
+def _matched(record: Record, part: Any, names: tuple[str, ...]) -> list[Access]:
+    from dpor.runtime.containers.kinds import family_of
+
+    kind = type(part)
+    family = family_of(kind)
+    if family is not None:
+        return list(family.reads_all(record))
+    positional = getattr(kind, "__match_args__", ()) if "__match_args__" in names else ()
+    found: list[Access] = []
+    for name in (*names, *positional):
+        operation = _read_operation(record, part, name)
+        if type(operation) is Operation:
+            found.extend(operation.accesses)
+    return found
+
+
+_DEEPEST_PATTERN: Final = 5
+
+
+def _parts_of(obj: Any) -> list[Any]:
+    """The object, and what patterns may look into: they seldom nest deeper than this goes."""
+    found: dict[int, Any] = {}
+    layer = [obj]
+    for _ in range(_DEEPEST_PATTERN):
+        inside: list[Any] = []
+        for part in layer:
+            if type(part) in sharing._QUICK or isinstance(part, type) or id(part) in found:
+                continue
+            found[id(part)] = part
+            if isinstance(part, (list, tuple)):
+                inside.extend(part)
+            elif isinstance(part, dict):
+                inside.extend(part.values())
+            else:
+                inside.extend(getattr(part, "__dict__", {}).values())
+        layer = inside
+    return list(found.values())
+
+
+def attribute_hooks(facts: set[object]) -> dict[str, Any]:
     """The hooks of this file that are the same for all modules, as the facts of the search require."""
     classes = any(isinstance(fact, tuple) and fact[0] in ("class attribute", "global") for fact in facts)
     load = attr_with_classes if classes else attr
@@ -365,4 +420,6 @@ def attribute_hooks(facts: set[object]) -> dict[str, Callable[..., Any]]:
         ".cload": cload,
         ".cstore": cstore,
         ".tick": control.tick,
+        ".subject": subject,
+        **SUPPORT,
     }
