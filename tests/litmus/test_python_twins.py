@@ -34,7 +34,9 @@ KNOWN = [
 @pytest.mark.parametrize(
     ("twin", "args", "classes"), KNOWN, ids=[f"{t.__name__}{a}".replace(" ", "") for t, a, _ in KNOWN]
 )
-def test_optimal_explores_each_class_once(twin: Callable[..., Callable[[], object]], args: tuple[int, ...], classes: int) -> None:
+def test_optimal_explores_each_class_once(
+    twin: Callable[..., Callable[[], object]], args: tuple[int, ...], classes: int
+) -> None:
     report = dpor.check(twin(*args), all=True, max_seconds=None)
     assert (report.executions, report.blocked) == (classes, 0)
     assert report.exhaustive
