@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import operator
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ from dpor.runtime.instrument.statements import StatementRewriter
 
 __all__ = ["HOOK_NAMES", "SUPPORT", "instrument", "rewrite"]
 
-SUPPORT: dict[str, object] = {".slice": slice, ".operand": Operand}
+SUPPORT: dict[str, object] = {".slice": slice, ".operand": Operand, ".is": operator.is_}
 """The hooks that are the same whatever the others do."""
 
 DEPTH = 20_000

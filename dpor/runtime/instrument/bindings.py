@@ -128,11 +128,9 @@ class BindingRewriter(ExpressionRewriter):
     @contextmanager
     def _comprehension(self, node: Comprehension, kind: Kind) -> Iterator[None]:
         """Rewrite the generators; the elements follow, in their scope. The first iterable belongs to the outer one."""
-        frame, first = self.frame, node.generators[0]
+        first = node.generators[0]
         tuples = [self.yields_tuples(generator.iter) for generator in node.generators]
-        before, frame.in_iterable = frame.in_iterable, True
         self._iterable(first)
-        frame.in_iterable = before
         with self.inside(node, kind):
             rewritten: list[ast.comprehension] = []
             for generator, yields_tuples in zip(node.generators, tuples, strict=True):
@@ -143,7 +141,10 @@ class BindingRewriter(ExpressionRewriter):
             yield
 
     def _iterable(self, generator: ast.comprehension) -> None:
+        frame = self.frame
+        before, frame.in_iterable = frame.in_iterable, True
         value = self.visit(generator.iter)
+        frame.in_iterable = before
         generator.iter = value if generator.is_async else self.call(".iter", value, value)
 
     def _clauses(self, generator: ast.comprehension, yields_tuples: bool) -> list[ast.comprehension]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpor.errors import Unsupported
 from dpor.runtime.instrument import syntax
-from dpor.runtime.instrument.names import BINARY, COMPARE, UNARY
+from dpor.runtime.instrument.names import BINARY, COMPARE, OPERAND, UNARY
 from dpor.runtime.instrument.scopes import IMMEDIATE, Hooked, Kind, Scope, Scopes
 from dpor.runtime.instrument.syntax import LOAD, Place, at, constant, is_super_call, mangle, name, target, thunk
 
@@ -56,7 +56,7 @@ class Frame:
     temporaries   how many the present statement has used
     kept          temporaries of a class body, which live in the scope around
     hooks         names of hooks that a class body uses
-    in_iterable   are we in the first iterable of a comprehension, where `:=` is not allowed?
+    in_iterable   are we in an iterable of a comprehension, however deep? `:=` is not allowed there
     stored        attributes of `self` that this function stores
     """
 
@@ -69,7 +69,7 @@ class Frame:
         self.kept: dict[str, None] = {}
         self.hooks: set[str] = set()
         self.stored: dict[str, None] = {}
-        self.in_iterable = False
+        self.in_iterable: bool = outer is not None and outer.in_iterable
 
 
 class ExpressionRewriter:
@@ -251,6 +251,9 @@ class ExpressionRewriter:
         if kind is ast.BoolOp:
             node.values = [self.truth(value) for value in node.values]  # type: ignore[attr-defined]
             return node
+        if isinstance(node, ast.IfExp):
+            node.test, node.body, node.orelse = map(self.truth, (node.test, node.body, node.orelse))
+            return node
         value: ast.expr = self.visit(node)
         if kind in (ast.Compare, ast.Constant) or (kind is ast.UnaryOp and type(node.op) is ast.Not):  # type: ignore[attr-defined]
             return value
@@ -308,7 +311,10 @@ class ExpressionRewriter:
         return self.call(COMPARE[type(op)], place, left, right)
 
     def _chain(self, node: ast.Compare, operands: list[ast.expr], plain: list[bool]) -> ast.expr:
-        """`a < f() < c` as `(a < (t := f()) and t < c, t := None)[0]`: nothing stays alive in a temporary."""
+        """`a < f() < c` as `(a < (t := f()) and t < c, t := None)[0]`: nothing stays alive in a temporary.
+
+        (If a comparison returns something that is no bool, its truth may be asked once more or once less than before.)
+        """
         temporaries: list[str] = []
         left: ast.expr = self.visit(operands[0])
         links: list[ast.expr] = []
@@ -316,10 +322,8 @@ class ExpressionRewriter:
             right = self.visit(operand)
             following = right
             if operand is not operands[-1]:
-                if type(operand) is ast.Constant:
-                    following = constant(operand.value, operand)  # type: ignore[arg-type]
-                elif self.is_steady(operand):
-                    following = name(operand.id, operand)  # type: ignore[attr-defined]
+                if self.is_steady(operand):
+                    following = syntax.again(operand)
                 else:
                     temporaries.append(self.temporary())
                     right = at(ast.NamedExpr(target(temporaries[-1], operand), right), operand)
@@ -335,27 +339,20 @@ class ExpressionRewriter:
     def _chain_of_operands(self, node: ast.Compare, operands: list[ast.expr]) -> ast.expr:
         wrapped: list[ast.expr] = []
         for operand, op in zip(operands, node.ops, strict=False):
-            wrapped.append(self.call(".operand", operand, self._comparison(op, operand), self.visit(operand)))
+            parts = [self.hook(OPERAND[type(op)], operand), self.visit(operand)]
+            if isinstance(op, (ast.NotIn, ast.IsNot)):
+                parts.append(at(ast.Constant(True), operand))
+            wrapped.append(self.call(".operand", operand, *parts))
         node.left, *node.comparators = [*wrapped, self.visit(operands[-1])]
         node.ops = [ast.Lt() for _ in node.ops]
         return node
 
-    def _comparison(self, op: ast.cmpop, place: Place) -> ast.expr:
-        """A comparison as a function."""
-        if type(op) in COMPARE:
-            return self.hook(COMPARE[type(op)], place)
-        if type(op) is ast.In:
-            return self.hook(".contains", place)
-        a, b = name(".a", place), name(".b", place)
-        if type(op) is ast.NotIn:
-            contains = at(ast.Call(name(".contains", place), [a, b], []), place)
-            return thunk(at(ast.UnaryOp(ast.Not(), contains), place), place, ".a", ".b")
-        return thunk(at(ast.Compare(a, [op], [b]), place), place, ".a", ".b")
-
     def is_steady(self, node: ast.expr) -> bool:
-        """A name of this function that only this function binds: a second look at it finds the same object, unless a
+        """A constant, or a name that this function alone binds: a second look at it finds the same object, unless a
         `:=` is evaluated in between."""
         scope = self.frame.scope
+        if type(node) is ast.Constant:
+            return True
         if type(node) is not ast.Name or scope.kind is not Kind.FUNCTION:
             return False
         return scope.owns(self.mangled(node.id)) and self.hooked(node.id) is None

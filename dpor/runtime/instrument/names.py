@@ -37,6 +37,15 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.GtE: ".ge",
 }
 
+OPERAND: dict[type[ast.cmpop], str] = {
+    **COMPARE,
+    ast.In: ".contains",
+    ast.NotIn: ".contains",
+    ast.Is: ".is",
+    ast.IsNot: ".is",
+}
+"""What a link of a chained comparison carries (see `operand`), to be negated for the negative ones."""
+
 HOOK_NAMES: frozenset[str] = frozenset(
     [
         *(".attr", ".meth", ".call", ".setattr", ".delattr"),
@@ -48,7 +57,7 @@ HOOK_NAMES: frozenset[str] = frozenset(
         *(".contains", ".truth", ".format", ".subject", ".tick"),
         *(".iter", ".unpack", ".unpackmap"),
         *(".gload", ".gstore", ".gdel", ".cload", ".cstore"),
-        ".operand",
+        *(".operand", ".is"),
     ]
 )
-"""Every name that instrumented code may need. `.slice` is to be the built-in `slice`, `.operand` is `Operand`."""
+"""Every name that instrumented code may need. Those that do not depend on a runtime are in `SUPPORT`."""

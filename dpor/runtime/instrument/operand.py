@@ -7,8 +7,8 @@ operands that carry the comparison to make with their right-hand neighbour:
 
     .operand(.lt, a) < .operand(.lt, f()) < c
 
-The operator between them is always `<`: it stands for whatever the operand on its left carries, also for `is` and `in`,
-which no class could redefine.
+The operator between them is always `<`: it stands for whatever the operand on its left carries, also for `is` and
+`not in`, which no class could redefine.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from collections.abc import Callable
 class Operand:
     """An operand and the comparison with the next operand. Never seen by the program."""
 
-    __slots__ = ("compare", "value")
+    __slots__ = ("compare", "negated", "value")
 
-    def __init__(self, compare: Callable[[object, object], object], value: object) -> None:
+    def __init__(self, compare: Callable[[object, object], object], value: object, negated: bool = False) -> None:
         self.compare = compare
         self.value = value
+        self.negated = negated
 
     def __lt__(self, other: object) -> object:
-        return self.compare(self.value, other.value if type(other) is Operand else other)
+        result = self.compare(self.value, other.value if type(other) is Operand else other)
+        return not result if self.negated else result

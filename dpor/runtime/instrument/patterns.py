@@ -1,4 +1,4 @@
-"""Patterns of `match`: what they may read of the subject, and the names that they bind."""
+"""Patterns of `match`: what they may read, of the subject and of the program's names, and the names that they bind."""
 
 from __future__ import annotations
 
@@ -22,6 +22,17 @@ def subject_names(node: ast.Match) -> list[str]:
                     found["__match_args__"] = None
                 found.update(dict.fromkeys(inner.kwd_attrs))
     return list(found)
+
+
+def read_names(node: ast.Match) -> list[ast.expr]:
+    """The names that the patterns look up: values (`case Color.RED`), keys and classes; each once."""
+    found: dict[str, ast.expr] = {}
+    for case in node.cases:
+        for inner in walk(case.pattern):
+            if isinstance(inner, (ast.Attribute, ast.Name)):
+                found.setdefault(ast.unparse(inner), inner)
+    parts = {ast.unparse(name.value) for name in found.values() if isinstance(name, ast.Attribute)}
+    return [name for text, name in found.items() if text not in parts]
 
 
 def rename_captures(

@@ -120,8 +120,9 @@ class Scopes:
         self._nodes = nodes
         self._star = star
 
-    def __iter__(self) -> Iterator[Scope]:
-        return iter(self._nodes.values())
+    def items(self) -> list[tuple[ast.AST, Scope]]:
+        """All scopes, with the nodes that open them, in the order of the text."""
+        return [(node, scope) for (node, _), scope in self._nodes.items()]
 
     def of(self, node: ast.AST, kind: Kind) -> Scope:
         return self._nodes[node, kind]
@@ -138,9 +139,9 @@ def analyse(tree: ast.Module, visible_globals: frozenset[str] = frozenset()) -> 
     collector.module(tree)
     scopes = Scopes(collector.root, collector.scopes, collector.star)
     visible = visible_globals | collector.rebound_globals
-    for scope in scopes:
+    for _, scope in scopes.items():
         _note_captures(scope, scopes)
-    for scope in scopes:
+    for _, scope in scopes.items():
         for name in scope.names:
             owner = scope.owner(name)
             if owner is scopes.module:
@@ -340,7 +341,8 @@ class _Collector:
     def _AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.visit(node.value)
-        self.visit(node.target)
+        if node.value is not None or node.simple or type(node.target) is not ast.Name:
+            self.visit(node.target)
         self.visit(node.annotation)
 
     def _For(self, node: ast.For | ast.AsyncFor) -> None:
@@ -410,8 +412,9 @@ class _Collector:
         self._all([*(arg.annotation for arg in _all_args(node.args)), node.returns])
 
     def _type_params(self, node: ast.AST) -> None:
+        private = node.name if isinstance(node, ast.ClassDef) else self.scope.private
         for parameter in getattr(node, "type_params", ()):
-            self._bind(parameter.name)
+            self._bind(mangle(parameter.name, private))
         for parameter in getattr(node, "type_params", ()):
             self._all([getattr(parameter, "bound", None), getattr(parameter, "default_value", None)])
 

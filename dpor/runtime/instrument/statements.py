@@ -8,13 +8,14 @@ may be any object, sees none of it.
 from __future__ import annotations
 
 import ast
+import copy
 import sys
 from typing import Any
 
 from dpor.runtime.instrument import syntax
 from dpor.runtime.instrument.bindings import BindingRewriter
 from dpor.runtime.instrument.names import INPLACE
-from dpor.runtime.instrument.patterns import rename_captures, subject_names
+from dpor.runtime.instrument.patterns import read_names, rename_captures, subject_names
 from dpor.runtime.instrument.scopes import Hooked, Kind
 from dpor.runtime.instrument.syntax import LOAD, Place, assign, at, constant, delete, is_super_call, name, target, thunk
 
@@ -91,30 +92,37 @@ class StatementRewriter(BindingRewriter):
             return node
         before: list[ast.stmt] = []
         temporaries: list[str] = []
-        rest = [node.value] if isinstance(to, ast.Attribute) else [to.slice, node.value]
-        obj, again = self._twice(to.value, rest, before, temporaries)
         if isinstance(to, ast.Attribute):
+            obj, again = self._twice(to.value, [node.value], before, temporaries)
             held = self.call(".attr", to, obj, constant(self.mangled(to.attr), to))
             load = at(ast.Attribute(held, to.attr, LOAD), to)
             parts: tuple[ast.expr, ...] = (again, constant(self.mangled(to.attr), to))
             store = ".setattr"
         else:
-            key, key_again = self._twice(to.slice, rest[1:], before, temporaries)
+            between = [to.slice, node.value]
+            obj, again = self._twice(to.value, between, before, temporaries, steady=self.is_steady(to.slice))
+            key, key_again = self._twice(to.slice, [node.value], before, temporaries)
             load = self.call(".getitem", to, obj, key)
             parts = (again, key_again)
             store = ".setitem"
         value = self.call(hook, node, load, self.visit(node.value))
-        done = [*before, at(ast.Expr(self.call(store, node, value, *parts)), node)]
+        done = [*before, self._effect(self.call(store, to, value, *parts))]
         return [*done, delete(temporaries, node)] if temporaries else done
 
     def _twice(
-        self, node: ast.expr, rest: list[ast.expr], before: list[ast.stmt], temporaries: list[str]
+        self,
+        node: ast.expr,
+        between: list[ast.expr],
+        before: list[ast.stmt],
+        temporaries: list[str],
+        steady: bool = True,
     ) -> tuple[ast.expr, ast.expr]:
-        """The expression as two that give the same object, of which it is the first that evaluates it."""
-        if type(node) is ast.Constant:
-            return node, at(ast.Constant(node.value), node)
-        if self.is_steady(node) and not syntax.binds_names(*rest):
-            return node, name(node.id, node)  # type: ignore[attr-defined]
+        """The expression as two that give the same object, of which it is the first that evaluates it.
+
+        `between`: what is evaluated between the two. `steady`: nothing is evaluated before the first.
+        """
+        if steady and self.is_steady(node) and not syntax.binds_names(*between):
+            return node, syntax.again(node)
         temporary = self.temporary()
         temporaries.append(temporary)
         before.append(assign(target(temporary, node), self.index(node), node))
@@ -230,7 +238,7 @@ class StatementRewriter(BindingRewriter):
 
     def visit_Match(self, node: ast.Match) -> Statements:
         names = at(ast.Tuple([constant(n, node.subject) for n in subject_names(node)], LOAD), node.subject)
-        node.subject = self.call(".subject", node.subject, self.visit(node.subject), names)
+        node.subject = self._with_reads(self.call(".subject", node.subject, self.visit(node.subject), names), node)
         for case in node.cases:
             captures: dict[str, str] = {}
             rename_captures(case.pattern, self.hooked_store, self.temporary, captures)
@@ -245,12 +253,24 @@ class StatementRewriter(BindingRewriter):
                 case.body = [*bound, *gone, *self.block(case.body)]
         return node
 
+    def _with_reads(self, subject: ast.expr, node: ast.Match) -> ast.expr:
+        """`(subject, hooks)[0]`: patterns stay as written, so what they look up by name is announced before."""
+        reads: list[ast.expr] = []
+        for read in map(copy.deepcopy, read_names(node)):
+            announced = self.visit(read)
+            if isinstance(announced, ast.Attribute):
+                reads.append(announced.value)
+            elif isinstance(announced, ast.BoolOp):
+                reads.append(announced.values[0])
+        if not reads:
+            return subject
+        return at(ast.Subscript(at(ast.Tuple([subject, *reads], LOAD), subject), constant(0, subject), LOAD), subject)
+
     def _after(self, stores: list[tuple[str, ast.expr]], temporaries: list[str], guard: ast.expr) -> ast.expr:
-        """`(x := hook(t), t := None, guard)[2]`: captures are bound before the guard is evaluated."""
+        """`(x := hook(t), t := None) and guard`: captures are bound before the guard is evaluated."""
         parts: list[ast.expr] = [at(ast.NamedExpr(target(id, guard), value), guard) for id, value in stores]
         parts += [at(ast.NamedExpr(target(t, guard), constant(None, guard)), guard) for t in temporaries]
-        whole = at(ast.Tuple([*parts, guard], LOAD), guard)
-        return at(ast.Subscript(whole, constant(len(parts), guard), LOAD), guard)
+        return at(ast.BoolOp(ast.And(), [at(ast.Tuple(parts, LOAD), guard), guard]), guard)
 
     # ------------------------------------------------------------------ imports
 

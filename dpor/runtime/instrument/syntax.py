@@ -36,6 +36,14 @@ def constant(value: str | int | None, place: Place) -> ast.Constant:
     return at(ast.Constant(value), place)
 
 
+def again(node: ast.expr) -> ast.expr:
+    """The same name or constant once more."""
+    if isinstance(node, ast.Constant):
+        return at(ast.Constant(node.value), node)
+    assert isinstance(node, ast.Name)
+    return name(node.id, node)
+
+
 def assign(to: ast.expr, value: ast.expr, place: Place) -> ast.Assign:
     return at(ast.Assign([to], value), place)
 
