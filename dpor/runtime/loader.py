@@ -66,6 +66,7 @@ class Loader:
         self.sources: dict[str, str] = {}
         self.visible_globals: dict[str, frozenset[str]] = {}
         self._shadowed: dict[str, types.ModuleType] = {}
+        self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
         self._builtins = dict(vars(builtins), __import__=self._import)
         self._entry: str | None = None
         self.host: HostState | None = None  # from when the program imports a module whose state it may change
@@ -182,8 +183,15 @@ class Loader:
                 return self.load_name(host)
         return self.load_file(file)
 
-    def code_at(self, path: str, plain: types.CodeType) -> types.CodeType | None:
-        """The instrumented code of what was compiled to `plain`: of the same name, at the same line."""
+    def code_at(self, plain: types.CodeType) -> types.CodeType | None:
+        """The instrumented code of what the host compiled to `plain`: of the same name, at the same line."""
+        known = self._codes.get(id(plain))
+        if known is None or known[0] is not plain:
+            known = self._codes[id(plain)] = (plain, self._find_code(plain))
+        return known[1]
+
+    def _find_code(self, plain: types.CodeType) -> types.CodeType | None:
+        path = str(Path(plain.co_filename).resolve())
         for guest in self.modules.values():
             if guest.path == path and guest.code is not None:
                 stack = [guest.code]
@@ -241,6 +249,7 @@ class Loader:
 
     def renew(self) -> None:
         """The facts have changed: compile again with the globals that are visible now."""
+        self._codes.clear()
         for name, guest in self.modules.items():
             guest.module.__dict__.clear()
             guest.module.__dict__.update(

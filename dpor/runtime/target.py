@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import _thread
+import functools
 import importlib
 import inspect
 import sys
 import threading
 import types
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -68,20 +68,22 @@ class _Guests:
     """Turns what a function of the host refers to into what the program would have in its place.
 
     Functions and classes of the program's files become the instrumented ones, functions and classes of `threading` and
-    the like the stand-ins, locks that nobody holds new stand-ins; everything else stays as it is.
+    the like the stand-ins, locks that nobody holds new stand-ins, cached functions new ones with nothing in the cache;
+    everything else stays as it is.
     """
 
     def __init__(self, module: types.ModuleType, loader: Loader) -> None:
         self._module = module
         self._loader = loader
         self._functions: dict[int, types.FunctionType] = {}
+        self._caches: dict[int, Any] = {}
 
     def function(self, plain: types.FunctionType) -> types.FunctionType | None:
         """None if its source is not the program's."""
         known = self._functions.get(id(plain))
         if known is not None:
             return known
-        code = self._loader.code_at(str(Path(plain.__code__.co_filename).resolve()), plain.__code__)
+        code = self._loader.code_at(plain.__code__)
         if code is None:
             return None
         cells = dict(zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=True))
@@ -116,6 +118,11 @@ class _Guests:
         if isinstance(value, (_thread.LockType, _thread.RLock)):
             guest = _stand_ins()[id(threading.Lock if isinstance(value, _thread.LockType) else threading.RLock)]
             return guest()
+        if isinstance(value, functools._lru_cache_wrapper):
+            if id(value) not in self._caches:
+                decorate = _stand_ins()[id(functools.lru_cache)](**value.cache_parameters())
+                self._caches[id(value)] = decorate(self.value(value.__wrapped__))
+            return self._caches[id(value)]
         if type(value).__module__ in ("threading", "queue", "concurrent.futures.thread", "concurrent.futures._base"):
             raise BadTarget(
                 f"a {type(value).__name__} was made outside of the program: make it in the function that is checked"
@@ -129,13 +136,13 @@ class _Guests:
         return found if isinstance(found, type) else plain
 
 
-@cache
+@functools.cache
 def _stand_ins() -> dict[int, Any]:
     """From what the host imports to what the program imports, by identity."""
     from dpor.runtime import stdlib
 
     found: dict[int, Any] = {}
-    for name in ("threading", "queue", "concurrent.futures", "time", "random"):
+    for name in ("threading", "queue", "concurrent.futures", "functools", "time", "random"):
         host, guest = importlib.import_module(name), stdlib.guest_module(name)
         if guest is not None:
             found[id(host)] = guest
@@ -190,7 +197,7 @@ def _of_callable(target: Callable[[], object], loader: Loader) -> Target:
     if not file.is_file():
         raise BadTarget(f"{name}: its source {file} cannot be read, so it cannot be instrumented")
     module = loader.load_host_file(file, target.__module__)
-    if loader.code_at(str(file.resolve()), target.__code__) is None:
+    if loader.code_at(target.__code__) is None:
         raise BadTarget(f"{name}: it was not found in {file} any more; was the file changed after it was imported?")
     if "<locals>" not in name and not target.__closure__ and name.isidentifier() and hasattr(module, name):
         return NamedTarget(module, name, name)
