@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dpor.runtime.standins import copying, datetime, futures, modules, random, state, threading, time
+from dpor.runtime.standins import copying, datetime, functools, futures, modules, random, state, threading, time
 from dpor.runtime.standins.idents import numbering
 from dpor.runtime.standins.modules import StandIn
 from dpor.runtime.standins.simple_queue import SimpleQueue
@@ -140,6 +140,7 @@ _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "_threading_local": _threading_local,
     "queue": _queue,
     "_queue": _queue_c,
+    "functools": functools.module,
     "time": time.module,
     "datetime": datetime.module,
     "random": lambda: random.random_module(guest_module),

@@ -1,0 +1,61 @@
+"""The stand-in for `functools`: caches that threads share are not in C here, and `cached_property` is instrumented."""
+
+from __future__ import annotations
+
+import functools as real
+from pathlib import Path
+from typing import Any
+
+from dpor.runtime import control, hooks, sharing
+from dpor.runtime.standins import caches, copying
+from dpor.runtime.standins.from_threading import only_classes
+from dpor.runtime.standins.locks import RLock
+from dpor.runtime.standins.modules import StandIn, shadow
+
+_AT_THE_FIELDS = ("cache = instance.__dict__", "cache = fields_of(instance)")
+"""That a property is kept in the `__dict__` does not make the others in it one with it."""
+
+
+class Fields:
+    """The `__dict__` of an object, of which single fields are asked for and stored."""
+
+    def __init__(self, obj: Any) -> None:
+        self._obj = obj
+        self._fields = obj.__dict__
+
+    def get(self, name: str, default: Any) -> Any:
+        hooks.attr(self._obj, name)
+        return self._fields.get(name, default)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if control.multi:
+            record = sharing.record_of(self._obj)
+            operation = None if record is None else hooks._write_operation(record, self._obj, name)
+            if operation is not None:
+                control.access(operation)
+            if record is not None:
+                sharing.publish(value)
+        self._fields[name] = value
+
+
+def _cached_property() -> Any:
+    """CPython's own: with a lock up to 3.11, and without later."""
+    path = Path(real.__file__)
+    source = only_classes(path.read_text(), {"cached_property"}).replace(*_AT_THE_FIELDS)
+    names = {
+        "RLock": RLock,
+        "GenericAlias": real.GenericAlias,  # type: ignore[attr-defined]
+        "_NOT_FOUND": getattr(real, "_NOT_FOUND", None),
+        "fields_of": Fields,
+    }
+    return copying.execute("functools", source, str(path), names, lambda name: None).cached_property
+
+
+def module() -> StandIn:
+    return shadow(
+        real,
+        lru_cache=caches.lru_cache,
+        cache=caches.cache,
+        _lru_cache_wrapper=caches.CachedFunction,
+        cached_property=_cached_property(),
+    )

@@ -1,0 +1,74 @@
+"""All outcomes of a few lines of Python, checked as a program: what `scenario` returned, or what ended its threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from dpor.errors import FactWithdrawn
+from dpor.explorers import STRATEGIES
+from dpor.runtime.options import RuntimeOptions
+from dpor.runtime.program import PythonSystem
+from dpor.system import Ending
+
+PREAMBLE = """
+import threading
+
+def run(*bodies):
+    threads = [threading.Thread(target=body) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+class Outcomes(set[Any]):
+    """The outcomes; `limits` are the reasons for which a pass would be inconclusive."""
+
+    limits: set[str]
+    executions: int
+
+
+def outcomes(
+    directory: Path, source: str, strategy: str = "optimal", instrument: tuple[str, ...] = (), most: int = 3000
+) -> Outcomes:
+    """What `scenario` of the source, after the preamble, can come to."""
+    file = directory / "program.py"
+    file.write_text(PREAMBLE + dedent(source))
+    system = PythonSystem(f"{file}::scenario", RuntimeOptions(), instrument)
+    while True:
+        found = Outcomes()
+        found.limits = set()
+        found.executions = 0
+        try:
+            for run in STRATEGIES[strategy](system).explore():
+                found.executions += 1
+                assert found.executions < most, "too many executions"
+                found.limits.update(run.limits)
+                if run.ending is Ending.COMPLETE:
+                    found.add(_told(run.outcome, run.deadlock))
+        except FactWithdrawn:
+            continue
+        return found
+
+
+def _told(outcome: Any, deadlock: Any) -> Any:
+    returned, failures = outcome
+    if deadlock:
+        return "deadlock"
+    return tuple(failures) or thawed(returned)
+
+
+def thawed(value: Any) -> Any:
+    """A frozen value as itself, with lists as tuples, so that it can be in a set."""
+    kind, *rest = value
+    if kind != "builtins":
+        return rest[-1] if len(rest) == 1 else value
+    return tuple(_parts(rest[-1]))
+
+
+def _parts(parts: Any) -> Iterator[Any]:
+    return (thawed(part) if isinstance(part[0], str) else tuple(map(thawed, part)) for part in parts)
