@@ -429,13 +429,13 @@ def iter_(obj: Any) -> Any:
 
 
 def _list_steps(items: list[Any]) -> Generator[Any, None, None]:
-    index = 0
-    if control.multi:
+    index, key = 0, id(items)
+    if control.multi and table.get(key) is not control.current:
         look(items, 0, reads_item)
     for item in items:
         yield item
         index += 1  # noqa: SIM113
-        if control.multi:
+        if control.multi and table.get(key) is not control.current:
             look(items, index, reads_item)
 
 

@@ -1,8 +1,10 @@
 """`call`, the hook around every callee: what is called in place of the function.
 
 Functions of the program, and whatever is known to be harmless, stay as they are: the call itself is the program's own,
-without a frame of ours in between. Others get a wrapper that performs the operation when it is called, after the
-arguments have been evaluated.
+without a frame of ours in between (`warnings`, `namedtuple` and others look at their caller's). Others get a wrapper
+that performs the operation when it is called, after the arguments have been evaluated. While only one thread exists,
+Python functions that are not instrumented stay as they are, too; if their own arguments start the second thread, what
+they do is not seen.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ def _python_function(function: types.FunctionType) -> Any:
     wrapper = wrappers.get(id(function))
     if wrapper is not None:
         return wrapper
-    if hooks.is_instrumented(function):
+    if not control.multi or hooks.is_instrumented(function):
         return function
     module = module_of(function)
     if (module, function.__name__) in READING_FUNCTIONS or module in READING_PYTHON_MODULES:
@@ -69,6 +71,8 @@ def _python_method(method: Any, function: Any) -> Any:
     if type(function) is not _FUNCTION:  # a bound callable of any kind
         inner = call(function)
         return method if inner is function else functools.partial(inner, method.__self__)
+    if not control.multi:
+        return method
     module = module_of(function)
     if hooks.is_instrumented(function) or is_immutable(type(method.__self__)):
         return method

@@ -77,11 +77,15 @@ def _stand_to_write(obj: Any, name: str) -> None:
 # ---------------------------------------------------------------------- length, identity, text
 
 
+_plain_len: Final = len
+"""(Programs under test replace `builtins.len`.)"""
+
+
 @wrap(len)
 def _len(obj: Any, /) -> int:
     if control.multi:
         truth(obj)
-    return len(obj)
+    return _plain_len(obj)
 
 
 @wrap(weakref.ref)

@@ -1,0 +1,221 @@
+"""`exec`, `eval` and `compile`: source that the program makes while it runs is instrumented like its files.
+
+The hooks have to be where the code looks names up. Globals of the program's modules have them. Any other dict that is
+used as globals gets them in its `__builtins__`, which `exec` adds to it anyway: so they are not among its own keys.
+There, each top-level name is a key of the dict and may be read and written by others as that, hence hooked as a
+rebound global is, by `.gload` and `.gstore` of its own.
+
+Code that was compiled elsewhere runs as it is, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import builtins
+import copy
+import sys
+import types
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import Any, Final, Literal
+
+from dpor.runtime import control, sharing
+from dpor.runtime.builtins.registry import wrap
+from dpor.runtime.containers.accesses import stand
+from dpor.runtime.containers.dicts import moves_key, reads_key, writes_key
+from dpor.runtime.instrument import HOOK_NAMES, rewrite
+
+_Mode = Literal["exec", "eval", "single"]
+_FUTURE: Final = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
+"""What code inherits from the code that compiles it."""
+_OWNER: Final = ".owner"
+"""In a `__builtins__` of ours: whose hooks these are."""
+
+_compiled: set[CodeType] = set()
+"""What was compiled here and has no hooks, so that it can be told from code of which nothing is known."""
+
+
+@wrap(exec)
+def _exec(source: Any, globals: Any = None, locals: Any = None, /, **closure: Any) -> None:
+    return _run(exec, source, closure.pop("globals", globals), closure.pop("locals", locals), closure)  # type: ignore[no-any-return]
+
+
+@wrap(eval)
+def _eval(source: Any, globals: Any = None, locals: Any = None, /, **named: Any) -> Any:
+    return _run(eval, source, named.pop("globals", globals), named.pop("locals", locals), named)
+
+
+def _run(function: Callable[..., Any], source: Any, globals: Any, locals: Any, others: Any) -> Any:
+    frame = _caller()
+    if frame is None or not isinstance(globals, (dict, types.NoneType)):
+        return function(source, globals, locals, **others)
+    if globals is None:
+        globals = frame.f_globals
+        if locals is None:
+            locals = _snapshot(frame)
+    elif locals is None:
+        locals = globals
+    if isinstance(source, (str, bytes, bytearray, memoryview)):
+        text = source if isinstance(source, str) else bytes(source)
+        mode: _Mode = "exec" if function is exec else "eval"
+        if mode == "eval":
+            text = text.lstrip(" \t" if isinstance(text, str) else b" \t")  # type: ignore[arg-type]
+        code = _instrumented(text, "<string>", mode, _inherited(frame), -1, locals is globals)
+    elif isinstance(source, CodeType):
+        code = source
+        if control.multi and not is_hooked(code) and code not in _compiled:
+            control.limit(f"code of {code.co_filename} was compiled elsewhere, and what it touches is not seen")
+    else:
+        return function(source, globals, locals, **others)
+    if is_hooked(code):
+        _supply(globals, frame)
+    return function(code, globals, locals, **others)
+
+
+@wrap(compile)
+def _compile(
+    source: Any,
+    filename: Any,
+    mode: Any,
+    flags: int = 0,
+    dont_inherit: bool = False,
+    optimize: int = -1,
+    **others: Any,
+) -> Any:
+    frame = _caller()
+    if frame is None or others or mode not in ("exec", "eval", "single") or flags & ast.PyCF_ONLY_AST:
+        return compile(source, filename, mode, flags, dont_inherit, optimize, **others)
+    if not dont_inherit:
+        flags |= _inherited(frame)
+    if isinstance(source, (str, bytes)) and isinstance(filename, str):
+        return _instrumented(source, filename, mode, flags, optimize, True)
+    return _instrument(source, filename, mode, flags, optimize, True)
+
+
+@wrap(types.FunctionType)
+def _function(*args: Any, **kwargs: Any) -> Any:
+    code, namespace = (*args, None, None)[:2]
+    namespace = kwargs.get("globals", namespace)
+    frame = _caller()
+    if isinstance(code, CodeType) and isinstance(namespace, dict) and frame is not None and is_hooked(code):
+        _supply(namespace, frame)
+    return types.FunctionType(*args, **kwargs)
+
+
+# ---------------------------------------------------------------------- the caller
+
+
+def _caller() -> FrameType | None:
+    """The innermost frame of instrumented code; None if no program is being run."""
+    frame: FrameType | None = sys._getframe(2)
+    while control.current is not None and frame is not None:
+        if ".call" in frame.f_globals or ".call" in frame.f_builtins:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _inherited(frame: FrameType) -> int:
+    return frame.f_code.co_flags & _FUTURE
+
+
+def _snapshot(frame: FrameType) -> Any:
+    """The locals where none are given: the namespace itself, or of a function's a copy."""
+    names = frame.f_locals
+    return dict(names) if frame.f_code.co_flags & _OPTIMIZED and sys.version_info >= (3, 13) else names
+
+
+_OPTIMIZED: Final = 1
+
+# ---------------------------------------------------------------------- the code
+
+
+def _instrument(source: Any, filename: Any, mode: _Mode, flags: int, optimize: int, own_locals: bool) -> CodeType:
+    """The code, with hooks. `own_locals`: what its top level binds is in its globals."""
+    plain = compile(source, filename, mode, flags, True, optimize)  # whose errors are the program's
+    tree: Any = (
+        copy.deepcopy(source)
+        if isinstance(source, ast.AST)
+        else compile(source, filename, mode, flags | ast.PyCF_ONLY_AST, True)
+    )
+    body = [ast.copy_location(ast.Expr(tree.body), tree.body)] if mode == "eval" else tree.body
+    module = ast.Module(body, getattr(tree, "type_ignores", []))
+    rewritten = rewrite(module, visible_globals=frozenset(_visible(module, plain, own_locals)))
+    if mode == "eval":
+        (expression,) = rewritten.body
+        assert isinstance(expression, ast.Expr)
+        tree.body = expression.value
+    elif mode == "single":
+        tree.body = rewritten.body
+    else:
+        tree = rewritten
+    code: CodeType = compile(tree, filename, mode, flags, True, optimize)
+    if not is_hooked(code):
+        _compiled.add(code)
+    return code
+
+
+_instrumented = lru_cache(maxsize=1024)(_instrument)
+
+
+def _visible(module: ast.Module, plain: CodeType, own_locals: bool) -> Iterator[str]:
+    """The names that are, or may be, keys of the globals."""
+    bound = {n.id for n in ast.walk(module) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Name):
+            name = node.id
+            if name in bound if name in bound or hasattr(builtins, name) else True:
+                if own_locals or name not in bound:
+                    yield name
+
+
+@lru_cache(maxsize=4096)
+def is_hooked(code: CodeType) -> bool:
+    """Does the code, or code in it, call hooks?"""
+    return any(name.startswith(".") for name in code.co_names) or any(
+        isinstance(const, CodeType) and is_hooked(const) for const in code.co_consts
+    )
+
+
+# ---------------------------------------------------------------------- the globals
+
+
+def _supply(namespace: dict[str, Any], frame: FrameType) -> None:
+    """Let code with these globals find the hooks, those that the calling code has."""
+    if ".call" in namespace:
+        return
+    present = dict.get(namespace, "__builtins__")
+    if isinstance(present, types.ModuleType):
+        present = vars(present)
+    if isinstance(present, dict) and present.get(_OWNER) == id(namespace):
+        return
+    base = frame.f_builtins if present is None or present is vars(builtins) else present
+    hooks = {name: frame.f_globals.get(name, frame.f_builtins.get(name)) for name in HOOK_NAMES}
+    made = {**base, **hooks, **_hooks_of(namespace), _OWNER: id(namespace)}
+    dict.__setitem__(namespace, "__builtins__", made)
+
+
+def _hooks_of(namespace: dict[str, Any]) -> dict[str, Callable[..., Any]]:
+    """The hooks of top-level names, which are keys of the dict."""
+
+    def touch(kind: str, touches: Callable[..., Any], name: str) -> None:
+        if control.multi:
+            record = sharing.record_of(namespace)
+            if record is not None:
+                stand(kind, touches(record, namespace, name))
+
+    def gload(name: str) -> None:
+        touch("read", reads_key, name)
+
+    def gstore(name: str, value: Any) -> Any:
+        touch("write", writes_key, name)
+        sharing.publish(value)
+        return value
+
+    def gdel(name: str) -> None:
+        touch("delete", moves_key, name)
+
+    return {".gload": gload, ".gstore": gstore, ".gdel": gdel}
