@@ -18,6 +18,7 @@ class Programs:
         self.random = random.Random(seed)
         self.depth = 0
         self.number = 0
+        self.functions = 0
 
     def program(self) -> str:
         lines = self.block("module", ["x", "y"], 5)
@@ -76,7 +77,11 @@ class Programs:
 
     def _displays(self, e: Callable[[], str], names: list[str], kind: str) -> str:
         return self.one(
-            f"({e()}, {e()})", f"[{e()}, *{e()}]", f"{{'k': {e()}, **{self.one(*OBJECTS)}}}", f"(*{e()}, {e()})"
+            f"({e()}, {e()})",
+            f"[{e()}, *{e()}]",
+            f"{{'k': {e()}, **{self.one(*OBJECTS)}}}",
+            f"(*{e()}, {e()})",
+            f"{{{self.one(*OBJECTS)}}}",
         )
 
     def _binary(self, e: Callable[[], str], names: list[str], kind: str) -> str:
@@ -129,7 +134,10 @@ class Programs:
             clauses += f" if {again()}"
         element = self.one(again(), f"(lambda: {again()})()", "(lambda: i)")
         return self.one(
-            f"[{element} {clauses}]", f"list({element} {clauses})", f"{{({again()} is None): {element} {clauses}}}"
+            f"[{element} {clauses}]",
+            f"list({element} {clauses})",
+            f"{{({again()} is None): {element} {clauses}}}",
+            f"{{({again()} is None) {clauses}}}",
         )
 
     def _generator(self, e: Callable[[], str], names: list[str], kind: str) -> str:
@@ -154,6 +162,7 @@ class Programs:
                 self._plain,
                 self._assert,
                 self._annotated,
+                self._import,
             ]
             compound = [self._if, self._while, self._for, self._with, self._try, self._match, self._def, self._class]
             forms = simple if self.depth > 3 or self.random.random() < 0.6 else compound
@@ -163,6 +172,16 @@ class Programs:
             return lines
         finally:
             self.depth -= 1
+
+    def body(self, kind: str, names: list[str]) -> list[str]:
+        """Of a function: compound statements again, if it is not too deep."""
+        depth, self.functions = self.depth, self.functions + 1
+        if self.functions <= 2:
+            self.depth = min(depth, 2)
+        try:
+            return self.block(kind, names, 4)
+        finally:
+            self.depth, self.functions = depth, self.functions - 1
 
     def value(self, kind: str, names: list[str]) -> str:
         return self.expression(kind, names)
@@ -191,6 +210,12 @@ class Programs:
         obj = self.one(*OBJECTS)
         return [
             self.one(f"{obj}.m: {obj}.note = {self.value(kind, names)}", f"{obj}[0]: {obj}.note", f"w: {obj}.note = 1")
+        ]
+
+    def _import(self, kind: str, names: list[str]) -> list[str]:
+        name = self.one(*names)
+        return [
+            self.one(f"import string as {name}", f"from string import digits as {name}, hexdigits", "import os.path")
         ]
 
     def _augmented(self, kind: str, names: list[str]) -> list[str]:
@@ -259,6 +284,7 @@ class Programs:
             f"a.m | b.n as {x}",
             f"int() as {x}",
             "1 | 2",
+            "None | a.n",
         ]
         lines = []
         for pattern in self.random.sample(patterns, 2):
@@ -285,7 +311,7 @@ class Programs:
         local = [n for n in ("x", "y", "z") if n not in free and n not in named]
         parameters = f"z={self.value(kind, names)}" if "z" in local and "z" not in named else ""
         body = [*declared, *(f"{n} = d.{n}" for n in local if n != "z" or not parameters)]
-        body += self.block(inner, sorted({*local, *named, *free, "x"}), 4)
+        body += self.body(inner, sorted({*local, *named, *free, "x"}))
         body.append("log('locals', sorted(n for n in locals() if n[0] != '.'))")
         if self.random.random() < 0.3:
             body.append(f"return {self.value(inner, [*local, 'x'])}")

@@ -45,6 +45,23 @@ def test_programs() -> None:
     assert compared > 100
 
 
+def test_programs_use_the_whole_language() -> None:
+    """Every statement, expression and pattern of the oldest Python that we support."""
+    used = set()
+    for source in (Programs(seed).program() for seed in range(150)):
+        if compiles(source):
+            used |= {type(node) for node in ast.walk(ast.parse(source))}
+    old = {"Num", "Str", "Bytes", "NameConstant", "Ellipsis", "_ast_Ellipsis"}
+    later = {"TypeAlias", "TryStar"}
+    for name, kind in vars(ast).items():
+        if (
+            isinstance(kind, type)
+            and issubclass(kind, (ast.stmt, ast.expr, ast.pattern))
+            and kind.__subclasses__() == []
+        ):
+            assert kind in used or name in old | later, name
+
+
 @pytest.mark.slow
 def test_many_programs() -> None:
     different, compared = differing(range(1000, 31000))

@@ -339,6 +339,7 @@ def test_loops(source: str, expected: str) -> None:
 def test_a_rebound_enumerate_is_not_trusted() -> None:
     assert "for .t1 in" in rewritten("enumerate = b\nfor i, x in enumerate(a): pass")
     assert "for .t1 in" in rewritten("from m import *\nfor i, x in enumerate(a): pass")
+    assert "for .t1 in" in rewritten("def f():\n global enumerate\n enumerate = b\nfor i, x in enumerate(a): pass")
 
 
 @table(

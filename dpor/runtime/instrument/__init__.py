@@ -10,7 +10,9 @@ ours can be written by the program: all begin with a dot.
     syntax.py       nodes, and what the syntax alone tells
     operand.py      links of chained comparisons
 
-What is not hooked: `from m import *` into a rebound global, and the annotations, which stay as they are.
+What is not hooked: annotations, type parameters and type aliases, which stay as they are; the binding of a rebound
+global by `from m import *` or `type`; an operator, or `+=` of a plain local name, whose other operand is a number that
+is written out (no built-in container takes part in it; an array in C of somebody else's may).
 """
 
 from __future__ import annotations

@@ -115,9 +115,12 @@ class Scope:
 class Scopes:
     """The scopes of a module, found by the node that opens them."""
 
-    def __init__(self, module: Scope, nodes: dict[tuple[ast.AST, Kind], Scope], star: bool) -> None:
+    def __init__(
+        self, module: Scope, nodes: dict[tuple[ast.AST, Kind], Scope], visible: frozenset[str], star: bool
+    ) -> None:
         self.module = module
         self._nodes = nodes
+        self._visible = visible
         self._star = star
 
     def items(self) -> list[tuple[ast.AST, Scope]]:
@@ -130,15 +133,15 @@ class Scopes:
     def is_builtin(self, name: str, scope: Scope) -> bool:
         """Does nothing in this module bind that name of a built-in?"""
         owner = scope.owner(name)
-        return owner is self.module and name not in owner.bound and not self._star
+        return owner is self.module and name not in owner.bound and name not in self._visible and not self._star
 
 
 def analyse(tree: ast.Module, visible_globals: frozenset[str] = frozenset()) -> Scopes:
     """The scopes of a module, each with the names that need hooks in it."""
     collector = _Collector()
     collector.module(tree)
-    scopes = Scopes(collector.root, collector.scopes, collector.star)
     visible = visible_globals | collector.rebound_globals
+    scopes = Scopes(collector.root, collector.scopes, visible, collector.star)
     for _, scope in scopes.items():
         _note_captures(scope, scopes)
     for _, scope in scopes.items():
