@@ -180,7 +180,10 @@ def _is_harmless(kind: type, name: str) -> bool:
 
 def is_instrumented(function: types.FunctionType) -> bool:
     """Does the function perform its own operations: the program's code, or a stand-in's?"""
-    return ".call" in function.__globals__ or function.__globals__.get("__name__", "").startswith("dpor.runtime")
+    names = function.__globals__
+    if ".call" in names or ".call" in function.__builtins__:  # type: ignore[attr-defined]
+        return True
+    return names.get("__name__", "").startswith("dpor.runtime")  # type: ignore[no-any-return]
 
 
 def standin(obj: Any, record: Record, name: str) -> Any:

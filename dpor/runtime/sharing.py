@@ -251,7 +251,9 @@ def _publish(value: Any, root: Hashable = None) -> None:
 
 def _children(obj: Any, kind: type) -> list[Any]:
     if kind is types.FunctionType:
+        executed = ".call" in obj.__builtins__  # by `exec`: its globals are no module's
         return [
+            *([obj.__globals__] if executed else ()),
             *(obj.__closure__ or ()),
             *(obj.__defaults__ or ()),
             *(obj.__kwdefaults__ or {}).values(),

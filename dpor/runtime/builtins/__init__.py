@@ -5,6 +5,7 @@ table      which function has which wrapper, and which modules need none
 unknown    functions that nothing is known of: one step that changes what it can reach
 taking     functions that take the items of an iterable, at once or one by one; iterators over iterators
 objects    attributes by name, `id`, `hash`, text, namespaces
+executing  `exec`, `eval`, `compile`
 operating  `operator`, `heapq`, `bisect`, `copy`
 """
 

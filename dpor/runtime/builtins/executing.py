@@ -9,7 +9,6 @@ Code that was compiled elsewhere runs as it is, and the verdict says so.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -26,7 +25,9 @@ from dpor.runtime import control, sharing
 from dpor.runtime.builtins.registry import wrap
 from dpor.runtime.containers.accesses import stand
 from dpor.runtime.containers.dicts import moves_key, reads_key, writes_key
-from dpor.runtime.instrument import HOOK_NAMES, rewrite
+from dpor.runtime.containers.kinds import is_hooked
+from dpor.runtime.instrument import HOOK_NAMES, _deep_recursion, rewrite
+from dpor.runtime.instrument.scopes import analyse
 
 _Mode = Literal["exec", "eval", "single"]
 _FUTURE: Final = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
@@ -39,19 +40,22 @@ _compiled: set[CodeType] = set()
 
 
 @wrap(exec)
-def _exec(source: Any, globals: Any = None, locals: Any = None, /, **closure: Any) -> None:
-    return _run(exec, source, closure.pop("globals", globals), closure.pop("locals", locals), closure)  # type: ignore[no-any-return]
+def _exec(*args: Any, **others: Any) -> Any:
+    return _run(exec, args, others)
 
 
 @wrap(eval)
-def _eval(source: Any, globals: Any = None, locals: Any = None, /, **named: Any) -> Any:
-    return _run(eval, source, named.pop("globals", globals), named.pop("locals", locals), named)
+def _eval(*args: Any, **others: Any) -> Any:
+    return _run(eval, args, others)
 
 
-def _run(function: Callable[..., Any], source: Any, globals: Any, locals: Any, others: Any) -> Any:
+def _run(function: Callable[..., Any], args: tuple[Any, ...], others: dict[str, Any]) -> Any:
     frame = _caller()
-    if frame is None or not isinstance(globals, (dict, types.NoneType)):
-        return function(source, globals, locals, **others)
+    source, globals, locals = (*args, None, None, None)[:3]
+    globals, locals = others.get("globals", globals), others.get("locals", locals)
+    known = 1 <= len(args) <= 3 and isinstance(globals, (dict, types.NoneType)) and _NAMED.issuperset(others)
+    if frame is None or not known:
+        return function(*args, **others)
     if globals is None:
         globals = frame.f_globals
         if locals is None:
@@ -69,10 +73,16 @@ def _run(function: Callable[..., Any], source: Any, globals: Any, locals: Any, o
         if control.multi and not is_hooked(code) and code not in _compiled:
             control.limit(f"code of {code.co_filename} was compiled elsewhere, and what it touches is not seen")
     else:
-        return function(source, globals, locals, **others)
+        return function(*args, **others)
+    others = {name: value for name, value in others.items() if name == "closure"}
     if is_hooked(code):
         _supply(globals, frame)
+        if locals is globals:
+            locals = Names(globals)
     return function(code, globals, locals, **others)
+
+
+_NAMED: Final = frozenset({"globals", "locals", "closure"})
 
 
 @wrap(compile)
@@ -119,12 +129,15 @@ def _caller() -> FrameType | None:
 
 
 def _inherited(frame: FrameType) -> int:
-    return frame.f_code.co_flags & _FUTURE
+    flags: int = frame.f_code.co_flags & _FUTURE
+    return flags
 
 
 def _snapshot(frame: FrameType) -> Any:
     """The locals where none are given: the namespace itself, or of a function's a copy."""
-    names = frame.f_locals
+    names: Any = frame.f_locals
+    if type(names) is Names:
+        return names.globals
     return dict(names) if frame.f_code.co_flags & _OPTIMIZED and sys.version_info >= (3, 13) else names
 
 
@@ -135,7 +148,7 @@ _OPTIMIZED: Final = 1
 
 def _instrument(source: Any, filename: Any, mode: _Mode, flags: int, optimize: int, own_locals: bool) -> CodeType:
     """The code, with hooks. `own_locals`: what its top level binds is in its globals."""
-    plain = compile(source, filename, mode, flags, True, optimize)  # whose errors are the program's
+    compile(source, filename, mode, flags, True, optimize)  # whose errors are the program's
     tree: Any = (
         copy.deepcopy(source)
         if isinstance(source, ast.AST)
@@ -143,7 +156,8 @@ def _instrument(source: Any, filename: Any, mode: _Mode, flags: int, optimize: i
     )
     body = [ast.copy_location(ast.Expr(tree.body), tree.body)] if mode == "eval" else tree.body
     module = ast.Module(body, getattr(tree, "type_ignores", []))
-    rewritten = rewrite(module, visible_globals=frozenset(_visible(module, plain, own_locals)))
+    with _deep_recursion():
+        rewritten = rewrite(module, visible_globals=frozenset(_visible(module, own_locals)))
     if mode == "eval":
         (expression,) = rewritten.body
         assert isinstance(expression, ast.Expr)
@@ -161,26 +175,35 @@ def _instrument(source: Any, filename: Any, mode: _Mode, flags: int, optimize: i
 _instrumented = lru_cache(maxsize=1024)(_instrument)
 
 
-def _visible(module: ast.Module, plain: CodeType, own_locals: bool) -> Iterator[str]:
+def _visible(module: ast.Module, own_locals: bool) -> Iterator[str]:
     """The names that are, or may be, keys of the globals."""
-    bound = {n.id for n in ast.walk(module) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    for node in ast.walk(module):
-        if isinstance(node, ast.Name):
-            name = node.id
-            if name in bound if name in bound or hasattr(builtins, name) else True:
-                if own_locals or name not in bound:
-                    yield name
-
-
-@lru_cache(maxsize=4096)
-def is_hooked(code: CodeType) -> bool:
-    """Does the code, or code in it, call hooks?"""
-    return any(name.startswith(".") for name in code.co_names) or any(
-        isinstance(const, CodeType) and is_hooked(const) for const in code.co_consts
-    )
+    scopes = analyse(module)
+    declared = {name for node in ast.walk(module) if isinstance(node, ast.Global) for name in node.names}
+    for name in {name for _, scope in scopes.items() for name in scope.names}:
+        if own_locals or name in declared if name in scopes.module.bound else not hasattr(builtins, name):
+            yield name
 
 
 # ---------------------------------------------------------------------- the globals
+
+
+class Names:
+    """The locals of code whose locals are its globals. Temporaries are kept apart: threads may share the rest."""
+
+    __slots__ = ("globals", "own")
+
+    def __init__(self, globals: dict[str, Any]) -> None:
+        self.globals = globals
+        self.own: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        return (self.own if name.startswith(".") else self.globals)[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        (self.own if name.startswith(".") else self.globals)[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del (self.own if name.startswith(".") else self.globals)[name]
 
 
 def _supply(namespace: dict[str, Any], frame: FrameType) -> None:

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any, Final
 
 from dpor.runtime import control, hooks, sharing
+from dpor.runtime.builtins.executing import Names
 from dpor.runtime.builtins.registry import set_wrapper, wrap, wrappers
 from dpor.runtime.builtins.unknown import stand_to_read
 from dpor.runtime.containers.identity import stable_id
@@ -175,9 +176,9 @@ _OPTIMIZED: Final = 1
 
 
 def _locals_of(frame: FrameType) -> Any:
-    names = frame.f_locals
+    names: Any = frame.f_locals
     if not frame.f_code.co_flags & _OPTIMIZED:
-        return names
+        return names.globals if type(names) is Names else names
     return {name: value for name, value in names.items() if not name.startswith(".")}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -30,7 +31,16 @@ def static(kind: type, name: str, default: Any = None) -> Any:
 def is_program(function: types.FunctionType) -> bool:
     """Is this Python function instrumented? (What `dataclass` and its like generate has the program's globals, and is
     in none of its files.)"""
-    return control.is_guest_file(function.__code__.co_filename)
+    code = function.__code__
+    return control.is_guest_file(code.co_filename) or (code.co_filename.startswith("<") and is_hooked(code))
+
+
+@lru_cache(maxsize=4096)
+def is_hooked(code: types.CodeType) -> bool:
+    """Does the code, or code in it, call hooks?"""
+    return any(name.startswith(".") for name in code.co_names) or any(
+        isinstance(const, types.CodeType) and is_hooked(const) for const in code.co_consts
+    )
 
 
 _IMMUTABLE: Final = frozenset(
