@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpor.errors import BadTarget
 from dpor.runtime.instrument import instrument
+from dpor.runtime.standins.outside import watched
 
 if TYPE_CHECKING:
     from dpor.runtime.host import HostState
@@ -109,7 +110,8 @@ class Loader:
         for name, guest in self.modules.items():
             self._enter(name, guest.module)
         try:
-            yield
+            with watched():
+                yield
         finally:
             sys.meta_path.remove(finder)
             for name in self.modules:

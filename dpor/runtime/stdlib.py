@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dpor.runtime.standins import copying, datetime, functools, futures, modules, random, state, threading, time
+from dpor.runtime.standins import copying, datetime, functools, futures, modules, outside, random, state, threading, time
 from dpor.runtime.standins.idents import numbering
 from dpor.runtime.standins.modules import StandIn
 from dpor.runtime.standins.simple_queue import SimpleQueue
@@ -147,6 +147,8 @@ _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "secrets": _secrets,
     "uuid": random.uuid_module,
     "os": random.os_module,
+    "signal": outside.signal_module,
+    "socket": outside.socket_module,
     "sched": _sched,
     "concurrent": _concurrent,
     "concurrent.futures": _futures,

@@ -16,10 +16,9 @@ from types import ModuleType
 from typing import Any, Final
 
 from dpor.runtime import control
-from dpor.runtime.standins import copying
+from dpor.runtime.standins import copying, outside
 from dpor.runtime.standins.modules import StandIn, shadow
 from dpor.runtime.standins.time import time
-from dpor.runtime.standins.unmodelled import refusing
 
 CPUS: Final = 4
 """What `os.cpu_count()` answers, so that a pool has the same number of threads on every machine."""
@@ -96,9 +95,7 @@ def os_module() -> StandIn:
     for name in ("process_cpu_count",):
         if hasattr(real_os, name):
             changed[name] = changed["cpu_count"]
-    for name in ("fork", "forkpty"):
-        if hasattr(real_os, name):
-            changed[name] = refusing(f"os.{name}", "the process that is checked must stay one")
+    changed.update(outside.refused_of(real_os, outside.OS))
     changed["register_at_fork"] = lambda **hooks: None
     return shadow(real_os, **changed)
 

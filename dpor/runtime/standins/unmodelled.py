@@ -11,7 +11,11 @@ from dpor.runtime import control
 
 def refuse(what: str, instead: str) -> NoReturn:
     """End the check: a program that catches exceptions must not go on as if the call had failed."""
-    error = Unsupported(f"{what} is not modelled: {instead}")
+    give_up(f"{what} is not modelled: {instead}")
+
+
+def give_up(message: str) -> NoReturn:
+    error = Unsupported(message)
     if control.current is None or control.unwinding:
         raise error
     control._fail(error)

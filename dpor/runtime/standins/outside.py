@@ -1,0 +1,134 @@
+"""What would leave the one process, or the one OS thread, in which a program is checked: refused, in one clear line.
+
+The program's own `os`, `signal` and `socket` refuse by themselves. Code of others has the real modules, so while a
+program is run, those tell real threads and forks of it from the host's own (`watched`).
+
+Files, subprocesses that are waited for and the rest of the operating system are left alone: they are the outside world,
+which is taken to answer the same in every run (a run that differs is `NotDeterministic`).
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import signal as real_signal
+import socket as real_socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType, ModuleType
+from typing import Any, Final
+
+from dpor.runtime import control
+from dpor.runtime.standins.modules import StandIn, shadow
+from dpor.runtime.standins.unmodelled import give_up, refuse, refusing
+
+_ONE_PROCESS: Final = "the process that is checked must stay one"
+_STAYS: Final = "it would end the checker too; raise SystemExit or an exception instead"
+_NO_WAITING: Final = "nothing here waits for it without stopping all threads; give the program an object in its place"
+
+OS: Final[dict[str, str]] = {
+    **dict.fromkeys(("fork", "forkpty", "posix_spawn", "posix_spawnp"), _ONE_PROCESS),
+    **dict.fromkeys(("_exit", "abort"), _STAYS),
+    **dict.fromkeys([name for name in dir(os) if name.startswith("exec") and name[-1] in "lvpe"], _STAYS),
+    **dict.fromkeys(("pipe", "pipe2", "openpty", "eventfd"), _NO_WAITING),
+    **dict.fromkeys(("kill", "killpg"), "signals come at moments that no schedule has"),
+}
+"""Names of `os`, and what is said of each."""
+
+
+def refused_of(module: ModuleType, names: dict[str, str]) -> dict[str, Any]:
+    """Stand-ins for those of the names that the module has here."""
+    return {name: refusing(f"{module.__name__}.{name}", why) for name, why in names.items() if hasattr(module, name)}
+
+
+# ---------------------------------------------------------------------- signal and socket
+
+_SIGNALS: Final = (
+    "alarm", "setitimer", "pause", "sigwait", "sigwaitinfo", "sigtimedwait", "raise_signal", "pthread_kill",
+    "set_wakeup_fd",
+)  # fmt: skip
+
+
+def signal_module() -> StandIn:
+    """Handlers may be installed; no signal comes."""
+
+    def handlers() -> dict[Any, Any]:
+        found: dict[Any, Any] = control.threads[0].data.setdefault("signal handlers", {})
+        return found
+
+    def getsignal(signalnum: Any, /) -> Any:
+        return handlers().get(int(signalnum), real_signal.getsignal(signalnum))
+
+    def signal(signalnum: Any, handler: Any, /) -> Any:
+        if control.current.id != 0:
+            raise ValueError("signal only works in main thread of the main interpreter")
+        if not callable(handler) and handler not in (real_signal.SIG_IGN, real_signal.SIG_DFL):
+            raise TypeError("signal handler must be signal.SIG_IGN, signal.SIG_DFL, or a callable object")
+        before = getsignal(signalnum)
+        handlers()[int(signalnum)] = handler
+        return before
+
+    names = dict.fromkeys(_SIGNALS, "signals come at moments that no schedule has")
+    return shadow(real_signal, getsignal=getsignal, signal=signal, **refused_of(real_signal, names))
+
+
+def socket_module() -> StandIn:
+    names = ("socket", "socketpair", "create_connection", "create_server", "fromfd", "SocketType")
+    return shadow(real_socket, **refused_of(real_socket, dict.fromkeys(names, _NO_WAITING)))
+
+
+# ---------------------------------------------------------------------- what code of others does
+
+_here = 0
+"""The OS thread in which the program is run."""
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """While the program runs: code that is not instrumented may neither start a real thread nor fork."""
+    global _here
+    _here = _thread.get_ident()
+    for names, name, _, guarded in _GUARDED:
+        names[name] = guarded
+    try:
+        yield
+    finally:
+        for names, name, real, _ in _GUARDED:
+            names[name] = real
+
+
+def _guard(real: Callable[..., Any], refusal: Callable[[], None]) -> Callable[..., Any]:
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        if control.current is not None and _thread.get_ident() == _here:
+            refusal()
+        return real(*args, **kwargs)
+
+    return guarded
+
+
+def _refuse_thread() -> None:
+    frame: FrameType | None = sys._getframe(2)
+    thread: object = None
+    while frame is not None and frame.f_globals.get("__name__") == "threading":
+        thread = frame.f_locals.get("self", thread)
+        frame = frame.f_back
+    kind = type(thread)
+    name = "a thread" if thread is None else f"a {kind.__module__}.{kind.__qualname__}"
+    module = "?" if frame is None else str(frame.f_globals.get("__name__"))
+    give_up(f"{module} starts {name}, a real thread that no schedule has: add --instrument {module.partition('.')[0]}")
+
+
+_GUARDED: Final = [
+    (vars(module), name, vars(module)[name], _guard(vars(module)[name], refusal))
+    for module, name, refusal in (
+        (threading, "_start_new_thread", _refuse_thread),
+        (threading, "_start_joinable_thread", _refuse_thread),
+        (_thread, "start_new_thread", _refuse_thread),
+        (_thread, "start_joinable_thread", _refuse_thread),
+        (os, "fork", lambda: refuse("os.fork", _ONE_PROCESS)),
+    )
+    if hasattr(module, name)
+]
+"""In which namespace, which name, what it is, and what takes its place."""
