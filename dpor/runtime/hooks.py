@@ -20,6 +20,9 @@ from dpor.runtime import control, sharing
 from dpor.runtime.instrument import SUPPORT
 from dpor.runtime.sharing import STRUCTURE, Record, publish, record_of, table
 
+_HOLDERS: Final = (type, types.ModuleType, types.FunctionType)
+"""What has attributes, and is found by all threads under a name instead of by a record."""
+
 # ---------------------------------------------------------------------- attributes
 
 
@@ -114,7 +117,7 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
     if control.multi:
         record = record_of(obj)
         if record is None:
-            if isinstance(obj, (type, types.ModuleType)):
+            if isinstance(obj, _HOLDERS):
                 _write_class_or_module(obj, name)
                 publish(value)
         else:
@@ -122,7 +125,7 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
             if operation is not None:
                 control.access(operation)
             publish(value)
-    elif isinstance(obj, (type, types.ModuleType, types.FunctionType)):
+    elif isinstance(obj, _HOLDERS):
         control.dirty = True
     setattr(obj, name, value)
 
@@ -132,13 +135,13 @@ def delattr_(obj: Any, name: str) -> None:
     if control.multi:
         record = record_of(obj)
         if record is None:
-            if isinstance(obj, (type, types.ModuleType)):
+            if isinstance(obj, _HOLDERS):
                 _write_class_or_module(obj, name)
         else:
             operation = _write_operation(record, obj, name)
             if operation is not None:
                 control.access(operation)
-    elif isinstance(obj, (type, types.ModuleType, types.FunctionType)):
+    elif isinstance(obj, _HOLDERS):
         control.dirty = True
     delattr(obj, name)
 

@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpor.errors import BadTarget
+from dpor.runtime.builtins import generating
 from dpor.runtime.instrument import instrument
-from dpor.runtime.standins.outside import watched
+from dpor.runtime.standins import outside
 
 if TYPE_CHECKING:
     from dpor.runtime.host import HostState
@@ -67,6 +68,7 @@ class Loader:
         self.sources: dict[str, str] = {}
         self.visible_globals: dict[str, frozenset[str]] = {}
         self._shadowed: dict[str, types.ModuleType] = {}
+        self._host_modules: list[str] = []
         self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
         self._builtins = dict(vars(builtins), __import__=self._import)
         self._entry: str | None = None
@@ -82,6 +84,18 @@ class Loader:
                 self._root = candidate
                 return
         self._root = directory
+
+    def _hide_host_modules(self) -> None:
+        """The host may have imported the program's modules: the program is to import its own."""
+        for name, module in list(sys.modules.items()):
+            origin = getattr(getattr(module, "__spec__", None), "origin", None)
+            if name not in self.modules and self._is_program(name, origin):
+                self._host_modules.append(name)
+                self._shadowed[name] = sys.modules.pop(name)
+
+    def is_program_module(self, name: str, default: types.ModuleType) -> bool:
+        """Is a module that the host knows by this name one of the program's?"""
+        return name == "__main__" or name in self.modules or default.__name__.endswith(name)
 
     def is_guest_file(self, filename: str) -> bool:
         return filename in self._files
@@ -107,10 +121,13 @@ class Loader:
         finder = _Finder(self)
         sys.meta_path.insert(0, finder)
         self._shadowed = {}
+        for name in self._host_modules:
+            if name not in self.modules and name in sys.modules:
+                self._shadowed[name] = sys.modules.pop(name)
         for name, guest in self.modules.items():
             self._enter(name, guest.module)
         try:
-            with watched():
+            with outside.watched(), generating.watched():
                 yield
         finally:
             sys.meta_path.remove(finder)
@@ -157,6 +174,7 @@ class Loader:
         if str(directory) not in sys.path:
             sys.path.insert(0, str(directory))
         name = ".".join(parts)
+        self._hide_host_modules()
         if name in sys.stdlib_module_names or name in _NEVER:
             name = f"__target_{name}__"
         self._entry = str(file)
@@ -220,10 +238,7 @@ class Loader:
         return default if guest is None and default.__name__.endswith(name) else guest.module if guest else _NONE
 
     def load_name(self, name: str) -> types.ModuleType:
-        for known in [m for m in sys.modules if name == m or name.startswith(m + ".")]:
-            spec = getattr(sys.modules[known], "__spec__", None)
-            if known not in self.modules and spec is not None and self._is_program(known, spec.origin):
-                self._shadowed[known] = sys.modules.pop(known)
+        self._hide_host_modules()
         return importlib.import_module(name)
 
     def compile(self, name: str, path: str, module: types.ModuleType) -> GuestModule:

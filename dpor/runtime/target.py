@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import _thread
-import functools
-import importlib
 import inspect
 import sys
-import threading
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
 from dpor.errors import BadTarget
+from dpor.runtime.guests import Guests
 from dpor.runtime.loader import Loader
 
 
@@ -49,7 +46,7 @@ class NamedTarget:
 
 class ClosureTarget:
     """A function of the host: its instrumented code, with the closure and defaults that it had, as the program would
-    have them (see `_Guests`)."""
+    have them (see `dpor.runtime.guests`)."""
 
     def __init__(self, function: types.FunctionType, module: types.ModuleType, loader: Loader) -> None:
         self._function = function
@@ -58,98 +55,10 @@ class ClosureTarget:
         self.function()
 
     def function(self) -> Callable[[], object]:
-        guests = _Guests(self._module, self._loader)
+        guests = Guests(self._module, self._loader)
         made = guests.function(self._function)
         assert made is not None
         return made
-
-
-class _Guests:
-    """Turns what a function of the host refers to into what the program would have in its place.
-
-    Functions and classes of the program's files become the instrumented ones, functions and classes of `threading` and
-    the like the stand-ins, locks that nobody holds new stand-ins, cached functions new ones with nothing in the cache;
-    everything else stays as it is.
-    """
-
-    def __init__(self, module: types.ModuleType, loader: Loader) -> None:
-        self._module = module
-        self._loader = loader
-        self._functions: dict[int, types.FunctionType] = {}
-        self._caches: dict[int, Any] = {}
-
-    def function(self, plain: types.FunctionType) -> types.FunctionType | None:
-        """None if its source is not the program's."""
-        known = self._functions.get(id(plain))
-        if known is not None:
-            return known
-        code = self._loader.code_at(plain.__code__)
-        if code is None:
-            return None
-        cells = dict(zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=True))
-        closure = {name: types.CellType() for name in code.co_freevars}
-        made = types.FunctionType(
-            code,
-            self._loader.globals_of(code.co_filename, self._module),
-            plain.__name__,
-            None,
-            tuple(closure[name] for name in code.co_freevars),
-        )
-        self._functions[id(plain)] = made
-        made.__defaults__ = None if plain.__defaults__ is None else tuple(self.value(v) for v in plain.__defaults__)
-        made.__kwdefaults__ = {name: self.value(v) for name, v in (plain.__kwdefaults__ or {}).items()}
-        made.__dict__.update(plain.__dict__)
-        for name, cell in cells.items():
-            try:
-                content = cell.cell_contents
-            except ValueError:
-                continue
-            closure[name].cell_contents = self.value(content)
-        return made
-
-    def value(self, value: Any) -> Any:
-        stand_in = _stand_ins().get(id(value))
-        if stand_in is not None:
-            return stand_in
-        if isinstance(value, types.FunctionType):
-            return self.function(value) or value
-        if isinstance(value, type):
-            return self._class(value)
-        if isinstance(value, (_thread.LockType, _thread.RLock)):
-            guest = _stand_ins()[id(threading.Lock if isinstance(value, _thread.LockType) else threading.RLock)]
-            return guest()
-        if isinstance(value, functools._lru_cache_wrapper):
-            if id(value) not in self._caches:
-                decorate = _stand_ins()[id(functools.lru_cache)](**value.cache_parameters())
-                self._caches[id(value)] = decorate(self.value(value.__wrapped__))
-            return self._caches[id(value)]
-        if type(value).__module__ in ("threading", "queue", "concurrent.futures.thread", "concurrent.futures._base"):
-            raise BadTarget(
-                f"a {type(value).__name__} was made outside of the program: make it in the function that is checked"
-            )
-        return value
-
-    def _class(self, plain: type) -> Any:
-        found: Any = self._loader.module_named(plain.__module__, self._module)
-        for name in plain.__qualname__.split("."):
-            found = getattr(found, name, None)
-        return found if isinstance(found, type) else plain
-
-
-@functools.cache
-def _stand_ins() -> dict[int, Any]:
-    """From what the host imports to what the program imports, by identity."""
-    from dpor.runtime import stdlib
-
-    found: dict[int, Any] = {}
-    for name in ("threading", "queue", "concurrent.futures", "functools", "time", "random"):
-        host, guest = importlib.import_module(name), stdlib.guest_module(name)
-        if guest is not None:
-            found[id(host)] = guest
-            for key, value in vars(host).items():
-                if callable(value) and not key.startswith("__") and getattr(guest, key, value) is not value:
-                    found[id(value)] = getattr(guest, key)
-    return found
 
 
 def open_target(target: str | Callable[[], object], loader: Loader) -> Target:

@@ -100,12 +100,15 @@ class Thread(Startable):
             raise RuntimeError("threads can only be started once")
 
     def run(self) -> None:
+        from dpor.runtime.builtins import call
+
         try:
             if self._target is not None:
+                target = call(self._target)
                 if type(self._args) is tuple and not self._kwargs:
-                    self._target(*self._args)
+                    target(*self._args)
                 else:
-                    from_threading.call(self._target, self._args, self._kwargs)
+                    from_threading.call(target, self._args, self._kwargs)
         finally:
             del self._target, self._args, self._kwargs
 
