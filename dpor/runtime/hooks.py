@@ -54,10 +54,10 @@ def attr(obj: Any, name: str) -> Any:
 
 
 _ways: dict[type, dict[str, int]] = {}
-_PLAIN, _CALLED, _LATER = 1, 2, 3
+_PLAIN, _CALLED, _LATER, _OF_SUPER = 1, 2, 3, 4
 """How the callee of `obj.m(...)` is found: a function of the class, of which nothing need be known; a callable that is
 loaded like any field, and that `call` has to look at; a method in C of an object that may be private, given arguments
-that may not be."""
+that may not be; a method of a base class, which may be in C or not instrumented."""
 
 
 def meth(obj: Any, name: str) -> Any:
@@ -69,6 +69,8 @@ def meth(obj: Any, name: str) -> Any:
         way = _ways.setdefault(kind, {})[name] = _way(kind, name)
     if way == _PLAIN:
         return obj
+    if way == _OF_SUPER:
+        return _looked_at(obj, name)
     if way == _LATER:
         return _looked_at(obj, name) if control.multi and record_of(obj) is None else attr(obj, name)
     found = attr_with_classes(obj, name)
@@ -89,6 +91,8 @@ def _looked_at(obj: Any, name: str) -> Any:
 def _way(kind: type, name: str) -> int:
     if issubclass(kind, (types.ModuleType, type)):
         return _CALLED
+    if kind is super:
+        return _OF_SUPER
     if sharing.is_neutral(kind):
         return _PLAIN
     found, _ = _static(kind, name)
@@ -156,7 +160,8 @@ def _read_operation(record: Record, obj: Any, name: str) -> Any:
         return None if _is_harmless(kind, name) else standin
     if found is not _MISSING and _is_data_descriptor(found):
         if not isinstance(found, types.MemberDescriptorType):
-            return None  # a property: what it does is instrumented itself
+            # What a property does is instrumented itself, or else one step.
+            return _opaque_property if _getter_is_opaque(found) else None
     elif isinstance(found, types.FunctionType) and not is_instrumented(found):
         return _opaque_method
     if field_key(kind, name) not in control.facts:
@@ -201,6 +206,20 @@ class Holder:
 
     def __init__(self, name: str, value: Any) -> None:
         self.__dict__[name] = value
+
+
+def _getter_is_opaque(descriptor: Any) -> bool:
+    getter = descriptor.fget if isinstance(descriptor, property) else _static(type(descriptor), "__get__")[0]
+    return isinstance(getter, types.FunctionType) and not is_instrumented(getter)
+
+
+def _opaque_property(obj: Any, record: Record, name: str) -> Any:
+    from dpor.runtime.builtins import call
+
+    found = _static(type(obj), name)[0]
+    if isinstance(found, property):
+        return Holder(name, call(found.fget)(obj))
+    return Holder(name, call(type(found).__get__)(found, obj, type(obj)))
 
 
 def _opaque_method(obj: Any, record: Record, name: str) -> Any:

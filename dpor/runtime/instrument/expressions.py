@@ -182,7 +182,7 @@ class ExpressionRewriter:
 
     def _attribute(self, node: ast.Attribute, hook: str) -> ast.expr:
         value = self.visit(node.value)
-        if is_super_call(value):
+        if is_super_call(value) and hook == ".attr":
             node.value = value
         else:
             node.value = self.call(hook, value, value, constant(self.mangled(node.attr), value))
