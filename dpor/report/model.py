@@ -45,12 +45,12 @@ class Failure:
     thread: str
     file: str | None = None
     line: int | None = None
-    schedule: tuple[Action, ...] = ()
-    threads: tuple[str, ...] = ()
-    trace: tuple[Step, ...] = ()
+    schedule: tuple[Action, ...] = attrs.field(default=(), repr=False)
+    threads: tuple[str, ...] = attrs.field(default=(), repr=False)
+    trace: tuple[Step, ...] = attrs.field(default=(), repr=False)
     output: str = ""
     needs_timeout: bool = False
-    details: tuple[str, ...] = ()
+    details: tuple[str, ...] = attrs.field(default=(), repr=False)
     switches: int = 0
     execution: int = 0
     occurrences: int = 1
