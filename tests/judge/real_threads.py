@@ -1,0 +1,848 @@
+"""The judge of the runtime: a program, as it is written, on real threads of the operating system.
+
+Nothing of `dpor.runtime` takes part (but `freeze`, which compares results). The source is compiled as it stands and runs
+on real threads, of which one moves at a time: the one with the baton. `sys.settrace` with `f_trace_opcodes` stops it
+before each bytecode of the program's file, and there a schedule may hand the baton on. `threading`, `queue` and
+`concurrent.futures` are CPython's own source on a lock of ours that is built on the baton, so a thread that blocks is
+known to block. The code of these modules is not stopped at bytecodes, only at each lock.
+
+What CPython's C code does in one bytecode is one step here, whatever dpor takes it for. So a result that is seen here
+and that no search of dpor finds is an access that no hook sees.
+"""
+
+from __future__ import annotations
+
+import _thread
+import builtins
+import dis
+import functools
+import gc
+import importlib
+import io
+import itertools
+import random
+import re
+import sys
+import types
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from dpor.runtime.canonical import freeze
+
+PATIENCE: Final = 30.0
+"""Seconds after which a run is taken to hang, which is a fault of the judge."""
+MOST_POINTS: Final = 50_000
+"""Points of one run, after which it is given up: a program that spins."""
+STOPS_IN_A_ROW: Final = 2_000
+"""Points that one thread passes while others could move, after which these get a turn: a thread that spins."""
+
+
+class Outcome(NamedTuple):
+    """How a run ended, in the words that `dpor_outcome` (in `against.py`) also uses."""
+
+    returned: Hashable
+    failures: tuple[str, ...]
+    stuck: tuple[str, ...]
+
+
+def outcome(returned: Hashable, failures: Iterable[str], stuck: Iterable[str]) -> Outcome:
+    """Without addresses, and in order."""
+    return Outcome(_plain(returned), tuple(sorted(map(_plain, failures))), tuple(sorted(stuck)))
+
+
+_ADDRESS: Final = re.compile("0x[0-9a-f]+")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return _ADDRESS.sub("0x", value) if isinstance(value, str) and "0x" in value else value
+
+
+class Abort(BaseException):
+    """Unwinds the threads of a run that is over."""
+
+
+# ---------------------------------------------------------------------- schedules
+
+
+class Move(NamedTuple):
+    """A thread that may have the baton next; `timeout`: because its wait times out."""
+
+    thread: int
+    timeout: bool = False
+
+
+class Schedule:
+    """Decides who goes on. `local`: does it want to be asked before bytecodes that touch only their own frame?
+
+    patience   points that may be passed before `choose` is asked again
+    """
+
+    local = True
+    patience = 1
+
+    def choose(self, moves: list[Move], mine: Move | None, free: bool) -> Move:
+        """One of `moves`. `mine`: what the thread with the baton does if nothing happens, None if it is blocked or done.
+        `free`: that it is left is no preemption."""
+        raise NotImplementedError
+
+
+class AtRandom(Schedule):
+    """Bursts of random length, or a few preemptions at random points of an otherwise undisturbed run."""
+
+    def __init__(self, rng: random.Random, length: int) -> None:
+        self._rng = rng
+        self._mean = rng.choice([1, 2, 3, 5, 8, 13, 30]) if rng.random() < 0.6 else 0
+        self._marks = sorted(rng.randrange(max(length, 2)) for _ in range(rng.choice([0, 1, 1, 2, 2, 3])))
+        self._passed = 0
+        self.patience = self._next()
+
+    def _next(self) -> int:
+        if self._mean:
+            return 1 if self._mean == 1 else 1 + int(self._rng.expovariate(1 / self._mean))
+        while self._marks:
+            mark = self._marks.pop(0)
+            if mark > self._passed:
+                return mark - self._passed
+        return MOST_POINTS
+
+    def choose(self, moves: list[Move], mine: Move | None, free: bool) -> Move:
+        if mine is None or not free:
+            self._passed += self.patience
+            self.patience = self._next()
+        if mine is not None and len(moves) > 1 and not free:
+            moves = [move for move in moves if move != mine]
+        plain = [move for move in moves if not move.timeout]
+        if plain and self._rng.random() < 0.8:
+            moves = plain
+        return self._rng.choice(moves)
+
+
+class Decision(NamedTuple):
+    at: int
+    move: Move
+
+
+class Following(Schedule):
+    """The run that leaves the undisturbed one at the given decisions only; writes down where others would be possible.
+
+    idle_main   the main thread only starts and joins others, so it is not preempted
+    """
+
+    local = False
+
+    def __init__(self, decisions: tuple[Decision, ...], idle_main: bool = False) -> None:
+        self._idle_main = idle_main
+        self._decisions = {decision.at: decision.move for decision in decisions}
+        self._last = decisions[-1].at if decisions else -1
+        self._asked = 0
+        self.alternatives: list[tuple[Decision, bool]] = []
+
+    def choose(self, moves: list[Move], mine: Move | None, free: bool) -> Move:
+        if self._idle_main and mine is not None and mine.thread == 1:
+            return mine
+        at = self._asked
+        self._asked += 1
+        default = mine or next((move for move in moves if not move.timeout), moves[0])
+        if at > self._last:
+            nobody = all(move.timeout for move in moves)
+            for move in moves:
+                if move != default:
+                    costs = move.timeout and not nobody or not free
+                    self.alternatives.append((Decision(at, move), costs))
+        return self._decisions.get(at, default)
+
+
+# ---------------------------------------------------------------------- one run
+
+
+class Thread:
+    """A real thread of a run. `gate` is released to give it the baton."""
+
+    __slots__ = (
+        "clock", "daemon", "done", "fresh", "gate", "number", "quiet", "row", "sentinel", "sites", "timed", "timed_out",
+        "waits",
+    )  # fmt: skip
+
+    def __init__(self, number: int, daemon: bool) -> None:
+        self.number = number
+        self.daemon = daemon
+        self.gate = _thread.allocate_lock()
+        self.gate.acquire()
+        self.waits: Lock | None = None
+        self.timed = False
+        self.timed_out = False
+        self.done = False
+        self.fresh = True
+        self.quiet = 1
+        self.sentinel: Lock | None = None
+        self.clock = 1_000.0
+        self.sites: dict[Hashable, int] = {}
+        self.row = 0
+
+
+class Baton:
+    """One run: its threads and who has the baton. Only the thread that has it touches anything here."""
+
+    def __init__(self, schedule: Schedule, timeout_limit: int) -> None:
+        self.schedule = schedule
+        self.threads: list[Thread] = []
+        self.timeout_limit = timeout_limit
+        self.patience = schedule.patience
+        self.points = 0
+        self.failures: list[str] = []
+        self.stuck: tuple[Thread, ...] = ()
+        self.cut = False
+        self.over = False
+        self.aborting = False
+        self.finished = _thread.allocate_lock()
+        self.finished.acquire()
+        self.current: Thread = self.new_thread(False)
+        self.current.fresh = False
+        self.current.quiet = 0
+
+    def new_thread(self, daemon: bool) -> Thread:
+        thread = Thread(len(self.threads) + 1, daemon)
+        self.threads.append(thread)
+        return thread
+
+    # -- points
+
+    def point(self) -> None:
+        """Before a bytecode, or an operation on a lock: another thread may go first."""
+        me = self.current
+        free = me.fresh
+        me.fresh = False
+        me.quiet = 0
+        self.points += 1
+        me.row += 1
+        self.patience -= 1
+        if self.patience > 0 and not free and me.row < STOPS_IN_A_ROW:
+            return
+        if self.points > MOST_POINTS:
+            self.cut = True
+            self.end()
+            raise Abort
+        moves = self.moves()
+        if len(moves) > 1:
+            mine = Move(me.number)
+            if me.row >= STOPS_IN_A_ROW:
+                mine = next((move for move in moves if move != mine and not move.timeout), mine)
+                me.row = 0
+                self.give(mine)
+            else:
+                self.give(self.schedule.choose(moves, mine, free))
+        if self.patience <= 0:
+            self.patience = self.schedule.patience
+
+    def moves(self) -> list[Move]:
+        """Who could have the baton: a blocked thread whose lock is free, or whose wait may time out."""
+        moves = []
+        waiting = []
+        for thread in self.threads:
+            if thread.done:
+                continue
+            if thread.waits is None or not thread.waits.held:
+                moves.append(Move(thread.number))
+            elif thread.timed:
+                waiting.append(thread)
+        for thread in waiting:
+            if not moves or thread.sites[_site(thread)] < self.timeout_limit:
+                moves.append(Move(thread.number, timeout=True))
+        return moves
+
+    def give(self, move: Move) -> None:
+        """The thread of the move has the baton; this one waits for it."""
+        me = self.current
+        to = self.threads[move.thread - 1]
+        if move.timeout:
+            to.timed_out = True
+            to.sites[_site(to)] += 1
+        if to is not me:
+            me.row = 0
+            self.current = to
+            to.gate.release()
+            me.gate.acquire()
+            if self.aborting:
+                raise Abort
+
+    def wait_for(self, lock: Lock, timed: bool) -> bool:
+        """Until the lock is free; False if the wait has timed out."""
+        me = self.current
+        me.waits, me.timed, me.timed_out = lock, timed, False
+        if timed:
+            _enter_site(me)
+        try:
+            while lock.held and not me.timed_out:
+                moves = self.moves()
+                if not moves:
+                    self.deadlock()
+                    raise Abort
+                self.give(self.schedule.choose(moves, None, True))
+            return not me.timed_out
+        finally:
+            me.waits, me.timed = None, False
+
+    # -- the end
+
+    def leave(self) -> None:
+        """The thread with the baton is done: somebody else gets it, or the run is over."""
+        me = self.current
+        me.done = True
+        if self.aborting or self.over:
+            self.finished.release()
+            return
+        if all(thread.done for thread in self.threads if not thread.daemon):
+            self.over = True
+            self.finished.release()
+            return
+        moves = self.moves()
+        if not moves:
+            self.stuck = tuple(thread for thread in self.threads if not thread.done and not thread.daemon)
+            self.over = True
+            self.finished.release()
+            return
+        move = self.schedule.choose(moves, None, True)
+        to = self.threads[move.thread - 1]
+        if move.timeout:
+            to.timed_out = True
+            to.sites[_site(to)] += 1
+        self.current = to
+        to.gate.release()
+
+    def deadlock(self) -> None:
+        self.stuck = tuple(thread for thread in self.threads if not thread.done and not thread.daemon)
+        self.end()
+
+    def end(self) -> None:
+        """By the thread with the baton, which then raises `Abort`."""
+        self.over = self.aborting = True
+
+    def unwind(self) -> None:
+        """By the host, when the run is over: the threads that are left go, one by one."""
+        self.aborting = True
+        for thread in self.threads:
+            if not thread.done:
+                self.current = thread
+                thread.gate.release()
+                if not self.finished.acquire(timeout=PATIENCE):
+                    raise RuntimeError(f"thread {thread.number} of a judged program does not end")
+
+
+def _site(thread: Thread) -> Hashable:
+    return thread.sites["here"]
+
+
+def _enter_site(thread: Thread) -> None:
+    """Where in the program the thread waits."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename not in _files:
+        frame = frame.f_back  # type: ignore[assignment]
+    site: Hashable = None if frame is None else (id(frame.f_code), frame.f_lineno)
+    thread.sites["here"] = site  # type: ignore[assignment]
+    thread.sites.setdefault(site, 0)
+
+
+_skipped: frozenset[int] = frozenset()
+"""Lines of the program at which runs with few preemptions have none."""
+
+_baton: Baton = Baton(Schedule(), 1)
+_baton.current.quiet = 1
+_files: set[str] = set()
+
+
+# ---------------------------------------------------------------------- the modules that threads come from
+
+
+class Lock:
+    """`_thread.lock` on the baton."""
+
+    def __init__(self) -> None:
+        self.held = False
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        if not blocking and timeout != -1:
+            raise ValueError("can't specify a timeout for a non-blocking call")
+        if timeout < 0 and timeout != -1:
+            raise ValueError("timeout value must be a non-negative number")
+        baton = _baton
+        if baton.aborting:
+            raise Abort
+        if not baton.current.quiet:
+            baton.point()
+        if self.held:
+            if not blocking or timeout == 0:
+                return False
+            if not baton.wait_for(self, timeout > 0):
+                baton.current.clock += timeout
+                return False
+        self.held = True
+        return True
+
+    def release(self) -> None:
+        baton = _baton
+        if baton.aborting:
+            self.held = False
+            return
+        if not baton.current.quiet:
+            baton.point()
+        if not self.held:
+            raise RuntimeError("release unlocked lock")
+        self.held = False
+
+    def locked(self) -> bool:
+        if not _baton.aborting and not _baton.current.quiet:
+            _baton.point()
+        return self.held
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def _at_fork_reinit(self) -> None:
+        self.held = False
+
+    acquire_lock, release_lock, locked_lock = acquire, release, locked
+
+
+class _Handle:
+    """`_thread._ThreadHandle` of 3.13."""
+
+    def __init__(self) -> None:
+        self.ident: int | None = None
+        self.done = Lock()
+        self.done.held = True
+
+    def join(self, timeout: float | None = None) -> None:
+        if self.done.held and (timeout is None or timeout > 0):
+            _baton.wait_for(self.done, timeout is not None)
+
+    def is_done(self) -> bool:
+        return not self.done.held
+
+    def _set_done(self) -> None:
+        self.done.held = False
+
+
+def _start(function: Callable[..., object], args: tuple[Any, ...] = (), kwargs: Any = None) -> int:
+    daemon = getattr(getattr(function, "__self__", None), "daemon", True)
+    return _start_real(function, args, kwargs or {}, daemon, None)
+
+
+def _start_joinable(function: Callable[..., object], handle: _Handle | None = None, daemon: bool = True) -> _Handle:
+    handle = handle or _Handle()
+    handle.ident = _start_real(function, (), {}, daemon, handle.done)
+    return handle
+
+
+def _start_real(
+    function: Callable[..., object], args: tuple[Any, ...], kwargs: Any, daemon: bool, done: Lock | None
+) -> int:
+    baton = _baton
+    thread = baton.new_thread(daemon)
+    thread.sentinel = done
+
+    def body() -> None:
+        thread.gate.acquire()
+        try:
+            if not baton.aborting:
+                sys.settrace(_trace)
+                function(*args, **kwargs)
+        except (Abort, SystemExit):
+            pass
+        except BaseException as error:
+            baton.failures.append(f"Thread {thread.number}: {message(error)}")
+        finally:
+            sys.settrace(None)
+            if thread.sentinel is not None:
+                thread.sentinel.held = False
+            baton.leave()
+
+    _thread.start_new_thread(body, ())
+    return thread.number
+
+
+def _set_sentinel() -> Lock:
+    lock = _baton.current.sentinel = Lock()
+    return lock
+
+
+def _get_ident() -> int:
+    return _baton.current.number
+
+
+def _module(name: str, /, **names: Any) -> types.ModuleType:
+    module = types.ModuleType(name)
+    vars(module).update(names)
+    return module
+
+
+_THREAD: Final = _module(
+    "_thread",
+    allocate_lock=Lock,
+    lock=Lock,
+    LockType=Lock,
+    start_new_thread=_start,
+    start_joinable_thread=_start_joinable,
+    daemon_threads_allowed=lambda: True,
+    _ThreadHandle=_Handle,
+    _make_thread_handle=lambda ident: _Handle(),
+    _get_main_thread_ident=lambda: 1,
+    _shutdown=lambda: None,
+    _set_sentinel=_set_sentinel,
+    get_ident=_get_ident,
+    error=RuntimeError,
+    TIMEOUT_MAX=_thread.TIMEOUT_MAX,
+    stack_size=_thread.stack_size,
+    _local=_thread._local,
+    _is_main_interpreter=lambda: True,
+    _ExceptHookArgs=_thread._ExceptHookArgs,  # type: ignore[attr-defined]
+    _excepthook=lambda args: None,
+)
+
+
+class _PlainWeakSet:
+    """Nothing reads `threading._dangling` but a fork."""
+
+    def add(self, item: object) -> None: ...
+    def discard(self, item: object) -> None: ...
+
+
+def _sleep(seconds: float) -> None:
+    if _baton.aborting:
+        raise Abort
+    _baton.point()
+    _baton.current.clock += seconds
+
+
+def _now() -> float:
+    return _baton.current.clock
+
+
+def _no_fork() -> types.ModuleType:
+    import os
+
+    names = {key: value for key, value in vars(os).items() if key != "register_at_fork"}
+    return _module("os", **names)
+
+
+class _Modules:
+    """What a program imports, in copies that begin anew with each run."""
+
+    def __init__(self) -> None:
+        time = importlib.import_module("time")
+        self._fixed = {
+            "_thread": _THREAD,
+            "_weakrefset": _module("_weakrefset", WeakSet=_PlainWeakSet),
+            "_queue": _module("_queue", Empty=importlib.import_module("_queue").Empty),
+            "time": _module(
+                "time", **{**vars(time), "sleep": _sleep, "time": _now, "monotonic": _now, "perf_counter": _now}
+            ),
+        }
+        self._os = _no_fork()
+        self._executed: dict[str, types.ModuleType] = {}
+        self._threading = self._execute("threading")
+        self._kept = dict(vars(self._threading))
+        self._main = dict(vars(self._threading._main_thread))
+        self._in_library = False
+        _quieten(self._threading.Thread)
+        self.program_builtins = dict(vars(builtins), __import__=functools.partial(self._import, False))
+
+    def begin(self) -> None:
+        """Before each run."""
+        threading = self._threading
+        names = vars(threading)
+        names.update(self._kept)
+        main = names["_main_thread"]
+        vars(main).update(self._main)
+        if "_tstate_lock" in self._main:
+            main._tstate_lock = Lock()
+            main._tstate_lock.held = True
+        names["_active_limbo_lock"] = names["RLock"]()
+        main._started = names["Event"]()
+        main._started._flag = True
+        names["_active"] = {1: main}
+        names["_limbo"] = {}
+        names["_threading_atexits"] = []
+        names["_counter"] = itertools.count(1).__next__
+        if "_shutdown_locks" in names:
+            names["_shutdown_locks"] = set()
+            names["_shutdown_locks_lock"] = Lock()
+        names["excepthook"] = _thread_failed
+        self._executed = {"threading": threading}
+
+    def at_exit(self) -> None:
+        self._threading._SHUTTING_DOWN = True
+        for call in reversed(self._threading._threading_atexits):
+            call()
+
+    def _execute(self, name: str) -> types.ModuleType:
+        module = _module(name, __builtins__=dict(vars(builtins), __import__=functools.partial(self._import, True)))
+        vars(module)["__package__"] = name.rpartition(".")[0]
+        self._executed[name] = module
+        if name == "functools":  # which takes its lock from `_thread` if there is one
+            _THREAD.RLock = self._threading.RLock  # type: ignore[attr-defined]
+        exec(_library_code(name), vars(module))
+        vars(_THREAD).pop("RLock", None)
+        return module
+
+    def _import(
+        self, library: bool, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> Any:
+        if name == "os" and library:
+            return self._os
+        if name == "concurrent.futures" or (name == "concurrent" and not library):
+            return self._futures(bool(fromlist))
+        if name in self._fixed:
+            return self._fixed[name]
+        if name in ("threading", "queue") or (name == "functools" and not library):
+            return self._executed.get(name) or self._execute(name)
+        return builtins.__import__(name, globals, locals, fromlist, level)
+
+    def _futures(self, inner: bool) -> types.ModuleType:
+        package = self._executed.get("concurrent.futures")
+        if package is None:
+            package = self._executed["concurrent.futures"] = _module("concurrent.futures")
+            base = self._execute("concurrent.futures._base")
+            public = {key: value for key, value in vars(base).items() if not key.startswith("__")}
+            vars(package).update(public, _base=base)
+            thread = self._execute("concurrent.futures.thread")
+            vars(package).update(thread=thread, ThreadPoolExecutor=thread.ThreadPoolExecutor)
+        return package if inner else _module("concurrent", futures=package)
+
+
+@functools.cache
+def _library_code(name: str) -> types.CodeType:
+    module = importlib.import_module(name)
+    assert module.__file__ is not None
+    return compile(Path(module.__file__).read_text(), module.__file__, "exec")
+
+
+def _quieten(thread_class: Any) -> None:
+    """The locks with which threads are started and joined are no points: every program has them, and they decide
+    nothing."""
+    for name in ("start", "join"):
+
+        def quiet(plain: Any) -> Any:
+            @functools.wraps(plain)
+            def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+                me = _baton.current
+                me.quiet += 1
+                try:
+                    return plain(self, *args, **kwargs)
+                finally:
+                    me.quiet = max(me.quiet - 1, 0)
+
+            return wrapper
+
+        setattr(thread_class, name, quiet(getattr(thread_class, name)))
+
+
+def _thread_failed(args: Any) -> None:
+    if not issubclass(args.exc_type, (Abort, SystemExit)) and not _baton.aborting:
+        _baton.failures.append(f"{args.thread.name}: {message(args.exc_value)}")
+
+
+def message(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except BaseException:
+        text = "<its text cannot be had: __str__ failed>"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+# ---------------------------------------------------------------------- stopping before bytecodes
+
+_LOCAL_NAMES: Final = frozenset(
+    {
+        "CACHE", "COPY", "COPY_FREE_VARS", "EXTENDED_ARG", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_FORWARD",
+        "KW_NAMES", "LOAD_ASSERTION_ERROR", "LOAD_CONST", "LOAD_FAST", "LOAD_FAST_AND_CLEAR", "LOAD_FAST_CHECK",
+        "LOAD_FAST_LOAD_FAST", "LOAD_CLOSURE", "MAKE_CELL", "MAKE_FUNCTION", "NOP", "PRECALL", "PUSH_NULL",
+        "RESUME", "RETURN_GENERATOR", "SWAP", "BUILD_TUPLE", "BUILD_LIST", "POP_EXCEPT", "PUSH_EXC_INFO", "RERAISE",
+        "POP_JUMP_IF_NONE", "POP_JUMP_FORWARD_IF_NONE", "POP_JUMP_FORWARD_IF_NOT_NONE", "POP_JUMP_IF_NOT_NONE",
+    }
+)  # fmt: skip
+"""Bytecodes that read and write only their own frame: to switch before one is to switch before the next that does not."""
+
+_LOCAL: Final = frozenset(dis.opmap[name] for name in _LOCAL_NAMES if name in dis.opmap)
+_tracers: dict[int, tuple[types.CodeType, Any, Any]] = {}
+
+
+def _trace(frame: Any, event: str, arg: object) -> Any:
+    code = frame.f_code
+    if code.co_filename not in _files:
+        return None
+    frame.f_trace_opcodes = True
+    frame.f_trace_lines = False
+    known = _tracers.get(id(code))
+    if known is None:
+        known = _tracers[id(code)] = (code, *_tracers_of(code))
+    return known[1] if _baton.schedule.local else known[2]
+
+
+def _tracers_of(code: types.CodeType) -> tuple[Any, Any]:
+    stops = bytearray(byte not in _LOCAL for byte in code.co_code)
+    for start, end, line in code.co_lines():
+        if line in _skipped:
+            stops[start:end] = bytes(end - start)
+
+    def every(frame: Any, event: str, arg: object) -> Any:
+        if event == "opcode":
+            baton = _baton
+            if baton.aborting:
+                raise Abort
+            baton.point()
+        return every
+
+    def some(frame: Any, event: str, arg: object) -> Any:
+        if event == "opcode":
+            baton = _baton
+            if baton.aborting:
+                raise Abort
+            if stops[frame.f_lasti] or baton.current.fresh:
+                baton.point()
+        return some
+
+    return every, some
+
+
+# ---------------------------------------------------------------------- the judge
+
+
+class Judge:
+    """A program to be judged: a file, and the name of a function in it that takes no arguments.
+
+    skip   lines at which the runs with few preemptions have none
+    """
+
+    def __init__(
+        self, file: Path, function: str = "scenario", timeout_limit: int = 1, skip: frozenset[int] = frozenset()
+    ) -> None:
+        self._skip = skip
+        self._file = str(file)
+        self._name = file.stem
+        self._function = function
+        self._code = compile(file.read_text(), self._file, "exec")
+        self._timeout_limit = timeout_limit
+        self._modules = _modules()
+        self.length = 50
+        self.cuts = 0
+        self.runs = 0
+
+    def run(self, schedule: Schedule) -> Outcome | None:
+        """One run; None if it was given up."""
+        global _baton
+        baton = _baton = Baton(schedule, self._timeout_limit)
+        self._modules.begin()
+        result: list[Hashable] = [None]
+
+        def main() -> None:
+            thread = baton.threads[0]
+            thread.gate.acquire()
+            try:
+                namespace = {"__name__": self._name, "__builtins__": self._modules.program_builtins}
+                module = types.ModuleType(self._name)
+                module.__dict__.update(namespace)
+                sys.modules[self._name] = module
+                exec(self._code, module.__dict__)
+                sys.settrace(_trace)
+                try:
+                    try:
+                        value = module.__dict__[self._function]()
+                    finally:
+                        sys.settrace(None)
+                    result[0] = freeze(value)
+                except (Abort, SystemExit):
+                    pass
+                except BaseException as error:
+                    baton.failures.append(f"MainThread: {message(error)}")
+                    del error
+                if not baton.aborting:
+                    self._modules.at_exit()
+            except Abort:
+                pass
+            finally:
+                baton.leave()
+
+        _thread.start_new_thread(main, ())
+        baton.threads[0].gate.release()
+        if not baton.finished.acquire(timeout=PATIENCE):
+            raise RuntimeError(f"a judged program hangs: {self._file}")
+        names = {number: thread.name for number, thread in self._modules._threading._active.items()}
+        stuck = [str(names.get(thread.number, thread.number)) for thread in baton.stuck]
+        ended = outcome(result[0], baton.failures, stuck)
+        baton.unwind()
+        sys.modules.pop(self._name, None)
+        self.length = max(10, (self.length + baton.points) // 2)
+        if baton.cut:
+            self.cuts += 1
+            return None
+        return ended
+
+    def at_random(self, runs: int, seed: int) -> set[Outcome]:
+        """What so many random runs show."""
+        rng = random.Random(seed)
+        with quiet(), _traced(self._file, self._skip):
+            seen = {self.run(AtRandom(rng, self.length)) for _ in range(runs)}
+        return {outcome for outcome in seen if outcome is not None}
+
+    def systematically(self, preemptions: int, most: int = 1_000_000, idle_main: bool = False) -> set[Outcome]:
+        """What all runs with so many preemptions show (the first `most` of them). Fewer preemptions come first."""
+        seen: set[Outcome | None] = set()
+        level: list[tuple[Decision, ...]] = [()]
+        self.runs = 0
+        with quiet(), _traced(self._file, self._skip):
+            for left in range(preemptions, -1, -1):
+                following: list[tuple[Decision, ...]] = []
+                while level:
+                    decisions = level.pop()
+                    if self.runs >= most:
+                        break
+                    self.runs += 1
+                    schedule = Following(decisions, idle_main)
+                    seen.add(self.run(schedule))
+                    for decision, costs in schedule.alternatives:
+                        if not costs:
+                            level.append((*decisions, decision))
+                        elif left:
+                            following.append((*decisions, decision))
+                level = following
+        return {outcome for outcome in seen if outcome is not None}
+
+
+@functools.cache
+def _modules() -> _Modules:
+    return _Modules()
+
+
+@contextmanager
+def _traced(file: str, skip: frozenset[int]) -> Iterator[None]:
+    global _skipped
+    _skipped = skip
+    _files.add(file)
+    try:
+        yield
+    finally:
+        _files.discard(file)
+        _tracers.clear()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No printing, and no garbage collection at moments of its own."""
+    old = sys.stdout, sys.stderr
+    collects = gc.isenabled()
+    gc.disable()
+    sys.stdout = sys.stderr = io.StringIO()
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = old
+        if collects:
+            gc.enable()
+            gc.collect()

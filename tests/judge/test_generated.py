@@ -1,0 +1,45 @@
+"""Generated programs: what real threads show of them, dpor finds.
+
+`DPOR_JUDGE_PROGRAMS`: how many; `DPOR_JUDGE_FIRST`: the first seed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dpor.runtime.options import RuntimeOptions
+from tests.judge.against import missed, search
+from tests.judge.real_threads import Judge
+from tests.properties.python_programs import program
+
+PROGRAMS = int(os.environ.get("DPOR_JUDGE_PROGRAMS", "100"))
+FIRST = int(os.environ.get("DPOR_JUDGE_FIRST", "0"))
+RUNS = 60
+BLOCKS = 10
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_outcomes_on_real_threads_are_found(block: int, tmp_path: Path) -> None:
+    judged = 0
+    seeds = range(FIRST + block * PROGRAMS // BLOCKS, FIRST + (block + 1) * PROGRAMS // BLOCKS)
+    for seed in seeds:
+        file = tmp_path / f"program_{seed}.py"
+        file.write_text(program(seed))
+        judged += judge_one(file, seed)
+    assert judged * 2 >= len(seeds)
+
+
+def judge_one(file: Path, seed: int) -> bool:
+    """False if there are too many interleavings to list."""
+    options = RuntimeOptions(timeout_limit=1)
+    found = search(f"{file}::scenario", none=150, optimal=1_500, options=options)
+    if not found.finished:
+        return False
+    judge = Judge(file, timeout_limit=1)
+    seen = judge.at_random(RUNS, seed)
+    message = missed(seen, found, file)
+    assert not message, f"seed {seed}: {message}"
+    return True
