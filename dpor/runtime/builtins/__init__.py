@@ -6,6 +6,7 @@ unknown    functions that nothing is known of: one step that changes what it can
 taking     functions that take the items of an iterable, at once or one by one; iterators over iterators
 objects    attributes by name, `id`, `hash`, text, namespaces
 executing  `exec`, `eval`, `compile`
+generating the methods that `dataclasses` and `attrs` make
 operating  `operator`, `heapq`, `bisect`, `copy`
 """
 

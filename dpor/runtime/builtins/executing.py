@@ -67,7 +67,7 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], others: dict[str, 
         mode: _Mode = "exec" if function is exec else "eval"
         if mode == "eval":
             text = text.lstrip(" \t" if isinstance(text, str) else b" \t")  # type: ignore[arg-type]
-        code = _instrumented(text, "<string>", mode, _inherited(frame), -1, locals is globals)
+        code = instrumented(text, "<string>", mode, _inherited(frame), -1, locals is globals)
     elif isinstance(source, CodeType):
         code = source
         if control.multi and not is_hooked(code) and code not in _compiled:
@@ -76,7 +76,7 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], others: dict[str, 
         return function(*args, **others)
     others = {name: value for name, value in others.items() if name == "closure"}
     if is_hooked(code):
-        _supply(globals, frame)
+        supply(globals, frame)
         if locals is globals:
             locals = Names(globals)
     return function(code, globals, locals, **others)
@@ -101,7 +101,7 @@ def _compile(
     if not dont_inherit:
         flags |= _inherited(frame)
     if isinstance(source, (str, bytes)) and isinstance(filename, str):
-        return _instrumented(source, filename, mode, flags, optimize, True)
+        return instrumented(source, filename, mode, flags, optimize, True)
     return _instrument(source, filename, mode, flags, optimize, True)
 
 
@@ -111,7 +111,7 @@ def _function(*args: Any, **kwargs: Any) -> Any:
     namespace = kwargs.get("globals", namespace)
     frame = _caller()
     if isinstance(code, CodeType) and isinstance(namespace, dict) and frame is not None and is_hooked(code):
-        _supply(namespace, frame)
+        supply(namespace, frame)
     return types.FunctionType(*args, **kwargs)
 
 
@@ -146,8 +146,10 @@ _OPTIMIZED: Final = 1
 # ---------------------------------------------------------------------- the code
 
 
-def _instrument(source: Any, filename: Any, mode: _Mode, flags: int, optimize: int, own_locals: bool) -> CodeType:
-    """The code, with hooks. `own_locals`: what its top level binds is in its globals."""
+def _instrument(
+    source: Any, filename: Any, mode: _Mode, flags: int, optimize: int, own_locals: bool | None
+) -> CodeType:
+    """The code, with hooks. `own_locals`: what its top level binds is in its globals; None: which nobody else uses."""
     compile(source, filename, mode, flags, True, optimize)  # whose errors are the program's
     tree: Any = (
         copy.deepcopy(source)
@@ -157,7 +159,8 @@ def _instrument(source: Any, filename: Any, mode: _Mode, flags: int, optimize: i
     body = [ast.copy_location(ast.Expr(tree.body), tree.body)] if mode == "eval" else tree.body
     module = ast.Module(body, getattr(tree, "type_ignores", []))
     with _deep_recursion():
-        rewritten = rewrite(module, visible_globals=frozenset(_visible(module, own_locals)))
+        visible = frozenset[str]() if own_locals is None else frozenset(_visible(module, own_locals))
+        rewritten = rewrite(module, visible_globals=visible)
     if mode == "eval":
         (expression,) = rewritten.body
         assert isinstance(expression, ast.Expr)
@@ -172,7 +175,7 @@ def _instrument(source: Any, filename: Any, mode: _Mode, flags: int, optimize: i
     return code
 
 
-_instrumented = lru_cache(maxsize=1024)(_instrument)
+instrumented = lru_cache(maxsize=1024)(_instrument)
 
 
 def _visible(module: ast.Module, own_locals: bool) -> Iterator[str]:
@@ -206,7 +209,7 @@ class Names:
         del (self.own if name.startswith(".") else self.globals)[name]
 
 
-def _supply(namespace: dict[str, Any], frame: FrameType) -> None:
+def supply(namespace: dict[str, Any], frame: FrameType) -> None:
     """Let code with these globals find the hooks, those that the calling code has."""
     if ".call" in namespace:
         return

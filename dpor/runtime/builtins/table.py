@@ -37,6 +37,8 @@ READING_FUNCTIONS: Final = frozenset(
     {
         ("copy", "copy"), ("copy", "deepcopy"), ("heapq", "nlargest"), ("heapq", "nsmallest"),
         ("dataclasses", "asdict"), ("dataclasses", "astuple"), ("dataclasses", "replace"),
+        ("attr._funcs", "asdict"), ("attr._funcs", "astuple"), ("attr._funcs", "evolve"), ("attr._make", "evolve"),
+        ("attr._next_gen", "asdict"), ("attr._next_gen", "astuple"), ("attr._make", "validate"),
     }
 )  # fmt: skip
 """Modules, and names in modules, whose Python functions look at what they are given and change nothing."""
