@@ -1,4 +1,4 @@
-"""What programs change in the host's own modules, brought back before each run: loggers, warning filters, environment.
+"""What programs change in the host's own modules, brought back after each run: loggers, warning filters, environment.
 
 Kept cheap by looking first whether anything differs: nearly every run leaves all of it alone.
 """

@@ -19,7 +19,7 @@ import importlib.util
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from dpor.errors import BadTarget
 from dpor.runtime.builtins import generating
 from dpor.runtime.instrument import instrument
-from dpor.runtime.standins import outside
+from dpor.runtime.standins import logs, outside
 
 if TYPE_CHECKING:
     from dpor.runtime.host import HostState
@@ -127,13 +127,21 @@ class Loader:
         for name, guest in self.modules.items():
             self._enter(name, guest.module)
         try:
-            with outside.watched(), generating.watched():
+            with outside.watched(), generating.watched(), self._logs():
                 yield
         finally:
             sys.meta_path.remove(finder)
             for name in self.modules:
                 sys.modules.pop(name, None)
             sys.modules.update(self._shadowed)
+
+    def restore_host(self) -> None:
+        """After a run: what the program has changed in modules that it has in common with the host."""
+        if self.host is not None:
+            self.host.restore()
+
+    def _logs(self) -> AbstractContextManager[None]:
+        return nullcontext() if self.host is None else logs.watched()
 
     def _enter(self, name: str, module: types.ModuleType) -> None:
         if name in sys.modules and sys.modules[name] is not module:

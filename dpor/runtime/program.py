@@ -20,12 +20,15 @@ from dpor.errors import BadTarget, InternalError, UserError
 from dpor.outcome import Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
-from dpor.runtime import control, hooks, sharing
+from dpor.runtime import builtins, containers, control, hooks, operators, sharing
 from dpor.runtime.canonical import freeze
+from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.target import Target, open_target
 from dpor.system import Chooser, Ending, Pending, Run, Trace
+
+hooks.call, hooks.make_standin, hooks.family_of = builtins.call, containers.standin, family_of
 
 COLLECT_EVERY = 64
 """Runs between garbage collections (of the youngest generation: full ones are rarer by another `COLLECT_EVERY`). During
@@ -67,8 +70,6 @@ class PythonSystem:
     # ------------------------------------------------------------------ loading
 
     def _hooks(self, module: str) -> dict[str, Any]:
-        from dpor.runtime import builtins, operators
-
         return {
             **operators.HOOKS,
             ".call": builtins.call,
@@ -102,6 +103,7 @@ class PythonSystem:
                 control.drive(load)
             finally:
                 control.end()
+                self._loader.restore_host()
         if failed:
             raise failed[0]
         if control.exceptions and self._target is None:
@@ -129,13 +131,12 @@ class PythonSystem:
             with self._loader.importing(), self._sink.quiet():
                 control.begin(self._search, self.options, trace, choose, recorder)
                 try:
-                    if self._loader.host is not None:
-                        self._loader.host.restore()
                     sharing.begin(self._roots)
                     self._stdlib.reset()
                     ending, blocked = control.drive(self._main)
                 finally:
                     control.end()
+                    self._loader.restore_host()
             return self._ended(ending, blocked)
         finally:
             if self._runs % COLLECT_EVERY == 0:

@@ -11,7 +11,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dpor.runtime.standins import copying, datetime, functools, futures, modules, outside, random, state, threading, time
+from dpor.runtime.standins import (
+    copying,
+    datetime,
+    functools,
+    futures,
+    modules,
+    outside,
+    random,
+    state,
+    threading,
+    time,
+)
 from dpor.runtime.standins.idents import numbering
 from dpor.runtime.standins.modules import StandIn
 from dpor.runtime.standins.simple_queue import SimpleQueue

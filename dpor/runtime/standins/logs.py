@@ -1,0 +1,112 @@
+"""`logging`: the program has the real module, on modelled locks where that matters.
+
+A handler holds its lock while it emits. A real lock would not exclude our threads from each other, which are greenlets
+of one OS thread; so the handlers that a program makes get a modelled one. Where all that happens under the lock is that
+a library's handler writes to the standard streams, it is left out: nothing can come in between, and the order of lines
+in a log that nobody reads would double the search with each record.
+
+Left as it is: the lock of the module, under which no code of the program runs. What loggers and handlers are set to is
+read unseen, so a program that changes it while several threads exist is told.
+"""
+
+from __future__ import annotations
+
+import _thread
+import logging
+import sys
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from dpor.runtime import control
+from dpor.runtime.standins.locks import RLock
+
+
+class HandlerLock(RLock):
+    """A handler's lock; nothing if it does not matter."""
+
+    def __init__(self, handler: logging.Handler) -> None:
+        super().__init__()
+        self._handler = handler
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        if control.current is None:
+            return True
+        matters = _matters(self._handler)
+        self._taken().append(matters)
+        return not matters or super().acquire(blocking, timeout)
+
+    def release(self) -> None:
+        if control.current is not None and self._taken().pop():
+            super().release()
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.release()
+
+    def _taken(self) -> list[bool]:
+        """The present thread's: for each time that it holds the lock, did it matter?"""
+        taken: list[bool] = control.current.data.setdefault(("handler lock", self.location), [])
+        return taken
+
+
+def _matters(handler: logging.Handler) -> bool:
+    """Can anything of the program run, or be seen to have run, while the handler emits?"""
+    if type(handler) is logging.NullHandler:
+        return False
+    if type(handler) is not logging.StreamHandler or handler.stream not in (sys.stderr, sys.stdout):
+        return True
+    return type(handler.formatter) not in (types.NoneType, logging.Formatter)
+
+
+# ---------------------------------------------------------------------- while the program runs
+
+_here = 0
+
+
+def _create_lock(self: logging.Handler) -> None:
+    if control.current is not None and _thread.get_ident() == _here:
+        self.lock = HandlerLock(self)  # type: ignore[assignment]
+    else:
+        _REAL_CREATE_LOCK(self)
+
+
+def _told(real: Callable[..., Any]) -> Callable[..., Any]:
+    def set_(*args: Any, **kwargs: Any) -> Any:
+        if control.multi and _thread.get_ident() == _here:
+            control.limit(f"logging was changed ({real.__qualname__}) while several threads exist: seen in one order")
+        return real(*args, **kwargs)
+
+    return set_
+
+
+_REAL_CREATE_LOCK: Final = logging.Handler.createLock
+_CHANGED: Final = [
+    (logging.Handler, "createLock", _REAL_CREATE_LOCK, _create_lock),
+    *[
+        (owner, name, vars(owner)[name], _told(vars(owner)[name]))
+        for owner, names in (
+            (logging.Logger, ("setLevel", "addHandler", "removeHandler")),
+            (logging.Handler, ("setLevel", "setFormatter")),
+            (logging.Filterer, ("addFilter", "removeFilter")),
+        )
+        for name in names
+    ],
+]
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """While a program that imports `logging` runs."""
+    global _here
+    _here = _thread.get_ident()
+    for owner, name, _, ours in _CHANGED:
+        setattr(owner, name, ours)
+    try:
+        yield
+    finally:
+        for owner, name, real, _ in _CHANGED:
+            setattr(owner, name, real)

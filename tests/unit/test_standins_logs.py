@@ -1,0 +1,117 @@
+"""A handler's lock excludes the program's threads from each other."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from tests.source_outcomes import outcomes
+
+HANDLER = """
+    import io, logging, threading
+    lock = threading.Lock()
+
+    class Counting(logging.Handler):
+        def __init__(self):
+            super().__init__()
+            self.count = 0
+            self.seen = []
+
+        def emit(self, record):
+            self.count = self.count + 1
+            self.seen.append(record.getMessage())
+
+    log = logging.getLogger("program")
+    log.propagate = False
+    log.setLevel(logging.INFO)
+"""
+
+
+def test_no_record_is_lost_and_both_orders_come(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    def scenario():
+        handler = Counting()
+        log.addHandler(handler)
+        run(lambda: log.info("a"), lambda: log.info("b"))
+        return handler.count, handler.seen
+    """
+    found = outcomes(tmp_path, source)
+    assert found == {(2, ("a", "b")), (2, ("b", "a"))}
+    assert found.executions == 2
+    assert not found.limits
+
+
+def test_what_a_handler_counts_may_be_read_meanwhile(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    def scenario():
+        handler, seen = Counting(), []
+        log.addHandler(handler)
+        run(lambda: log.info("a"), lambda: seen.append(handler.count))
+        return seen
+    """
+    assert outcomes(tmp_path, source) == {(0,), (1,)}
+
+
+def test_locks_taken_in_another_order_deadlock(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    class Locking(logging.Handler):
+        def emit(self, record):
+            if record.getMessage() == "a":
+                with lock:
+                    pass
+
+    def scenario():
+        log.addHandler(Locking())
+        def locked():
+            with lock:
+                log.info("b")
+        run(lambda: log.info("a"), locked)
+        return "done"
+    """
+    assert outcomes(tmp_path, source) == {"deadlock", "done"}
+
+
+def test_a_stream_of_the_program_shows_the_order(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    def scenario():
+        text = io.StringIO()
+        log.addHandler(logging.StreamHandler(text))
+        run(lambda: log.info("a"), lambda: log.info("b"))
+        return text.getvalue()
+    """
+    assert outcomes(tmp_path, source) == {"a\nb\n", "b\na\n"}
+
+
+def test_the_standard_streams_cost_nothing(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    def scenario():
+        logging.basicConfig(level=logging.INFO, format="%(message)s")
+        log.addHandler(logging.StreamHandler())
+        log.addHandler(logging.NullHandler())
+        log.propagate = True
+        def write():
+            for i in range(3):
+                log.info("%s", i)
+        run(write, write)
+    """
+    assert outcomes(tmp_path, source).executions == 1
+
+
+def test_changing_the_set_up_meanwhile_is_told(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    def scenario():
+        handler = Counting()
+        run(lambda: log.addHandler(handler), lambda: log.info("b"))
+    """
+    (limit,) = outcomes(tmp_path, source).limits
+    assert limit == "logging was changed (Logger.addHandler) while several threads exist: seen in one order"
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    owners = (logging.Logger, logging.Handler, logging.Filterer, logging)
+    before = [dict(vars(owner)) for owner in owners]
+    handlers, loggers = list(logging.root.handlers), set(logging.root.manager.loggerDict)
+    test_no_record_is_lost_and_both_orders_come(tmp_path)
+    assert [dict(vars(owner)) for owner in owners] == before
+    assert logging.root.handlers == handlers
+    assert set(logging.root.manager.loggerDict) >= loggers
