@@ -23,6 +23,14 @@ from dpor.runtime.sharing import STRUCTURE, Record, publish, record_of, table
 _HOLDERS: Final = (type, types.ModuleType, types.FunctionType)
 """What has attributes, and is found by all threads under a name instead of by a record."""
 
+# Filled in by `dpor.runtime.program`, from files that themselves use the hooks of this one.
+call: Callable[[Any], Any] = lambda callee: callee
+"""`builtins.call`."""
+make_standin: Callable[[Any, Record, str], Any] = lambda obj, record, name: obj
+"""`containers.standin`."""
+family_of: Callable[[type], Any] = lambda kind: None
+"""`containers.kinds.family_of`."""
+
 # ---------------------------------------------------------------------- attributes
 
 
@@ -78,8 +86,6 @@ def meth(obj: Any, name: str) -> Any:
 
 
 def _looked_at(obj: Any, name: str) -> Any:
-    from dpor.runtime.builtins import call
-
     try:
         callee = getattr(obj, name)
     except AttributeError:
@@ -196,9 +202,7 @@ def is_instrumented(function: types.FunctionType) -> bool:
 
 def standin(obj: Any, record: Record, name: str) -> Any:
     """On which the attribute, a method in C, is the operation when called."""
-    from dpor.runtime import containers
-
-    return containers.standin(obj, record, name)
+    return make_standin(obj, record, name)
 
 
 class Holder:
@@ -214,8 +218,6 @@ def _getter_is_opaque(descriptor: Any) -> bool:
 
 
 def _opaque_property(obj: Any, record: Record, name: str) -> Any:
-    from dpor.runtime.builtins import call
-
     found = _static(type(obj), name)[0]
     if isinstance(found, property):
         return Holder(name, call(found.fget)(obj))
@@ -223,8 +225,6 @@ def _opaque_property(obj: Any, record: Record, name: str) -> Any:
 
 
 def _opaque_method(obj: Any, record: Record, name: str) -> Any:
-    from dpor.runtime.builtins import call
-
     return Holder(name, call(getattr(obj, name)))
 
 
@@ -395,8 +395,6 @@ def subject(obj: Any, names: tuple[str, ...]) -> Any:
 
 
 def _matched(record: Record, part: Any, names: tuple[str, ...]) -> list[Access]:
-    from dpor.runtime.containers.kinds import family_of
-
     kind = type(part)
     family = family_of(kind)
     if family is not None:

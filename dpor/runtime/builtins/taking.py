@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from sys import getrefcount
 from typing import Any, Final
 
-from dpor.runtime import control, sharing
+from dpor.runtime import control, hooks, sharing
 from dpor.runtime.builtins.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.runtime.containers.accesses import Touched, reads_structure, stand
 from dpor.runtime.containers.generators import drive
@@ -94,9 +94,7 @@ def _with_key(function: Any) -> Callable[..., Any]:
     def select(*args: Any, **kwargs: Any) -> Any:
         key = kwargs.get("key")
         if key is not None:
-            from dpor.runtime.builtins.calling import call
-
-            kwargs["key"] = call(key)
+            kwargs["key"] = hooks.call(key)
             if len(args) == 1 and function is not sorted:
                 return function(steps(args[0]), **kwargs)
         if len(args) == 1:
@@ -194,9 +192,7 @@ def _filter(function: Any, iterable: Any) -> Any:
 def _callee(function: Any) -> Any:
     """What C code is to call in place of the function. (Those that only look at numbers and strings stay as they are,
     so that a chain of iterators is known to run no code of the program.)"""
-    from dpor.runtime.builtins.calling import call
-
-    return function if function in _ON_SCALARS else call(function)
+    return function if function in _ON_SCALARS else hooks.call(function)
 
 
 class _ById(frozenset[int]):

@@ -5,16 +5,13 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
 from dpor.runtime import control
 from dpor.runtime.containers.accesses import Accesses
 from dpor.runtime.sharing import Record
-
-if TYPE_CHECKING:
-    from dpor.runtime.containers.calls import Entry
 
 _MISSING: Final = object()
 
@@ -68,7 +65,7 @@ class Family:
     """
 
     base: type
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, Callable[[Any], Any]]
     reads_all: Callable[[Record], Accesses]
     writes_all: Callable[[Record], Accesses]
     reads_items: Callable[[Record], Accesses]
@@ -79,7 +76,7 @@ class Family:
 
 def family(
     base: type,
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, Callable[[Any], Any]],
     contents: Callable[[Any], Iterable[Any]],
     reads_all: Callable[[Record], Accesses],
     writes_all: Callable[[Record], Accesses],

@@ -100,11 +100,9 @@ class Thread(Startable):
             raise RuntimeError("threads can only be started once")
 
     def run(self) -> None:
-        from dpor.runtime.builtins import call
-
         try:
             if self._target is not None:
-                target = call(self._target)
+                target = hooks.call(self._target)
                 if type(self._args) is tuple and not self._kwargs:
                     target(*self._args)
                 else:
