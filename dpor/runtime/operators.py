@@ -202,16 +202,28 @@ iadd: Final = _inplace("__iadd__", operator.iadd)
 
 def neg(a: Any) -> Any:
     """`-a`"""
+    if control.multi and type(a) not in SCALARS:
+        record = sharing.record_of(a)
+        if record is not None:
+            return _perform(a, record, "__neg__", operator.neg)
     return -a
 
 
 def pos(a: Any) -> Any:
     """`+a`"""
+    if control.multi and type(a) not in SCALARS:
+        record = sharing.record_of(a)
+        if record is not None:
+            return _perform(a, record, "__pos__", operator.pos)
     return +a
 
 
 def invert(a: Any) -> Any:
     """`~a`"""
+    if control.multi and type(a) not in SCALARS:
+        record = sharing.record_of(a)
+        if record is not None:
+            return _perform(a, record, "__invert__", operator.invert)
     return ~a
 
 
@@ -443,24 +455,21 @@ def _iter_other(obj: Any, kind: type) -> Any:
     family = family_of(kind)
     if family is not None:
         if kind in families or not isinstance(static(kind, "__iter__"), types.FunctionType):
-            return _container_steps(obj, iterator_over, obj, family.steps)
+            return _container_steps(obj, iterator_over(obj), family.steps)
     elif kind in views:
         behind = viewed(obj)
         family = family_of(type(behind))
         if family is not None:
             step = family.steps if "keys" in kind.__name__ else family.steps_over_values
-            return _container_steps(behind, iter, obj, step)
+            return _container_steps(behind, iterator_over(obj), step)
     return steps(obj)
 
 
-def _container_steps(
-    container: Any, make: Callable[[Any], Iterator[Any]], over: Any, step: Any
-) -> Generator[Any, None, None]:
-    """Its own iterator remembers how long it was: so that is made after the first operation."""
+def _container_steps(container: Any, iterator: Iterator[Any], step: Any) -> Generator[Any, None, None]:
     index = 0
     if control.multi:
         look(container, 0, step)
-    for item in make(over):
+    for item in iterator:
         yield item
         index += 1  # noqa: SIM113
         if control.multi:

@@ -46,7 +46,7 @@ READ, CHANGE = "R q.structure", "W q.structure"
         ("list(q)", f"list: {READ}"),
         ("q == q", f"__eq__: {READ}"),
         ("q.copy()", f"copy: {READ}"),
-        ("for x in q: pass", f"next: {READ} next: {READ}"),
+        ("for x in q: pass", f"iterate: {READ} next: {READ} next: {READ}"),
     ],
 )
 def test_a_deque_is_one_location(world: World, source: str, touched: str) -> None:

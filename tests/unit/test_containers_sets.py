@@ -54,7 +54,7 @@ CHANGE_ALL = "W s.structure, W s.any_key"
         ("sorted(s)", f"sorted: {READ_ALL}"),
         ("frozenset(s)", f"frozenset: {READ_ALL}"),
         ("max(s)", f"max: {READ_ALL}"),
-        ("for x in s: pass", f"next: {READ_ALL} next: {READ_ALL}"),
+        ("for x in s: pass", f"iterate: {READ_ALL} next: {READ_ALL} next: {READ_ALL}"),
     ],
 )
 def test_an_operation_touches(world: World, source: str, touched: str) -> None:

@@ -207,8 +207,10 @@ _ON_SCALARS: Final = _ById(map(id, (int, float, bool, ord, chr, abs)))
 def _iter(*args: Any) -> Any:
     if len(args) == 1:
         items = args[0]
+        if isinstance(items, (set, frozenset)):
+            return iterator_over(items)
         _look_at_length(items)
-        return iterator_over(items) if isinstance(items, (set, frozenset)) else iter(items)
+        return iter(items)
     if len(args) == 2:
         return iter(_callee(args[0]), args[1])
     return iter(*args)

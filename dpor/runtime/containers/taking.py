@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from dpor.operations import WRITE
 from dpor.runtime import control, sharing
-from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, stand
+from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, reads_structure, stand
 from dpor.runtime.containers.generators import GeneratorSteps
 from dpor.runtime.containers.kinds import family_of, static
 from dpor.runtime.containers.order import stable_order
@@ -177,13 +177,13 @@ def steps(items: Any) -> Any:
         return stable_order(items) or items if kind is frozenset else items
     family = family_of(kind)
     if family is not None and not isinstance(static(kind, "__iter__"), types.FunctionType):
-        return Steps(items, iterator_over, items, family.steps)
+        return Steps(items, iterator_over(items), family.steps)
     if kind in views:
         behind = viewed(items)
         family = family_of(type(behind))
         assert family is not None
         look = family.steps if "keys" in kind.__name__ else family.steps_over_values
-        return Steps(behind, iter, items, look)
+        return Steps(behind, iterator_over(items), look)
     if kind is types.GeneratorType:
         return GeneratorSteps(items)
     if is_c_iterator(kind):
@@ -197,12 +197,21 @@ def steps(items: Any) -> Any:
 
 
 def iterator_over(items: Any) -> Iterator[Any]:
-    """The container's own iterator, or one in a fixed order over a set that has none."""
+    """The own iterator of a container or view, or one in a fixed order over a set that has none. To make it is an
+    operation: most remember how long the container was, and fail if that has changed before their first step."""
+    container = viewed(items) if type(items) in views else items
+    if control.multi and isinstance(container, _REMEMBERED):
+        record = sharing.record_of(container)
+        if record is not None:
+            stand("iterate", reads_structure(record))
     if isinstance(items, (set, frozenset)):
         order = stable_order(items)
         if order is not None:
             return _in_fixed_order(items, order)
     return iter(items)
+
+
+_REMEMBERED: Final = (dict, set, collections.deque)
 
 
 def _in_fixed_order(elements: set[Any] | frozenset[Any], order: list[Any]) -> Iterator[Any]:
@@ -218,16 +227,14 @@ class Steps:
     """An iterator over a container, for C code: each step is an operation if the container is shared by then.
 
     It is re-entrant, as the container's own is and a generator is not: another thread may take an item while this one
-    stands before its step. The container's own iterator is made in the first step, as it remembers the length.
+    stands before its step.
     """
 
-    __slots__ = ("_index", "_iterator", "_look", "_make", "_over", "source")
+    __slots__ = ("_index", "_iterator", "_look", "source")
 
-    def __init__(self, source: Any, make: Callable[[Any], Iterator[Any]], over: Any, look: Look) -> None:
+    def __init__(self, source: Any, iterator: Iterator[Any], look: Look) -> None:
         self.source = source
-        self._make = make
-        self._over = over
-        self._iterator: Iterator[Any] | None = None
+        self._iterator = iterator
         self._look = look
         self._index = 0
 
@@ -241,10 +248,7 @@ class Steps:
             if index != self._index:
                 look(self.source, self._index, self._look)
         self._index += 1
-        iterator = self._iterator
-        if iterator is None:
-            iterator = self._iterator = self._make(self._over)
-        return next(iterator)
+        return next(self._iterator)
 
 
 def look(source: Any, index: int, touches: Look) -> None:

@@ -1,0 +1,104 @@
+"""Programs of which dpor once missed an outcome that real threads showed, as small as they could be made."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpor.errors import FactWithdrawn
+from dpor.explorers import STRATEGIES
+from dpor.runtime.canonical import freeze
+from dpor.runtime.program import PythonSystem
+from dpor.system import Ending
+
+HEAD = """
+import collections
+import threading
+
+class Box:
+    def __init__(self, v=None):
+        self.v = v
+
+def run(*bodies):
+    threads = [threading.Thread(target=body) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def results(source: str, tmp_path: Path, strategy: str) -> set[Hashable]:
+    """All that `scenario` returns, by structure, or the failures."""
+    file = tmp_path / "program.py"
+    file.write_text(HEAD + source)
+    system = PythonSystem(f"{file}::scenario")
+    while True:
+        found: set[Hashable] = set()
+        try:
+            for run in STRATEGIES[strategy](system).explore():
+                if run.ending is Ending.COMPLETE:
+                    assert isinstance(run.outcome, tuple)
+                    found.add(run.outcome[1] or run.outcome[0])
+        except FactWithdrawn:
+            continue
+        return found
+
+
+@pytest.mark.parametrize("strategy", ["none", "optimal"])
+class TestMissedOutcomes:
+    @pytest.mark.parametrize(
+        ("container", "change", "error"),
+        [
+            ("{}", "x[1] = 2", "RuntimeError: dictionary changed size during iteration"),
+            ("set()", "x.add(1)", "RuntimeError: Set changed size during iteration"),
+            ("collections.deque()", "x.append(1)", "RuntimeError: deque mutated during iteration"),
+        ],
+    )
+    @pytest.mark.parametrize("loop", ["for n in x: pass", "[n for n in x]", "list(map(lambda n: n, x))"])
+    def test_an_iterator_is_made_before_its_first_step(
+        self, container: str, change: str, error: str, loop: str, tmp_path: Path, strategy: str
+    ) -> None:
+        source = f"""
+def scenario():
+    x = {container}
+    def read():
+        {loop}
+    def write():
+        {change}
+    run(read, write)
+"""
+        found = results(source, tmp_path, strategy)
+        assert found == {freeze(None), (f"Thread-1 (read): {error}",)}
+
+    def test_an_iterator_over_a_view_is_made_before_its_first_step(self, tmp_path: Path, strategy: str) -> None:
+        source = """
+def scenario():
+    x = {}
+    def read():
+        for n in x.values():
+            pass
+    def write():
+        x[1] = 2
+    run(read, write)
+"""
+        error = "Thread-1 (read): RuntimeError: dictionary changed size during iteration"
+        assert results(source, tmp_path, strategy) == {freeze(None), (error,)}
+
+    def test_unary_operators_that_are_not_instrumented_read(self, tmp_path: Path, strategy: str) -> None:
+        source = """
+def scenario():
+    x = collections.Counter(p=1)
+    seen = []
+    def read():
+        seen.append(len(+x))
+    def write():
+        x["p"] = -1
+    run(read, write)
+    return seen
+"""
+        expected: list[Any] = [[0], [1]]
+        assert results(source, tmp_path, strategy) == {freeze(value) for value in expected}
