@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+import types
 import weakref
 from collections.abc import Callable
 from types import FrameType
@@ -161,8 +162,25 @@ def _dir(*args: Any) -> list[str]:
     return sorted(_visible(list(_locals_of(sys._getframe(1)))))
 
 
+@wrap(builtins.globals)
+def _globals() -> Any:
+    _module_dict("globals()")
+    return sys._getframe(1).f_globals
+
+
+def _module_dict(what: str) -> None:
+    """The dict of a module: not every use of it is the use of a global that the hooks know."""
+    control.dirty = True
+    if control.multi:
+        control.limit(
+            f"{what} is asked for while several threads exist: what is done to globals through it is not seen"
+        )
+
+
 @wrap(vars)
 def _vars(*args: Any) -> Any:
+    if args and type(args[0]) is types.ModuleType:
+        _module_dict("vars() of a module")
     return vars(hooks.attr(args[0], "__dict__")) if args else _locals_of(sys._getframe(1))
 
 
