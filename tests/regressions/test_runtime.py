@@ -102,3 +102,28 @@ def scenario():
 """
         expected: list[Any] = [[0], [1]]
         assert results(source, tmp_path, strategy) == {freeze(value) for value in expected}
+
+    def test_a_method_in_c_that_the_class_overrides_and_calls_by_super(self, tmp_path: Path, strategy: str) -> None:
+        source = """
+class L(list):
+    def append(self, item):
+        super().append(item)
+def scenario():
+    x = L()
+    run(lambda: x.append(1), lambda: x.append(2))
+    return list(x)
+"""
+        expected: list[Any] = [[1, 2], [2, 1]]
+        assert results(source, tmp_path, strategy) == {freeze(value) for value in expected}
+
+    def test_struct_pack_into_writes(self, tmp_path: Path, strategy: str) -> None:
+        source = """
+import struct
+def scenario():
+    x = bytearray(1)
+    seen = []
+    run(lambda: struct.pack_into("b", x, 0, 1), lambda: seen.append(x[0]))
+    return seen
+"""
+        expected: list[Any] = [[0], [1]]
+        assert results(source, tmp_path, strategy) == {freeze(value) for value in expected}

@@ -26,6 +26,7 @@ from dpor.runtime.builtins.table import (
     READING_PYTHON_MODULES,
     READS_ARGUMENTS,
     STATEFUL_MODULES,
+    WRITING_FUNCTIONS,
 )
 from dpor.runtime.builtins.unknown import module_of, reading_c, reading_python, unknown_c, unknown_python
 from dpor.runtime.containers.calls import Bound
@@ -126,7 +127,8 @@ def _c_function(function: Any) -> Any:
         if _is_harmless_module(module):
             harmless(function)
             return function
-        made = reading_c(function) if module in READING_MODULES else unknown_c(function)
+        reads = module in READING_MODULES and function.__name__ not in WRITING_FUNCTIONS
+        made = reading_c(function) if reads else unknown_c(function)
         set_wrapper(function, made)
         return made
     if isinstance(owner, type):
@@ -134,7 +136,16 @@ def _c_function(function: Any) -> Any:
         if wrapper is not None:
             return wrapper
         return function if owner in SCALARS or is_immutable(owner) else unknown_c(function)
-    return _c_method(function, owner, function.__name__, static(type(owner), function.__name__))
+    return _c_method(function, owner, function.__name__, _descriptor(function, owner))
+
+
+def _descriptor(method: Any, owner: Any) -> Any:
+    """What the method was found by. (`super()` finds one in C that the class itself has overridden.)"""
+    for base in type(owner).__mro__:
+        found = base.__dict__.get(method.__name__)
+        if isinstance(found, types.MethodDescriptorType) and found.__get__(owner) == method:
+            return found
+    return static(type(owner), method.__name__)
 
 
 def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:

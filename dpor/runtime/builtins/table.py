@@ -32,6 +32,9 @@ READING_MODULES: Final = frozenset(
 )
 """Modules whose C functions look at what they are given and change nothing."""
 
+WRITING_FUNCTIONS: Final = frozenset({"pack_into"})
+"""Names of functions in those modules that are none such."""
+
 READING_PYTHON_MODULES: Final = frozenset({"statistics", "json", "json.encoder", "pprint", "reprlib"})
 READING_FUNCTIONS: Final = frozenset(
     {
