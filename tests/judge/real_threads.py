@@ -1,8 +1,8 @@
 """The judge of the runtime: a program, as it is written, on real threads of the operating system.
 
-Nothing of `dpor.runtime` takes part (but `freeze`, which compares results). The source is compiled as it stands and runs
-on real threads, of which one moves at a time: the one with the baton. `sys.settrace` with `f_trace_opcodes` stops it
-before each bytecode of the program's file, and there a schedule may hand the baton on. `threading`, `queue` and
+Nothing of `dpor.runtime` takes part (but `freeze`, which compares results). The source is compiled as it stands and
+runs on real threads, of which one moves at a time: the one with the baton. `sys.settrace` with `f_trace_opcodes` stops
+it before each bytecode of the program's file, and there a schedule may hand the baton on. `threading`, `queue` and
 `concurrent.futures` are CPython's own source on a lock of ours that is built on the baton, so a thread that blocks is
 known to block. The code of these modules is not stopped at bytecodes, only at each lock.
 
@@ -85,7 +85,7 @@ class Schedule:
     patience = 1
 
     def choose(self, moves: list[Move], mine: Move | None, free: bool) -> Move:
-        """One of `moves`. `mine`: what the thread with the baton does if nothing happens, None if it is blocked or done.
+        """One of `moves`. `mine`: what the thread with the baton would do, None if it is blocked or done.
         `free`: that it is left is no preemption."""
         raise NotImplementedError
 
@@ -151,7 +151,7 @@ class Following(Schedule):
             nobody = all(move.timeout for move in moves)
             for move in moves:
                 if move != default:
-                    costs = move.timeout and not nobody or not free
+                    costs = (move.timeout and not nobody) or not free
                     self.alternatives.append((Decision(at, move), costs))
         return self._decisions.get(at, default)
 
@@ -660,14 +660,15 @@ def message(error: BaseException) -> str:
 
 _LOCAL_NAMES: Final = frozenset(
     {
-        "CACHE", "COPY", "COPY_FREE_VARS", "EXTENDED_ARG", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_FORWARD",
+        "CACHE", "COPY", "COPY_FREE_VARS", "EXTENDED_ARG", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT",
+        "JUMP_FORWARD",
         "KW_NAMES", "LOAD_ASSERTION_ERROR", "LOAD_CONST", "LOAD_FAST", "LOAD_FAST_AND_CLEAR", "LOAD_FAST_CHECK",
         "LOAD_FAST_LOAD_FAST", "LOAD_CLOSURE", "MAKE_CELL", "MAKE_FUNCTION", "NOP", "PRECALL", "PUSH_NULL",
         "RESUME", "RETURN_GENERATOR", "SWAP", "BUILD_TUPLE", "BUILD_LIST", "POP_EXCEPT", "PUSH_EXC_INFO", "RERAISE",
         "POP_JUMP_IF_NONE", "POP_JUMP_FORWARD_IF_NONE", "POP_JUMP_FORWARD_IF_NOT_NONE", "POP_JUMP_IF_NOT_NONE",
     }
 )  # fmt: skip
-"""Bytecodes that read and write only their own frame: to switch before one is to switch before the next that does not."""
+"""Bytecodes that read and write only their own frame: to switch before one is to switch before the next other one."""
 
 _LOCAL: Final = frozenset(dis.opmap[name] for name in _LOCAL_NAMES if name in dis.opmap)
 _tracers: dict[int, tuple[types.CodeType, Any, Any]] = {}
