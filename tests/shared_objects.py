@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 
 from dpor.operations import Access
-from dpor.runtime import builtins, control, hooks, operators, sharing
+from dpor.runtime import builtins, control, hooks, operators, program, sharing
 from dpor.runtime.containers.accesses import ANY_KEY, CHANGES, EVERYTHING
 from dpor.runtime.instrument import SUPPORT, instrument
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.sharing import ELEMENTS, STRUCTURE
 from dpor.system import Trace
+
+assert program.hooks is hooks  # whose import fills in what the hooks use
 
 FILE = "program.py"
 

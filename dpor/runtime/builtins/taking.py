@@ -17,11 +17,13 @@ from dpor.runtime.builtins.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.runtime.containers.accesses import Touched, reads_structure, stand
 from dpor.runtime.containers.generators import drive
 from dpor.runtime.containers.kinds import family_of, static
+from dpor.runtime.containers.lists import is_built_in
 from dpor.runtime.containers.order import stable_order
 from dpor.runtime.containers.reach import HASH, reads
 from dpor.runtime.containers.taking import (
     C_ITERATORS,
     advance,
+    has_plain_items,
     is_c_iterator,
     iterator_over,
     steps,
@@ -282,4 +284,9 @@ set_class_wrapper(
 
 @wrap(functools.reduce)
 def _reduce(function: Any, iterable: Any, *initial: Any) -> Any:
-    return functools.reduce(_callee(function), steps(iterable), *initial)
+    if not (control.multi and is_built_in(function) and has_plain_items(iterable)):
+        return functools.reduce(_callee(function), steps(iterable), *initial)
+    touched = Touched()
+    take(iterable, touched)
+    stand("reduce", touched.accesses())
+    return functools.reduce(function, taken(iterable), *initial)

@@ -124,17 +124,22 @@ def _take_iterator(iterator: Any, touched: Touched, in_steps: Touched) -> bool:
                 pure = _take_iterator(referent, touched, in_steps) and pure
             else:
                 pure = take(referent, in_steps if kind is Steps or kind is IteratorSteps else touched) and pure
-    return pure and not (calls and not all(map(_has_plain_items, containers)))
+    return pure and not (calls and not all(map(has_plain_items, containers)))
 
 
-def _has_plain_items(container: Any) -> bool:
-    if type(container) is Steps:
-        container = container.source
-    family = family_of(type(container))
-    if family is None:
-        behind = viewed(container)
-        return behind is None or _has_plain_items(behind)
-    return _SCALARS.issuperset(map(type, family.contents(container)))
+def has_plain_items(container: Any) -> bool:
+    """Does the container (or view of one, or iterator over one) hold numbers and strings only, or tuples of them?"""
+    kind = type(container)
+    if kind is Steps:
+        return has_plain_items(container.source)
+    family = family_of(kind)
+    if family is not None:
+        return _SCALARS.issuperset(map(type, family.contents(container)))
+    if kind is tuple:
+        return all(type(item) in _SCALARS or has_plain_items(item) for item in container)
+    if kind in views or kind in C_ITERATORS:
+        return all(has_plain_items(r) for r in gc.get_referents(container) if r is not kind and not callable(r))
+    return kind in _SCALARS or kind is range
 
 
 _SCALARS: Final = frozenset({str, int, float, bool, bytes, type(None)})
