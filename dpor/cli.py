@@ -189,7 +189,10 @@ def check(
                     known = session.report(f"{type(error).__name__} in dpor itself")
                     _deliver(known, json_, save, quiet, verbose)
                 raise
-        _deliver(report, json_, save, quiet, verbose)
+        try:
+            _deliver(report, json_, save, quiet, verbose)
+        except BrokenPipeError:  # who reads has seen enough; the exit code still tells the verdict
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(EXIT_OF[report.verdict])
 
 

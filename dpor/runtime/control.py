@@ -15,6 +15,7 @@ of the program runs to its end without blocking; a program that catches even thi
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -371,9 +372,11 @@ def _happened(me: GuestThread, operation: Operation, before: States | None) -> N
 
 def access(operation: Operation) -> None:
     """Stand before a plain access to shared data until it is chosen; the caller then performs it at once."""
-    if unwinding or _atomic:
-        if unwinding:
-            _lose_patience()
+    if unwinding:
+        _lose_patience()
+        return
+    if _atomic:
+        limit(f"code of the program ran unseen inside one step (a __hash__ or __eq__, or an import){_where_cut()}")
         return
     me = current
     before = None
@@ -721,6 +724,7 @@ def sleep(seconds: float) -> None:
 
 def choose(n: int) -> int:
     """A data choice: one of 0..n-1, each explored."""
+    n = operator.index(n)
     if n < 1:
         raise ValueError(f"choose({n}): there must be at least one alternative")
     if current is None:

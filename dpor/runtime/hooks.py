@@ -165,7 +165,7 @@ def _read_operation(record: Record, obj: Any, name: str) -> Any:
     if type(found) in _C_CALLABLES:
         return None if _is_harmless(kind, name) else standin
     if found is not _MISSING and _is_data_descriptor(found):
-        if not isinstance(found, types.MemberDescriptorType):
+        if not _is_field(found, name):
             # What a property does is instrumented itself, or else one step.
             return _opaque_property if _getter_is_opaque(found) else None
     elif isinstance(found, types.FunctionType) and not is_instrumented(found):
@@ -212,6 +212,13 @@ class Holder:
         self.__dict__[name] = value
 
 
+def _is_field(descriptor: Any, name: str) -> bool:
+    """A slot, or an attribute that a type in C keeps in its objects (`error.args`)."""
+    if isinstance(descriptor, types.GetSetDescriptorType):
+        return not name.startswith("__")
+    return isinstance(descriptor, types.MemberDescriptorType)
+
+
 def _getter_is_opaque(descriptor: Any) -> bool:
     getter = descriptor.fget if isinstance(descriptor, property) else _static(type(descriptor), "__get__")[0]
     return isinstance(getter, types.FunctionType) and not is_instrumented(getter)
@@ -245,7 +252,7 @@ def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
     kind = type(obj)
     found, _ = _static(kind, name)
     operation: Operation | None
-    if found is not _MISSING and _is_data_descriptor(found) and not isinstance(found, types.MemberDescriptorType):
+    if found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
         operation = None
     else:
         key = field_key(kind, name)

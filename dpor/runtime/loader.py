@@ -151,6 +151,10 @@ class Loader:
     def _import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> types.ModuleType:
+        if self.host is None and name.partition(".")[0] in _WITH_STATE:
+            from dpor.runtime.host import HostState
+
+            self.host = HostState()
         if level == 0:
             stand_in = self._guest_module(name)
             if stand_in is not None:
@@ -159,10 +163,6 @@ class Loader:
                 top = self._guest_module(name.partition(".")[0])
                 if top is not None:
                     return top
-        if self.host is None and name.partition(".")[0] in _WITH_STATE:
-            from dpor.runtime.host import HostState
-
-            self.host = HostState()
         from dpor.runtime import control
 
         with control.atomic():

@@ -173,8 +173,9 @@ class PythonSystem:
         try:
             try:
                 self._returned = freeze(target.function()())
-            except SystemExit:
-                pass
+            except SystemExit as error:
+                if error.code not in (None, 0):  # a program that ends so has failed
+                    control.report_exception(error)
             except BaseException as error:
                 control.report_exception(error)
                 if isinstance(error, control.GuestExit):

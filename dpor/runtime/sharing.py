@@ -15,7 +15,6 @@ coarse but sound, and the search starts again.
 
 from __future__ import annotations
 
-import builtins
 import gc
 import types
 from collections.abc import Callable, Hashable, Iterable
@@ -287,7 +286,6 @@ def is_neutral(kind: type) -> bool:
     if answer is None:
         module = kind.__module__
         answer = isinstance(module, str) and module.startswith("dpor.runtime")
-        answer = answer or (issubclass(kind, BaseException) and module == builtins.__name__)
         if len(_neutral) > 5000:  # classes made anew by every run are not kept for ever
             _neutral.clear()
         _neutral[kind] = answer

@@ -129,6 +129,8 @@ def _check_callable(found: object, text: str) -> None:
         raise BadTarget(f"{text} is {type(found).__name__}, not something to call")
     if inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found):
         raise BadTarget(f"{text} is async: asyncio programs are not checked yet")
+    if inspect.isgeneratorfunction(found):
+        raise BadTarget(f"{text} is a generator function: calling it runs nothing (call next() on it in a function)")
     try:
         signature = inspect.signature(found)
     except (TypeError, ValueError):

@@ -12,6 +12,7 @@ import gc
 import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 from dpor.operations import WRITE
@@ -151,7 +152,7 @@ def taken(items: Any) -> Any:
     kind = type(items)
     if kind in _SEQUENCES or (static(kind, "__iter__") is None and static(kind, "__getitem__") is None):
         return items
-    with control.atomic():
+    with at_once():
         return in_order(items)
 
 
@@ -228,6 +229,20 @@ def _in_fixed_order(elements: set[Any] | frozenset[Any], order: list[Any]) -> It
         raise RuntimeError("Set changed size during iteration")
 
 
+_at_once = 0
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """What the steps inside touch has been stood before, all together."""
+    global _at_once
+    _at_once += 1
+    try:
+        yield
+    finally:
+        _at_once -= 1
+
+
 class Steps:
     """An iterator over a container, for C code: each step is an operation if the container is shared by then.
 
@@ -247,7 +262,7 @@ class Steps:
         return self
 
     def __next__(self) -> Any:
-        if control.multi:
+        if control.multi and not _at_once:
             index = self._index
             look(self.source, index, self._look)
             if index != self._index:
@@ -275,7 +290,7 @@ class IteratorSteps:
         return self
 
     def __next__(self) -> Any:
-        return advance(self.iterator) if control.multi else next(self.iterator)
+        return advance(self.iterator) if control.multi and not _at_once else next(self.iterator)
 
 
 def advance(iterator: Iterator[Any]) -> Any:
@@ -290,7 +305,7 @@ def advance(iterator: Iterator[Any]) -> Any:
     stand("next", touched.accesses())
     if not pure or not touched:
         return next(iterator)
-    with control.atomic():
+    with at_once():
         return next(iterator)
 
 

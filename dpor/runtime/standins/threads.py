@@ -208,6 +208,7 @@ class _Started:
         return self._thread._status() is not NEW
 
 
+@presented_as("threading")
 class _MainThread(Thread):
     def __init__(self) -> None:
         super().__init__(name="MainThread", daemon=False)
@@ -215,6 +216,7 @@ class _MainThread(Thread):
         self._ident = ident_of(0)
 
 
+@presented_as("threading")
 class _DummyThread(Thread):
     """What `current_thread()` answers in a thread that `_thread` started; `_handle` is that thread."""
 
