@@ -1,155 +1,129 @@
-"""Python programs that once had a wrong verdict, made small."""
+"""Programs of which dpor once missed an outcome that real threads showed, as small as they could be made."""
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
+from collections.abc import Hashable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-import dpor
-from dpor.errors import BadTarget
+from dpor.errors import FactWithdrawn
+from dpor.explorers import STRATEGIES
+from dpor.runtime.canonical import freeze
+from dpor.runtime.program import PythonSystem
+from dpor.system import Ending
 
+HEAD = """
+import collections
+import threading
 
-def both(*bodies: Any) -> None:
+class Box:
+    def __init__(self, v=None):
+        self.v = v
+
+def run(*bodies):
     threads = [threading.Thread(target=body) for body in bodies]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+"""
 
 
-def outcomes(program: Any) -> int:
-    return dpor.check(program, all=True, max_seconds=None).outcomes
+def results(source: str, tmp_path: Path, strategy: str) -> set[Hashable]:
+    """All that `scenario` returns, by structure, or the failures."""
+    file = tmp_path / "program.py"
+    file.write_text(HEAD + source)
+    system = PythonSystem(f"{file}::scenario")
+    while True:
+        found: set[Hashable] = set()
+        try:
+            for run in STRATEGIES[strategy](system).explore():
+                if run.ending is Ending.COMPLETE:
+                    assert isinstance(run.outcome, tuple)
+                    found.add(run.outcome[1] or run.outcome[0])
+        except FactWithdrawn:
+            continue
+        return found
 
 
-def test_attributes_of_a_plain_exception_are_shared() -> None:
-    def program() -> Any:
-        error: Any = Exception()
-        error.n = 0
+@pytest.mark.parametrize("strategy", ["none", "optimal"])
+class TestMissedOutcomes:
+    @pytest.mark.parametrize(
+        ("container", "change", "error"),
+        [
+            ("{}", "x[1] = 2", "RuntimeError: dictionary changed size during iteration"),
+            ("set()", "x.add(1)", "RuntimeError: Set changed size during iteration"),
+            ("collections.deque()", "x.append(1)", "RuntimeError: deque mutated during iteration"),
+        ],
+    )
+    @pytest.mark.parametrize("loop", ["for n in x: pass", "[n for n in x]", "list(map(lambda n: n, x))"])
+    def test_an_iterator_is_made_before_its_first_step(
+        self, container: str, change: str, error: str, loop: str, tmp_path: Path, strategy: str
+    ) -> None:
+        source = f"""
+def scenario():
+    x = {container}
+    def read():
+        {loop}
+    def write():
+        {change}
+    run(read, write)
+"""
+        found = results(source, tmp_path, strategy)
+        assert found == {freeze(None), (f"Thread-1 (read): {error}",)}
 
-        def add() -> None:
-            error.n += 1
+    def test_an_iterator_over_a_view_is_made_before_its_first_step(self, tmp_path: Path, strategy: str) -> None:
+        source = """
+def scenario():
+    x = {}
+    def read():
+        for n in x.values():
+            pass
+    def write():
+        x[1] = 2
+    run(read, write)
+"""
+        error = "Thread-1 (read): RuntimeError: dictionary changed size during iteration"
+        assert results(source, tmp_path, strategy) == {freeze(None), (error,)}
 
-        both(add, add)
-        return error.n
+    def test_unary_operators_that_are_not_instrumented_read(self, tmp_path: Path, strategy: str) -> None:
+        source = """
+def scenario():
+    x = collections.Counter(p=1)
+    seen = []
+    def read():
+        seen.append(len(+x))
+    def write():
+        x["p"] = -1
+    run(read, write)
+    return seen
+"""
+        expected: list[Any] = [[0], [1]]
+        assert results(source, tmp_path, strategy) == {freeze(value) for value in expected}
 
-    assert outcomes(program) == 2
+    def test_a_method_in_c_that_the_class_overrides_and_calls_by_super(self, tmp_path: Path, strategy: str) -> None:
+        source = """
+class L(list):
+    def append(self, item):
+        super().append(item)
+def scenario():
+    x = L()
+    run(lambda: x.append(1), lambda: x.append(2))
+    return list(x)
+"""
+        expected: list[Any] = [[1, 2], [2, 1]]
+        assert results(source, tmp_path, strategy) == {freeze(value) for value in expected}
 
-
-def test_the_arguments_of_an_exception_are_shared() -> None:
-    def program() -> Any:
-        error, seen = Exception(0), []
-
-        def write() -> None:
-            error.args = (1,)
-
-        both(write, lambda: seen.append(error.args))
-        return seen
-
-    assert outcomes(program) == 2
-
-
-def test_attributes_of_the_main_thread_are_shared() -> None:
-    def program() -> Any:
-        me: Any = threading.current_thread()
-        me.n = 0
-
-        def add() -> None:
-            me.n += 1
-
-        both(add, add)
-        return me.n
-
-    assert outcomes(program) == 2
-
-
-def test_a_hash_that_changes_what_is_shared_is_not_passed_over() -> None:
-    class Key:
-        hashed = 0
-
-        def __hash__(self) -> int:
-            Key.hashed += 1
-            return 1
-
-    def program() -> None:
-        table: dict[Key, int] = {}
-        key = Key()
-
-        def store() -> None:
-            table[key] = 1
-
-        both(store, store)
-
-    report = dpor.check(program)
-    assert report.verdict == "inconclusive"
-    assert any("unseen" in reason for reason in report.reasons)
-
-
-def test_a_generator_function_is_no_target() -> None:
-    def program() -> Any:
-        yield 1
-
-    with pytest.raises(BadTarget, match="generator function"):
-        dpor.check(program)
-
-
-def test_a_program_that_exits_with_a_message_has_failed() -> None:
-    def program() -> None:
-        sys.exit("lost")
-
-    assert dpor.check(program).findings[0].message == "SystemExit: lost"
-
-
-def test_the_environment_begins_anew() -> None:
-    def program() -> Any:
-        os.environ["DPOR_TEST"] = os.environ.get("DPOR_TEST", "") + "x"
-        both(lambda: None, lambda: None)
-        return os.environ["DPOR_TEST"]
-
-    assert outcomes(program) == 1
-    assert "DPOR_TEST" not in os.environ
-
-
-def test_methods_of_a_built_in_base_class_are_operations() -> None:
-    class Log(list):  # type: ignore[type-arg]
-        def append(self, value: int) -> None:
-            super().append(value)
-
-    def program() -> Any:
-        log = Log()
-        both(lambda: log.append(1), lambda: log.append(2))
-        return list(log)
-
-    assert outcomes(program) == 2
-
-
-def test_a_thread_that_ends_before_one_that_it_started() -> None:
-    def program() -> None:
-        def parent() -> None:
-            threading.Thread(target=lambda: None).start()
-
-        both(parent)
-
-    assert dpor.check(program).verdict == "pass"
-
-
-def test_who_times_out_first_when_nothing_else_can_move() -> None:
-    def program() -> Any:
-        event, seen = threading.Event(), []
-
-        def look() -> None:
-            event.wait(1)
-            seen.append(event.is_set())
-
-        def set_late() -> None:
-            event.wait(1)
-            event.set()
-
-        both(look, set_late)
-        return seen
-
-    for strategy in ("none", "optimal", "source", "classic"):
-        assert dpor.check(program, all=True, timeouts="idle", strategy=strategy).outcomes == 2
+    def test_struct_pack_into_writes(self, tmp_path: Path, strategy: str) -> None:
+        source = """
+import struct
+def scenario():
+    x = bytearray(1)
+    seen = []
+    run(lambda: struct.pack_into("b", x, 0, 1), lambda: seen.append(x[0]))
+    return seen
+"""
+        expected: list[Any] = [[0], [1]]
+        assert results(source, tmp_path, strategy) == {freeze(value) for value in expected}

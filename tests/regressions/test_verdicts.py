@@ -1,0 +1,155 @@
+"""Python programs that once had a wrong verdict, made small."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+import dpor
+from dpor.errors import BadTarget
+
+
+def both(*bodies: Any) -> None:
+    threads = [threading.Thread(target=body) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def outcomes(program: Any) -> int:
+    return dpor.check(program, all=True, max_seconds=None).outcomes
+
+
+def test_attributes_of_a_plain_exception_are_shared() -> None:
+    def program() -> Any:
+        error: Any = Exception()
+        error.n = 0
+
+        def add() -> None:
+            error.n += 1
+
+        both(add, add)
+        return error.n
+
+    assert outcomes(program) == 2
+
+
+def test_the_arguments_of_an_exception_are_shared() -> None:
+    def program() -> Any:
+        error, seen = Exception(0), []
+
+        def write() -> None:
+            error.args = (1,)
+
+        both(write, lambda: seen.append(error.args))
+        return seen
+
+    assert outcomes(program) == 2
+
+
+def test_attributes_of_the_main_thread_are_shared() -> None:
+    def program() -> Any:
+        me: Any = threading.current_thread()
+        me.n = 0
+
+        def add() -> None:
+            me.n += 1
+
+        both(add, add)
+        return me.n
+
+    assert outcomes(program) == 2
+
+
+def test_a_hash_that_changes_what_is_shared_is_not_passed_over() -> None:
+    class Key:
+        hashed = 0
+
+        def __hash__(self) -> int:
+            Key.hashed += 1
+            return 1
+
+    def program() -> None:
+        table: dict[Key, int] = {}
+        key = Key()
+
+        def store() -> None:
+            table[key] = 1
+
+        both(store, store)
+
+    report = dpor.check(program)
+    assert report.verdict == "inconclusive"
+    assert any("unseen" in reason for reason in report.reasons)
+
+
+def test_a_generator_function_is_no_target() -> None:
+    def program() -> Any:
+        yield 1
+
+    with pytest.raises(BadTarget, match="generator function"):
+        dpor.check(program)
+
+
+def test_a_program_that_exits_with_a_message_has_failed() -> None:
+    def program() -> None:
+        sys.exit("lost")
+
+    assert dpor.check(program).findings[0].message == "SystemExit: lost"
+
+
+def test_the_environment_begins_anew() -> None:
+    def program() -> Any:
+        os.environ["DPOR_TEST"] = os.environ.get("DPOR_TEST", "") + "x"
+        both(lambda: None, lambda: None)
+        return os.environ["DPOR_TEST"]
+
+    assert outcomes(program) == 1
+    assert "DPOR_TEST" not in os.environ
+
+
+def test_methods_of_a_built_in_base_class_are_operations() -> None:
+    class Log(list):  # type: ignore[type-arg]
+        def append(self, value: int) -> None:
+            super().append(value)
+
+    def program() -> Any:
+        log = Log()
+        both(lambda: log.append(1), lambda: log.append(2))
+        return list(log)
+
+    assert outcomes(program) == 2
+
+
+def test_a_thread_that_ends_before_one_that_it_started() -> None:
+    def program() -> None:
+        def parent() -> None:
+            threading.Thread(target=lambda: None).start()
+
+        both(parent)
+
+    assert dpor.check(program).verdict == "pass"
+
+
+def test_who_times_out_first_when_nothing_else_can_move() -> None:
+    def program() -> Any:
+        event, seen = threading.Event(), []
+
+        def look() -> None:
+            event.wait(1)
+            seen.append(event.is_set())
+
+        def set_late() -> None:
+            event.wait(1)
+            event.set()
+
+        both(look, set_late)
+        return seen
+
+    for strategy in ("none", "optimal", "source", "classic"):
+        assert dpor.check(program, all=True, timeouts="idle", strategy=strategy).outcomes == 2
