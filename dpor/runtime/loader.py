@@ -355,10 +355,12 @@ _PLAIN_DECORATORS = ("staticmethod", "classmethod", "property")
 
 def _is_constant(tree: ast.Module) -> bool:
     """Does nothing at the top level make an object that a run could change?"""
-    return all(_is_constant_statement(statement) for statement in tree.body)
+    own = {statement.name for statement in tree.body if isinstance(statement, ast.ClassDef)}
+    return all(_is_constant_statement(statement, own) for statement in tree.body)
 
 
-def _is_constant_statement(statement: ast.stmt) -> bool:
+def _is_constant_statement(statement: ast.stmt, own: set[str]) -> bool:
+    """`own`: the classes of the module. Other bases may do anything with a class (an enum makes objects)."""
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass)):
         return True
     if isinstance(statement, ast.Expr):
@@ -374,13 +376,18 @@ def _is_constant_statement(statement: ast.stmt) -> bool:
         return plain and not rebinds and all(_is_constant_value(d) for d in defaults)
     if isinstance(statement, ast.ClassDef):
         plain = not statement.decorator_list and not statement.keywords
-        bases = all(isinstance(base, (ast.Name, ast.Attribute)) for base in statement.bases)
-        return plain and bases and all(_is_constant_statement(inner) for inner in statement.body)
+        known = all(_is_plain_base(base, own) for base in statement.bases)
+        return plain and known and all(_is_constant_statement(inner, own) for inner in statement.body)
     if isinstance(statement, ast.If):  # if __name__ == "__main__"
-        return all(_is_constant_statement(inner) for inner in [*statement.body, *statement.orelse]) or _is_main(
-            statement
-        )
+        inside = [*statement.body, *statement.orelse]
+        return all(_is_constant_statement(inner, own) for inner in inside) or _is_main(statement)
     return False
+
+
+def _is_plain_base(base: ast.expr, own: set[str]) -> bool:
+    if isinstance(base, ast.Attribute):
+        return isinstance(base.value, ast.Name) and base.value.id == "threading"
+    return isinstance(base, ast.Name) and (base.id in own or isinstance(getattr(builtins, base.id, None), type))
 
 
 def _is_main(statement: ast.If) -> bool:
