@@ -178,7 +178,7 @@ def outcome(execute: Callable[[dict[str, Any]], None]) -> list[str]:
     """What a program did: its log, how it ended, where, and what is in its globals."""
     log = Log()
     namespace = environment(log)
-    ignored = {*namespace, *PLAIN, "__builtins__"}
+    ignored = {*namespace, *PLAIN, "__builtins__", "__warningregistry__"}
     ended = []
     try:
         execute(namespace)

@@ -50,10 +50,12 @@ class InstrumentingLoader(importlib.machinery.SourceFileLoader):
 
     visible = staticmethod(lambda source: frozenset())
 
-    def exec_module(self, module: types.ModuleType) -> None:
-        self.loaded.append(module.__name__)
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        """With the hooks. (To put them there in `exec_module` would be one more frame between import and module.)"""
+        self.loaded.append(spec.name)
+        module = types.ModuleType(spec.name)
         module.__dict__.update(PLAIN)
-        super().exec_module(module)
+        return module
 
 
 class InstrumentingFinder(importlib.machinery.PathFinder):
