@@ -17,12 +17,12 @@ from sys import getrefcount
 from typing import Any, Final
 
 from dpor.runtime import control, sharing
-from dpor.runtime.containers.accesses import Touched, stand
+from dpor.runtime.containers.accesses import Touched, again, first, stand
 from dpor.runtime.containers.calls import Call, foreign, unknown
-from dpor.runtime.containers.dicts import reads_key
+from dpor.runtime.containers.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.runtime.containers.keys import FOREIGN, part_of
 from dpor.runtime.containers.kinds import families, family_of, is_immutable, is_program, static
-from dpor.runtime.containers.lists import reads_item
+from dpor.runtime.containers.lists import reads_item, writes_item
 from dpor.runtime.containers.order import stable_order
 from dpor.runtime.containers.reach import EQUAL, SHOW, reads, views
 from dpor.runtime.containers.taking import (
@@ -52,6 +52,13 @@ def getitem(obj: Any, key: Any) -> Any:
     if control.multi and table.get(id(obj)) is not control.current:
         record = sharing.record_of(obj)
         if record is not None or type(obj) is memoryview:
+            kind = type(obj)
+            if record is not None and (kind is list or kind is dict) and type(key) in SIMPLE_KEYS:
+                if again(record, "read", key):
+                    return obj[key]
+                if kind is dict or (type(key) is int and key >= 0):
+                    first(record, "read", key, (reads_item if kind is list else reads_key)(record, obj, key))
+                    return obj[key]
             return _perform(obj, record, "__getitem__", operator.getitem, key)
     return obj[key]
 
@@ -61,9 +68,21 @@ def setitem(value: Any, obj: Any, key: Any) -> None:
     if control.multi and (table.get(id(obj)) is not control.current or type(key) is slice):
         record = sharing.record_of(obj)
         if record is not None or type(key) is slice or type(obj) is memoryview:
+            if record is not None and type(key) in SIMPLE_KEYS and _is_there(obj, key):
+                if not again(record, "write", key):
+                    first(record, "write", key, (writes_item if type(obj) is list else writes_key)(record, obj, key))
+                sharing.publish(value)
+                obj[key] = value
+                return
             _perform(obj, record, "__setitem__", operator.setitem, key, value)
             return
     obj[key] = value
+
+
+def _is_there(obj: Any, key: Any) -> bool:
+    """Does the store replace an element, of a list or dict? What it touches is then the same in every run."""
+    kind = type(obj)
+    return (kind is dict and key in obj) or (kind is list and type(key) is int and 0 <= key < len(obj))
 
 
 def delitem(obj: Any, key: Any) -> None:

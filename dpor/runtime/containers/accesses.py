@@ -23,10 +23,10 @@ becomes an event, so a search may start again several times for one container; t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, TypeAlias
+from collections.abc import Hashable, Iterable
+from typing import Any, Final, TypeAlias
 
-from dpor.operations import READ, WRITE, Access, Location, Mode
+from dpor.operations import READ, WRITE, Access, Location, Mode, Operation, OperationTable
 from dpor.runtime import control
 from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Alias, Record
 
@@ -66,6 +66,41 @@ def stand(kind: str, accesses: Accesses) -> None:
     """Stand before an operation that touches these, if it touches anything. The caller performs it at once."""
     if accesses:
         control.touch(kind, accesses)
+
+
+# ---------------------------------------------------------------------- operations made before
+#
+# What an operation touches is often the same for the whole search, whatever is in the container: `l[2]`, `len(d)`.
+# Then it is worked out once, until more is learnt.
+
+_made: dict[tuple[int, str, Hashable], Operation | None] = {}
+_made_by: OperationTable | None = None
+_made_with = 0
+_NEVER: Final = object()
+
+
+def again(record: Record, kind: str, part: Hashable = None) -> bool:
+    """Stand before the operation as it was made before. False if it has to be made first."""
+    if control.operations is not _made_by or len(control.facts) != _made_with:
+        return False
+    operation: Any = _made.get((record.number, kind, part), _NEVER)
+    if operation is _NEVER:
+        return False
+    if operation is not None:
+        control.access(operation)
+    return True
+
+
+def first(record: Record, kind: str, part: Hashable, accesses: Accesses) -> None:
+    """Make the operation and stand before it. From now on it is the same for this part of the record."""
+    global _made_by, _made_with
+    table, known = control.operations, len(control.facts)
+    if table is not _made_by or known != _made_with:
+        _made.clear()
+        _made_by, _made_with = table, known
+    operation = _made[record.number, kind, part] = table.intern(kind, accesses) if accesses else None
+    if operation is not None:
+        control.access(operation)
 
 
 # ---------------------------------------------------------------------- parts that all containers have

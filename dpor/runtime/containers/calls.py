@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from dpor.runtime import control, hooks, sharing
-from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, stand
+from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, again, first, stand
 from dpor.runtime.containers.kinds import families, family_of, is_immutable, is_program, static
 from dpor.runtime.containers.reach import writes
 from dpor.runtime.sharing import Record
@@ -106,8 +106,19 @@ def entry(
 
 
 def whole(accesses: Callable[[Record], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()) -> Entry:
-    """An entry for a method that touches the same whatever its arguments are."""
-    return entry(lambda record, obj, args: accesses(record), keeps)
+    """An entry for a method that touches the same whatever its arguments are, and whatever is in the container."""
+
+    def act(call: Call) -> Any:
+        record = call.record
+        if record is not None:
+            kind = KINDS.get(call.name, call.name)
+            if not again(record, kind):
+                first(record, kind, None, accesses(record))
+            for value in keeps(call.args):
+                sharing.publish(value)
+        return call.run()
+
+    return act
 
 
 def everything(args: Args) -> Iterable[Any]:
@@ -196,7 +207,14 @@ _METHODS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, type
 
 def standin(obj: Any, record: Record | None, name: str) -> Any:
     """What `obj.name` is to be looked up on: a stand-in if that finds a method that is not instrumented."""
-    found = static(type(obj), name)
+    kind = type(obj)
+    if kind in families:
+        found = _descriptors.get((kind, name))
+        if found is not None:
+            return Bound(obj, record, name, found)
+    found = static(kind, name)
+    if type(found) is types.MethodDescriptorType and kind in families:
+        _descriptors[kind, name] = found
     if isinstance(found, _METHODS) and not _is_shadowed(obj, name):
         if isinstance(found, types.FunctionType) and is_program(found):
             return obj
@@ -210,6 +228,9 @@ def standin(obj: Any, record: Record | None, name: str) -> Any:
             stand("read", family.reads_all(record))
     return obj
 
+
+_descriptors: Final[dict[tuple[type, str], types.MethodDescriptorType]] = {}
+"""Methods of the built-in containers themselves, as they were found."""
 
 _OWN_NAMES: Final = frozenset(dir(Bound))
 """Names that a look-up on a `Bound` would find in its class."""

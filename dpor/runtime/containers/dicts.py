@@ -26,12 +26,14 @@ from dpor.runtime.containers.accesses import (
     NOTHING,
     Accesses,
     Touched,
+    again,
     changes,
+    first,
     learn,
     reads_structure,
     writes_structure,
 )
-from dpor.runtime.containers.calls import Args, Call, Entry, entry, nothing, whole
+from dpor.runtime.containers.calls import KINDS, Args, Call, Entry, entry, nothing, whole
 from dpor.runtime.containers.keys import FOREIGN, PRIVATE, WHOLE, part_of
 from dpor.runtime.containers.kinds import family, family_of, static
 from dpor.runtime.containers.lists import is_built_in, looks_deep
@@ -125,9 +127,13 @@ def _write_field(record: Alias, key: Any) -> None:
 
 
 def keyed(
-    touches: Callable[[Record, Any, Any], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()
+    touches: Callable[[Record, Any, Any], Accesses],
+    keeps: Callable[[Args], Iterable[Any]] = lambda args: (),
+    *,
+    always_same: bool = False,
 ) -> Entry:
-    """An entry for a method whose first argument is a key.
+    """An entry for a method whose first argument is a key. `always_same`: whatever is in the container, it touches the
+    same.
 
     If hashing or comparing the key runs Python code, that reads whatever the keys are made of, and is not interrupted.
     """
@@ -137,6 +143,12 @@ def keyed(
         if record is None or not call.args:
             return call.run()
         key = call.args[0]
+        if always_same and type(key) in SIMPLE_KEYS:
+            kind = KINDS.get(call.name, call.name)
+            if not again(record, kind, key):
+                first(record, kind, key, touches(record, call.obj, key))
+            call.publish(keeps(call.args))
+            return call.run()
         accesses = touches(record, call.obj, key)
         if type(key) is not str and part_of(key) is FOREIGN:
             touched = Touched(accesses)
@@ -145,6 +157,9 @@ def keyed(
         return call.done(accesses, keeps(call.args))
 
     return act
+
+
+SIMPLE_KEYS: Final = frozenset({str, int})
 
 
 def _keys(obj: Any) -> Any:
@@ -283,7 +298,7 @@ def _merged(call: Call) -> Any:
 
 # ---------------------------------------------------------------------- the tables
 
-_READ_KEY: Final = keyed(reads_key)
+_READ_KEY: Final = keyed(reads_key, always_same=True)
 _WRITE_KEY: Final = keyed(writes_key, keeps=lambda args: args[:2])
 _STRUCTURE: Final = whole(reads_structure)
 _ALL: Final = whole(reads_all)

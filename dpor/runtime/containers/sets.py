@@ -153,7 +153,7 @@ _STRUCTURE: Final = whole(reads_structure)
 _LOOK_DEEP: Final = {name: looks_deep(name) for name in (EQUAL, "__ne__", SHOW)}
 
 READING: Final[dict[str, Entry]] = {
-    "__contains__": keyed(_reads_element),
+    "__contains__": keyed(_reads_element, always_same=True),
     "__len__": _STRUCTURE,
     "__sizeof__": _STRUCTURE,
     "copy": _STRUCTURE,
