@@ -30,7 +30,7 @@ ONE_OF_TWO = [
     ("""run(lambda: setattr(p, "x", 5), lambda: seen.append(eval(" p.x", {}, {"p": p})))""", "locals apart"),
     ("""g = {"x": 0}; run(lambda: exec("x = 5", g), lambda: seen.append(g["x"]))""", "a key is stored"),
     ("""g = {"x": 0}; run(lambda: g.update(x=5), lambda: seen.append(eval("x", g)))""", "a key is loaded"),
-    ("""run(lambda: exec("N = 5", globals()), lambda: seen.append(N))""", "a global of the module"),
+    ("""g = globals(); run(lambda: exec("N = 5", g), lambda: seen.append(N))""", "a global of the module"),
     ("""run(lambda: exec("global N; N = 5"), lambda: seen.append(N))""", "a global declared so"),
 ]
 
