@@ -36,6 +36,7 @@ KNOWN: dict[str, str] = {
     "Call: finalizer": _DYING,
     "Call: finalizer by del": _DYING,
     "Call: finalizer by rebinding": _DYING,
+    "Call: issubclass with an ABC": "to register a class with an ABC is no operation",
     "Call: __subclasses__": "to make a class is no operation on its bases",
     "BinOp: % of a string": "CPython compiles '%s %s' % (x, y) as an f-string, one step for each part",
     "ImportFrom: of a changed module": "`from m import n` reads no attribute of a module that is not instrumented",
