@@ -11,7 +11,7 @@ from dpor.model.machine import Act, Machine, Memory
 from dpor.model.semantics import Semantics
 from dpor.model.syntax import parse
 from dpor.model.tree import Program
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, OperationTable, ThreadId
+from dpor.operations import THREAD_MASK, VALUE_SHIFT, OperationTable
 from dpor.system import STOP, Chooser, Ending, Pending, Run, Trace
 
 MAX_STEPS: Final = 100_000
@@ -52,9 +52,6 @@ class AbstractSystem:
     def describe(self, trace: Trace) -> list[EventText]:
         """The events of the trace in words, for reports."""
         return describe(self.semantics, self._machine(), trace)
-
-    def thread_name(self, thread: ThreadId) -> str:
-        return f"T{thread}"
 
     def _machine(self) -> Machine:
         semantics = self.semantics

@@ -112,15 +112,3 @@ class ReleaseAll(BaseRule):
         if held is None or held[0] != thread:
             return Effect(states, (READ,), 0)
         return Effect((None,), (WRITE,), held[1])
-
-
-@attrs.frozen
-class Owned(BaseRule):
-    """Result: does the caller hold it?"""
-
-    name = "owned?"
-    modes = (READ,)
-
-    def apply(self, states: States, thread: ThreadId) -> Effect:
-        held = states[0]
-        return Effect(states, (READ,), held is not None and held[0] == thread)

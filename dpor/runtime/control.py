@@ -8,9 +8,9 @@ There is one run at a time in a process; its state lives in this module's global
 Python has. `begin` sets them up, `drive` carries the run out, and `drive` leaves nothing behind.
 
 How a run ends: nobody can move; the explorer says stop; the run is too long; a fact is withdrawn or a replay differs.
-Whoever notices calls `_finish`, which switches to the hub (the greenlet that called `drive`). The hub then unwinds what
-is left by throwing `GuestExit` into it. While that goes on (`unwinding`) operations do nothing, so that every `finally`
-of the program runs to its end without blocking; a program that catches even this is given up after some operations.
+Whoever notices switches to the hub (the greenlet that called `drive`), which then unwinds what is left by
+throwing `GuestExit` into it. While that goes on (`unwinding`) operations do nothing, so that every `finally` of the
+program runs to its end without blocking; a program that catches even this is given up after some operations.
 """
 
 from __future__ import annotations
@@ -985,10 +985,3 @@ def _unwind() -> None:
     unwinding = False
     _by_front.clear()
     threads.clear()
-
-
-def outcome_of_threads() -> tuple[tuple[str, str], ...]:
-    """Who ended, and who waits for what."""
-    return tuple(
-        (t.name, "ended" if not t.running else t.pending.kind if t.pending is not None else "?") for t in threads
-    )

@@ -41,13 +41,13 @@ _NEVER = ("dpor", "statics", "greenlet", "attrs", "attr", "pytest", "_pytest", "
 class GuestModule:
     """One instrumented module: its code, and the globals that it starts with."""
 
-    def __init__(self, module: types.ModuleType, tree: ast.Module, path: str) -> None:
+    def __init__(self, module: types.ModuleType, source: str, path: str) -> None:
         self.module = module
-        self.tree = tree
+        self.source = source
         self.path = path
         self.code: types.CodeType | None = None
         self.first: dict[str, Any] = {}
-        self.constant = _is_constant(tree)
+        self.constant = _is_constant(ast.parse(source, path))
 
 
 class Loader:
@@ -71,7 +71,6 @@ class Loader:
         self._host_modules: list[str] = []
         self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
         self._builtins = dict(vars(builtins), __import__=self._import)
-        self._entry: str | None = None
         self.host: HostState | None = None  # from when the program imports a module whose state it may change
 
     # ------------------------------------------------------------------ which files are the program's
@@ -185,7 +184,6 @@ class Loader:
         self._hide_host_modules()
         if name in sys.stdlib_module_names or name in _NEVER:
             name = f"__target_{name}__"
-        self._entry = str(file)
         if "." in name:
             return self.load_name(name)
         spec = importlib.util.spec_from_file_location(name, file)
@@ -250,23 +248,22 @@ class Loader:
         return importlib.import_module(name)
 
     def compile(self, name: str, path: str, module: types.ModuleType) -> GuestModule:
-        source = Path(path).read_bytes()
+        content = Path(path).read_bytes()
         try:
-            tree = ast.parse(source, path)
+            guest = GuestModule(module, importlib.util.decode_source(content), path)
         except SyntaxError as error:
             raise BadTarget(f"{path}:{error.lineno}: {error.msg}") from None
         except ValueError as error:
             raise BadTarget(f"{path}: {error}") from None
-        guest = GuestModule(module, tree, path)
         self._files.add(path)
-        self.sources[path] = sha256(source).hexdigest()
+        self.sources[path] = sha256(content).hexdigest()
         self._prepare(name, guest)
         self.modules.pop(name, None)
         return guest
 
     def _prepare(self, name: str, guest: GuestModule) -> None:
-        source = ast.parse(Path(guest.path).read_bytes(), guest.path)
-        guest.code = instrument(source, guest.path, visible_globals=self.visible_globals.get(name, frozenset()))
+        visible = self.visible_globals.get(name, frozenset())
+        guest.code = instrument(guest.source, guest.path, visible_globals=visible)
         guest.module.__dict__.update(self._hooks(name), __builtins__=self._builtins)
         guest.first = dict(guest.module.__dict__)
 
@@ -343,9 +340,6 @@ class _InstrumentingLoader(importlib.abc.Loader):
         assert guest.code is not None
         exec(guest.code, module.__dict__)
         self._loader.modules[self._name] = guest  # now, so that modules that it imports come first
-
-    def get_filename(self, name: str) -> str:
-        return self._path
 
 
 # ---------------------------------------------------------------------- constant modules

@@ -57,8 +57,6 @@ class PythonSystem:
         self._stdlib = stdlib
         stdlib.begin_search()
         self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
-        self._renew = False
-        self._loaded = False
         self._target: Target | None = None
         self._given = target
         self._facts_used = frozenset(self._search.facts)

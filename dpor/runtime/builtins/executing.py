@@ -26,7 +26,7 @@ from dpor.runtime.builtins.registry import wrap
 from dpor.runtime.containers.accesses import stand
 from dpor.runtime.containers.dicts import moves_key, reads_key, writes_key
 from dpor.runtime.containers.kinds import is_hooked
-from dpor.runtime.instrument import HOOK_NAMES, _deep_recursion, rewrite
+from dpor.runtime.instrument import HOOK_NAMES, deep_recursion, rewrite
 from dpor.runtime.instrument.scopes import analyse
 
 _Mode = Literal["exec", "eval", "single"]
@@ -158,7 +158,7 @@ def _instrument(
     )
     body = [ast.copy_location(ast.Expr(tree.body), tree.body)] if mode == "eval" else tree.body
     module = ast.Module(body, getattr(tree, "type_ignores", []))
-    with _deep_recursion():
+    with deep_recursion():
         visible = frozenset[str]() if own_locals is None else frozenset(_visible(module, own_locals))
         rewritten = rewrite(module, visible_globals=visible)
     if mode == "eval":

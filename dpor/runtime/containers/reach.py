@@ -62,11 +62,6 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
     return called
 
 
-def calls_program(values: Iterable[Any], method: str) -> bool:
-    """Does calling the method on these values, or on what is nested in them, run instrumented code?"""
-    return any(type(v) not in _PLAIN for v in values) and reads(values, method, Touched())
-
-
 views: dict[type, Any] = {}
 """Types of objects that only show another one, and how to come to that (see `taking`)."""
 

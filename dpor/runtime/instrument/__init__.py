@@ -43,7 +43,7 @@ def instrument(source: str | ast.Module, filename: str, *, visible_globals: froz
     """The compiled module, whose globals must contain the hooks. `visible_globals`: hooked beside those that a function
     declares `global` and binds."""
     tree = ast.parse(source, filename) if isinstance(source, str) else copy.deepcopy(source)
-    with _deep_recursion():
+    with deep_recursion():
         tree = rewrite(tree, visible_globals=visible_globals)
         code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
     return code
@@ -55,7 +55,7 @@ def rewrite(tree: ast.Module, *, visible_globals: frozenset[str] = frozenset()) 
 
 
 @contextmanager
-def _deep_recursion() -> Iterator[None]:
+def deep_recursion() -> Iterator[None]:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEPTH))
     try:
