@@ -18,7 +18,7 @@ import heapq
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dpor.clocks import Clock, join
+from dpor.clocks import Clock, includes, join
 from dpor.operations import READ, UPDATE, WRITE, Location, Mode, Operation, States, ThreadId
 from dpor.system import Trace
 
@@ -179,14 +179,13 @@ class HappensBefore:
 
     def before(self, earlier: int, later: int) -> bool:
         """Does the event happen before the other (or is it the same)?"""
-        clock = self.clocks[later]
-        thread = self.trace.threads[earlier]
-        return thread < len(clock) and clock[thread] >= self.indices[earlier]
+        return self._in(self.clocks[later], earlier)
 
     def not_after(self, event: int, end: int) -> list[int]:
         """The events between `event` and `end` that do not happen after `event` [ADJS14: notdep(e, E)]."""
         thread, index, clocks = self.trace.threads[event], self.indices[event], self.clocks
-        return [p for p in range(event + 1, end) if thread >= len(clocks[p]) or clocks[p][thread] < index]
+
+        return [p for p in range(event + 1, end) if not includes(clocks[p], thread, index)]
 
     def races_of(self, thread: ThreadId, operation: Operation, states: States) -> list[Race]:
         """The races of an operation that has a rule, standing behind all events so far; `states`: of its objects now.
@@ -206,8 +205,7 @@ class HappensBefore:
         return races
 
     def _in(self, clock: Clock, event: int) -> bool:
-        thread = self.trace.threads[event]
-        return thread < len(clock) and clock[thread] >= self.indices[event]
+        return includes(clock, self.trace.threads[event], self.indices[event])
 
     def _backwards(self, location: Location, mode: Mode, clock: Clock) -> Iterator[int]:
         """The events, latest first, whose access of the location conflicts with the mode and that are not in the

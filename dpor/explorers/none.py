@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
-from dpor.explorers.search import Stats, threads_of
+from dpor.explorers.search import DepthFirst, threads_of
 from dpor.operations import VALUE_SHIFT, Action
-from dpor.system import Run, System, Trace
+from dpor.system import Run, System
 
 
-class NoReduction:
+class NoReduction(DepthFirst):
     """Depth-first search over all schedules."""
 
     def __init__(self, system: System) -> None:
-        self.system = system
-        self.trace = Trace()
-        self.stats = Stats()
+        super().__init__(system)
         self._todo: list[list[Action]] = []  # for each event, the actions still to be tried instead of it
         self._done: list[int] = []
         self._resumed: list[Action] | None = None
 
-    def explore(self) -> Iterator[Run]:
-        """Run after run; the trace of each is in `self.trace` until the next is asked for."""
-        trace, stats = self.trace, self.stats
-        while True:
-            start = len(trace)
-            run = self.system.run(trace, self._choose)
-            stats.replayed += start
-            stats.events += len(trace) - start
-            stats.executions += 1
-            yield run
-            self._plan_values(start)
-            if not self._go_back():
-                return
-
-    def progress(self) -> float:
-        """An estimate of the share explored, in 0..1."""
-        done, weight = 0.0, 1.0
-        for behind, todo in zip(self._done, self._todo, strict=True):
-            known = behind + 1 + len(todo)
-            if known > 1:
-                done += weight * behind / known
-                weight /= known
-        return done
+    def _alternatives(self) -> Iterable[tuple[int, int]]:
+        return zip(self._done, map(len, self._todo), strict=True)
 
     def _choose(self, enabled: int) -> Action:
         todo = self._resumed
@@ -53,7 +30,7 @@ class NoReduction:
         self._todo.append(todo)
         return todo.pop(0)
 
-    def _plan_values(self, start: int) -> None:
+    def _learn(self, start: int, run: Run) -> None:
         """A data choice is known once it has been made: its other values are alternatives too."""
         trace, stats = self.trace, self.stats
         for position in range(start, len(trace)):

@@ -12,7 +12,7 @@ a trace no thought, unless it is asleep.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -67,13 +67,63 @@ PATIENCE = 500
 NO_SLEEP: dict[Action, Operation] = {}
 
 
-class Search:
-    """A stateless search with sleep sets. Invariant between runs: one node for each event of the trace."""
+class DepthFirst:
+    """Run after run, each repeating the last one up to the deepest point at which something is left to try."""
 
     def __init__(self, system: System) -> None:
         self.system = system
         self.trace = Trace()
         self.stats = Stats()
+
+    def explore(self) -> Iterator[Run]:
+        """Run after run; the trace of each is in `self.trace` until the next is asked for."""
+        stats, trace = self.stats, self.trace
+        while True:
+            start = len(trace)
+            run = self.system.run(trace, self._choose)
+            stats.replayed += start
+            stats.events += len(trace) - start
+            if run.ending is Ending.STOPPED:
+                stats.blocked += 1
+            else:
+                stats.executions += 1
+            yield run
+            self._learn(start, run)
+            if not self._go_back():
+                return
+
+    def progress(self) -> float:
+        """An estimate of the share explored, in 0..1: the known alternatives of a point are taken to weigh the same."""
+        done, weight = 0.0, 1.0
+        for behind, left in self._alternatives():
+            known = behind + 1 + left
+            if known > 1:
+                done += weight * behind / known
+                weight /= known
+        return done
+
+    @abstractmethod
+    def _choose(self, enabled: int) -> Action:
+        """See `dpor.system.Chooser`."""
+
+    @abstractmethod
+    def _learn(self, start: int, run: Run) -> None:
+        """Plan what the events from `start` on show to be worth trying."""
+
+    @abstractmethod
+    def _go_back(self) -> bool:
+        """Cut the trace at the deepest point with something left to try; False if there is none."""
+
+    @abstractmethod
+    def _alternatives(self) -> Iterable[tuple[int, int]]:
+        """For each event of the trace: how many alternatives lie behind, and how many are left."""
+
+
+class Search(DepthFirst):
+    """A stateless search with sleep sets. Invariant between runs: one node for each event of the trace."""
+
+    def __init__(self, system: System) -> None:
+        super().__init__(system)
         self.nodes: list[Node] = []
         self.happens_before = HappensBefore(self.trace)
         self._resumed: Node | None = None  # the node to which the search went back, until it has chosen
@@ -91,32 +141,8 @@ class Search:
         """Plan another alternative of the event at `position`: of a data choice, or of who times out."""
         self.reverse(position, len(self.trace), action, operation)
 
-    def explore(self) -> Iterator[Run]:
-        """Run after run; the trace of each is in `self.trace` until the next is asked for."""
-        stats, trace = self.stats, self.trace
-        while True:
-            start = len(trace)
-            run = self.system.run(trace, self._choose)
-            stats.replayed += start
-            stats.events += len(trace) - start
-            if run.ending is Ending.STOPPED:
-                stats.blocked += 1
-            else:
-                stats.executions += 1
-            yield run
-            self._plan_reversals(start, run)
-            if not self._go_back():
-                return
-
-    def progress(self) -> float:
-        """An estimate of the share explored, in 0..1: each node's known alternatives are taken to weigh the same."""
-        done, weight = 0.0, 1.0
-        for node in self.nodes:
-            known = node.done + 1 + len(node.plan)
-            if known > 1:
-                done += weight * node.done / known
-                weight /= known
-        return done
+    def _alternatives(self) -> Iterable[tuple[int, int]]:
+        return ((node.done, len(node.plan)) for node in self.nodes)
 
     # ------------------------------------------------------------------ one run
 
@@ -170,7 +196,7 @@ class Search:
 
     # ------------------------------------------------------------------ between runs
 
-    def _plan_reversals(self, start: int, run: Run) -> None:
+    def _learn(self, start: int, run: Run) -> None:
         trace, happens_before = self.trace, self.happens_before
         for position, races in enumerate(happens_before.extend(), start):
             for first, operation in races:
@@ -195,7 +221,6 @@ class Search:
                     self.choose_again(position, action, operation.with_value(value))
 
     def _go_back(self) -> bool:
-        """To the deepest node with a plan; False if there is none."""
         nodes, trace = self.nodes, self.trace
         while nodes:
             node = nodes.pop()

@@ -91,17 +91,7 @@ class PythonSystem:
                 failed.append(BadTarget(f"{_name(self._given)} cannot be imported: {_message(error)}{where}"))
 
         failed: list[UserError] = []
-        control.is_guest_file = self._loader.is_guest_file
-        trace = Trace()
-        with self._loader.importing(), self._sink.quiet():
-            control.begin(self._search, self.options, trace, _first_enabled, None)
-            try:
-                sharing.begin(self._loader.roots)
-                self._stdlib.reset()
-                control.drive(load)
-            finally:
-                control.end()
-                self._loader.restore_host()
+        self._drive(load, Trace(), _first_enabled, None)
         if failed:
             raise failed[0]
         if control.exceptions and self._target is None:
@@ -123,24 +113,29 @@ class PythonSystem:
         self._runs += 1
         was_enabled = gc.isenabled()
         gc.disable()
-        control.is_guest_file = self._loader.is_guest_file
         self._returned = None
         try:
-            with self._loader.importing(), self._sink.quiet():
-                control.begin(self._search, self.options, trace, choose, recorder)
-                try:
-                    sharing.begin(self._roots)
-                    self._stdlib.reset()
-                    ending, blocked = control.drive(self._main)
-                finally:
-                    control.end()
-                    self._loader.restore_host()
-            return self._ended(ending, blocked)
+            return self._ended(*self._drive(self._main, trace, choose, recorder))
         finally:
             if self._runs % COLLECT_EVERY == 0:
                 gc.collect(2 if self._runs % COLLECT_EVERY**2 == 0 else 0)
             if was_enabled:
                 gc.enable()
+
+    def _drive(
+        self, body: Callable[[], None], trace: Trace, choose: Chooser, recorder: control.Recorder | None
+    ) -> tuple[Ending, list[Pending]]:
+        """Carry out `body` as the main model thread, with all that the program is given and nothing left afterwards."""
+        control.is_guest_file = self._loader.is_guest_file
+        with self._loader.importing(), self._sink.quiet():
+            control.begin(self._search, self.options, trace, choose, recorder)
+            try:
+                sharing.begin(self._roots)
+                self._stdlib.reset()
+                return control.drive(body)
+            finally:
+                control.end()
+                self._loader.restore_host()
 
     def _roots(self) -> Iterable[tuple[Hashable, Any]]:
         """What every thread can reach. Constant modules that nobody has changed hold nothing that can be written."""
