@@ -124,36 +124,33 @@ def forget_types() -> None:
 
 def setattr_(value: Any, obj: Any, name: str) -> None:
     """`obj.name = value`."""
-    if control.multi:
-        record = record_of(obj)
-        if record is None:
-            if isinstance(obj, _HOLDERS):
-                _write_class_or_module(obj, name)
-                publish(value)
-        else:
-            operation = _write_operation(record, obj, name)
-            if operation is not None:
-                control.access(operation)
-            publish(value)
-    elif isinstance(obj, _HOLDERS):
-        control.dirty = True
+    if _stand_before_write(obj, name):
+        publish(value)
     setattr(obj, name, value)
 
 
 def delattr_(obj: Any, name: str) -> None:
     """`del obj.name`."""
-    if control.multi:
-        record = record_of(obj)
-        if record is None:
-            if isinstance(obj, _HOLDERS):
-                _write_class_or_module(obj, name)
-        else:
-            operation = _write_operation(record, obj, name)
-            if operation is not None:
-                control.access(operation)
-    elif isinstance(obj, _HOLDERS):
-        control.dirty = True
+    _stand_before_write(obj, name)
     delattr(obj, name)
+
+
+def _stand_before_write(obj: Any, name: str) -> bool:
+    """Before `obj.name` changes. Returns whether another thread can see it."""
+    if not control.multi:
+        if isinstance(obj, _HOLDERS):
+            control.dirty = True
+        return False
+    record = record_of(obj)
+    if record is None:
+        if not isinstance(obj, _HOLDERS):
+            return False
+        _write_class_or_module(obj, name)
+    else:
+        operation = _write_operation(record, obj, name)
+        if operation is not None:
+            control.access(operation)
+    return True
 
 
 def _read_operation(record: Record, obj: Any, name: str) -> Any:
