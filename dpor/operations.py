@@ -64,6 +64,11 @@ class Rule(Protocol):
         """The modes before the outcome is known: at least as strong as any outcome's."""
         ...
 
+    @property
+    def blocking(self) -> bool:
+        """Are there states in which it is not enabled?"""
+        ...
+
     def enabled(self, states: States, thread: ThreadId) -> bool: ...
 
     def apply(self, states: States, thread: ThreadId) -> Effect:

@@ -6,11 +6,11 @@ that goes on running is then not switched away from and back to, which costs mor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from dpor.operations import Action, Operation, States, ThreadId
+from dpor.operations import Action, Location, Operation, States, ThreadId
 from dpor.outcome import Finding
 
 STOP: Action = -1
@@ -57,7 +57,7 @@ class Ending(Enum):
 
 
 class Pending(NamedTuple):
-    """The next operation of a thread that can not run it, when the run ended."""
+    """The next operation of a thread, and the states of its objects."""
 
     thread: ThreadId
     operation: Operation
@@ -101,5 +101,32 @@ class System(Protocol):
 
         Raises `NotDeterministic` if an event repeated is not the event recorded, `FactWithdrawn` if the search
         must start again. Leaves no thread, greenlet or patch behind, whatever happens.
+        """
+        ...
+
+
+StateKey: TypeAlias = Hashable
+"""The exact identity of a state: equal for two states only if no program could tell them apart."""
+
+
+class StatefulSystem(System, Protocol):
+    """A system that can tell where it stands. All methods speak of the moment at which a chooser is being asked."""
+
+    def state(self) -> StateKey | None:
+        """The identity of the present state; None: it cannot be told, so this state equals no other."""
+        ...
+
+    def pending(self) -> Sequence[Pending]:
+        """The next operation of each live thread, enabled or not."""
+        ...
+
+    def sync_states(self) -> Mapping[Location, Any]:
+        """The states of all objects that operations which can block look at."""
+        ...
+
+    def lasting(self, operation: Operation) -> Operation:
+        """The operation under names that do not depend on the path by which the present state was reached.
+
+        Where an object has no such name, one that it shares with other objects; the rule is then left out.
         """
         ...

@@ -42,24 +42,29 @@ ALL: Final = BASE | {*OPERANDS, "rlocks"}
 
 
 def abstract_programs(
-    words: Collection[str] = ALL, threads: tuple[int, int] = (2, 4), interleavings: int = 3_000
+    words: Collection[str] = ALL, threads: tuple[int, int] = (2, 4), interleavings: int = 3_000, endless: bool = False
 ) -> SearchStrategy[Spec]:
     """A Hypothesis strategy: programs of `threads` (fewest, most) threads that use only these `words`, with no more
-    than about so many interleavings (blocked threads make it fewer)."""
+    than about so many interleavings (blocked threads make it fewer). `endless`: some threads go on for ever, over
+    finitely many states; interleavings are then those of one pass."""
     from hypothesis import strategies as st
 
     @st.composite
     def programs(draw: Callable[[SearchStrategy[int]], int]) -> Spec:
-        return _Generator(lambda bound: draw(st.integers(0, bound - 1)), words, threads, interleavings).program()
+        return _Generator(lambda n: draw(st.integers(0, n - 1)), words, threads, interleavings, endless).program()
 
     return programs()
 
 
 def random_program(
-    random: Random, words: Collection[str] = ALL, threads: tuple[int, int] = (2, 4), interleavings: int = 3_000
+    random: Random,
+    words: Collection[str] = ALL,
+    threads: tuple[int, int] = (2, 4),
+    interleavings: int = 3_000,
+    endless: bool = False,
 ) -> Spec:
     """A program as `abstract_programs` makes them, from a random number generator."""
-    return _Generator(random.randrange, words, threads, interleavings).program()
+    return _Generator(random.randrange, words, threads, interleavings, endless).program()
 
 
 class Below(Protocol):
@@ -123,6 +128,9 @@ _OPERANDS: Final = {
     "other lock": ("n", "m"),
 }
 
+_BOUNDED: Final = ("1", "(a+1)%2", "2", "b", "tid", "1-a")
+"""Values of programs that go on for ever."""
+
 _EVENTS: Final = {"wait": 2, "twait": 3, "let": 0, "assert": 0, "halt": 0}
 """How many events a statement is at most, where that is not 1."""
 
@@ -133,13 +141,18 @@ _PASSES: Final = 2
 class _Generator:
     """Makes one program."""
 
-    def __init__(self, below: Below, words: Collection[str], threads: tuple[int, int], interleavings: int) -> None:
+    def __init__(
+        self, below: Below, words: Collection[str], threads: tuple[int, int], interleavings: int, endless: bool
+    ) -> None:
         self._below = below
         self._words = frozenset(words)
         self._interleavings = interleavings
+        self._endless = endless
         self._count = threads[0] + below(threads[1] - threads[0] + 1)
         self._counters = 0
         allowed = [phrase for words, phrase in _PHRASES if self._words.issuperset(words.split())]
+        if endless:
+            allowed = [phrase for phrase in allowed if phrase != ["V s"]]  # counts without bound
         if not allowed:
             raise ValueError(f"no statement can be made of the words {sorted(self._words)}")
         # A few kinds of phrase for each program: they meet more often than if all programs had all ("swarm testing").
@@ -153,6 +166,8 @@ class _Generator:
             bodies[thread] = body + self._phrase(thread, depth=0)
             if _interleavings(bodies) > self._interleavings:
                 bodies[thread] = body
+        if self._endless:
+            bodies = [self._go_on(body) for body in bodies]
         reentrant = "rlocks" in self._words and self._below(2)
         spec: Spec = {
             "vars": {"x": 0, "y": 0, "z": [0, 0]},
@@ -163,6 +178,13 @@ class _Generator:
             "threads": bodies,
         }
         return _without_unused(spec)
+
+    def _go_on(self, body: list[Any]) -> list[Any]:
+        """The body, or a part of it again and again."""
+        if not body or self._below(5) < 2:
+            return body
+        start = self._below(len(body)) if self._below(3) == 0 else 0
+        return [*body[:start], ["while", "1", body[start:]]]
 
     def _phrase(self, thread: int, depth: int) -> list[Any]:
         last = thread == self._count - 1
@@ -195,7 +217,7 @@ class _Generator:
             elif name == "thread":
                 chosen[name] = str(self._below(self._count))
             else:
-                options = _OPERANDS[name]
+                options = _BOUNDED if self._endless and name == "value" else _OPERANDS[name]
                 chosen[name] = options[self._below(len(options))]
         return chosen[name]
 

@@ -32,6 +32,7 @@ class Stats:
     executions   complete runs;  blocked   runs given up because every enabled thread was asleep
     events       performed for the first time;  replayed   repeated to get back to a node
     choices      nodes at which something besides the first choice was planned
+    states, matched   of stateful searches: states stored, and how often one of them was met again
     """
 
     executions: int = 0
@@ -39,6 +40,8 @@ class Stats:
     events: int = 0
     replayed: int = 0
     choices: int = 0
+    states: int = 0
+    matched: int = 0
 
 
 class Node:

@@ -11,7 +11,6 @@ from dpor.errors import BadProgram, NotDeterministic
 from dpor.model.expressions import Value
 from dpor.operations import Location, Operation, States, ThreadId
 from dpor.outcome import Finding
-from dpor.primitives.rules import BaseRule
 
 Memory: TypeAlias = list[Any]
 """The state of each object, by its location."""
@@ -55,7 +54,7 @@ class Act:
         self.guard: Callable[[Memory], bool] | None = None
         self._done: dict[States, Done] = {}
         rule = operation.rule
-        if rule is not None and type(rule).enabled is not BaseRule.enabled:
+        if rule is not None and rule.blocking:
             self.guard = lambda memory: rule.enabled(self.read(memory), operation.thread)
 
     def perform(self, memory: Memory) -> Done:

@@ -10,9 +10,9 @@ from dpor.model.describe import EventText, deadlock_finding, describe
 from dpor.model.machine import Act, Machine, Memory
 from dpor.model.semantics import Semantics
 from dpor.model.syntax import parse
-from dpor.model.tree import Program
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, OperationTable
-from dpor.system import STOP, Chooser, Ending, Pending, Run, Trace
+from dpor.model.tree import Program, Sort
+from dpor.operations import THREAD_MASK, VALUE_SHIFT, Location, Operation, OperationTable
+from dpor.system import STOP, Chooser, Ending, Pending, Run, StateKey, Trace
 
 MAX_STEPS: Final = 100_000
 
@@ -42,6 +42,13 @@ class AbstractSystem:
         self.max_steps = max_steps
         self.table = OperationTable()
         self.semantics = Semantics(self.program, self.table)
+        self._present = self._machine(), []  # type: tuple[Machine, list[Act | None]]
+        sorts, watched = self.semantics.sorts, self.semantics.watched
+        self._synchronising = [
+            location
+            for location in range(len(self.semantics.initial))
+            if location in watched or sorts.get(str(self.table.name_of(location))) is not Sort.VARIABLE
+        ]
 
     def run(self, trace: Trace, choose: Chooser) -> Run:
         """See `dpor.system.System.run`."""
@@ -56,6 +63,32 @@ class AbstractSystem:
     def _machine(self) -> Machine:
         semantics = self.semantics
         return Machine(semantics.codes, semantics.initial, semantics.spawned)
+
+    # ------------------------------------------------------------------ the present state
+
+    def state(self) -> StateKey:
+        """The whole state, the same tuple as the outcome where the program ends. See `dpor.system.StatefulSystem`."""
+        return _outcome(self._present[0])
+
+    def failed(self) -> frozenset[str]:
+        """The failures of the present run so far, by thread and condition: "T1:a==0"."""
+        return frozenset(self._present[0].failures)
+
+    def pending(self) -> list[Pending]:
+        machine, acts = self._present
+        return [
+            Pending(thread, act.operation, act.read(machine.memory))
+            for thread, act in enumerate(acts)
+            if act is not None
+        ]
+
+    def sync_states(self) -> Mapping[Location, Any]:
+        memory = self._present[0].memory
+        return {location: memory[location] for location in self._synchronising}
+
+    def lasting(self, operation: Operation) -> Operation:
+        """Every object has one name for ever."""
+        return operation
 
     # ------------------------------------------------------------------ running
 
@@ -72,6 +105,7 @@ class AbstractSystem:
     def _extend(self, machine: Machine, trace: Trace, choose: Chooser) -> Run:
         memory = machine.memory
         acts = [machine.act(thread) for thread in range(len(machine.codes))]
+        self._present = machine, acts
         while True:
             if machine.endless is not None:
                 where, text = machine.endless
@@ -106,12 +140,7 @@ class AbstractSystem:
 
     def _complete(self, machine: Machine, acts: Sequence[Act | None]) -> Run:
         blocked = _blocked(acts, machine.memory)
-        outcome = Outcome(
-            tuple(machine.pcs),
-            tuple([tuple(registers) for registers in machine.registers]),
-            tuple(machine.memory),
-            frozenset(machine.failures),
-        )
+        outcome = _outcome(machine)
         findings = list(machine.failures.values())
         if blocked:
             findings.append(deadlock_finding(self.semantics, blocked, machine.timed_out))
@@ -119,6 +148,15 @@ class AbstractSystem:
 
     def _cut(self, machine: Machine, reason: str) -> Run:
         return Run(Ending.CUT, findings=list(machine.failures.values()), limits=[reason])
+
+
+def _outcome(machine: Machine) -> Outcome:
+    return Outcome(
+        tuple(machine.pcs),
+        tuple([tuple(registers) for registers in machine.registers]),
+        tuple(machine.memory),
+        frozenset(machine.failures),
+    )
 
 
 def _blocked(acts: Sequence[Act | None], memory: Memory) -> list[Pending]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import attrs
 
@@ -16,6 +16,12 @@ class BaseRule:
 
     name: ClassVar[str]
     modes: ClassVar[tuple[Mode, ...]]
+    blocking: ClassVar[bool] = False
+    """Are there states in which it is not enabled?"""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.blocking = cls.enabled is not BaseRule.enabled
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return True

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import attrs
 
 from dpor.model import AbstractSystem, Outcome
-from dpor.system import Ending, Run, System, Trace
+from dpor.system import Ending, Run, StatefulSystem, System, Trace
 from dpor.testing import trace_class
 from tests.oracle import bruteforce
 
@@ -101,3 +101,30 @@ def outcome_in_words(system: AbstractSystem, outcome: Outcome) -> Hashable:
         for code, values in zip(system.semantics.codes, outcome.registers, strict=True)
     )
     return outcome.pcs, named, outcome.memory, outcome.errors
+
+
+@attrs.define
+class States:
+    """What a stateful explorer saw. `errors`: of all runs, by the oracle's labels."""
+
+    states: int = 0
+    outcomes: set[Outcome] = attrs.Factory(set)
+    deadlocks: set[Outcome] = attrs.Factory(set)
+    errors: set[str] = attrs.Factory(set)
+
+
+def explore_states(make: Callable[[StatefulSystem], Any], system: AbstractSystem, limit: int = 10**9) -> States:
+    """Let a stateful explorer go through all of a program."""
+    explorer = make(system)
+    seen = States()
+    for run in explorer.explore():
+        assert not run.limits, run.limits
+        if run.outcome is not None:
+            seen.outcomes.add(run.outcome)
+        if run.deadlock is not None:
+            seen.deadlocks.add(run.deadlock)
+        seen.errors |= system.failed()
+        seen.states = explorer.stats.states
+        if seen.states > limit:
+            raise TooMany
+    return seen

@@ -1,0 +1,133 @@
+"""DPOR with state matching, sound for every graph of states: backtrack sets from summaries [FG05, YCGK08].
+
+Here                          In the papers
+StateGraph.planned, done      backtrack(s), done(s) of [FG05], kept for each state instead of each stack frame
+_summaries                    what [YCGK08] derives from its visible operation dependency graph
+_incoming                     the edges by which a summary that grows is propagated
+complete()                    the proviso for cycles [God96, section 5]: the ignoring problem
+
+Each event s -t:a-> s' is compared with the summary of s': what could come before it is planned at s, then the summary
+of s grows by that of s'. When a summary grows, all events that lead to its state are compared again, whether or not
+the state has been left, until nothing changes. Then planned(s) is a persistent set at every s. If a cycle is left on
+which no state has all its threads planned, one gets them, and the search goes on. This keeps deadlocks, terminal
+states and every thread's own states (so failed assertions), not all global states.
+
+Differs: [YCGK08] compares with the summary that a state has when it is met, which on a graph with cycles, or while the
+state's own subtree is being explored, is incomplete. Happens-before is replaced by what is stuck (`summaries`).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Container, Iterable, Mapping
+
+from dpor.explorers.states import StatefulSearch, StateNumber, last_or_lowest
+from dpor.explorers.summaries import Event, Items, Summary, SyncNumber
+from dpor.operations import Operation, ThreadId
+from dpor.system import Pending, Run, StatefulSystem
+
+
+class Dpor(StatefulSearch):
+    """Backtrack sets with state matching and summaries."""
+
+    def __init__(self, system: StatefulSystem) -> None:
+        super().__init__(system)
+        self._items = Items()
+        self._summaries: list[Summary] = []
+        self._sync: list[SyncNumber] = []
+        self._incoming: list[list[tuple[StateNumber, Event]]] = []
+        self._grown: list[StateNumber] = []  # a heap, of negative numbers: what lies deep comes first
+        self._is_grown: set[StateNumber] = set()
+        self._events: dict[Event, Event] = {}
+
+    def first(self, state: StateNumber, enabled: int) -> int:
+        system = self.system
+        self._new(system.pending(), self._items.sync_number(system.sync_states()))
+        return last_or_lowest(self.trace, enabled)
+
+    def ended(self, state: StateNumber, run: Run) -> None:
+        self._new(run.blocked, self._items.sync_number({}))
+
+    def _new(self, pending: Iterable[Pending], sync: SyncNumber) -> None:
+        summary = 0
+        for thread, operation, _ in pending:
+            summary |= self._items.pending(thread, self.system.lasting(operation))
+        self._summaries.append(summary)
+        self._sync.append(sync)
+        self._incoming.append([])
+
+    def edge(self, source: StateNumber, thread: ThreadId, operation: Operation, target: StateNumber) -> None:
+        if operation.barrier:  # it happens only where nothing else can move, so nothing could come before it
+            self.plan(source, self.graph.enabled[source])
+        event = (thread, self.system.lasting(operation))
+        event = self._events.setdefault(event, event)
+        self._incoming[target].append((source, event))
+        self._grow(target)
+
+    def between(self) -> None:
+        """Propagate what has become known, what lies deep first."""
+        while self._grown:
+            state = -heapq.heappop(self._grown)
+            self._is_grown.discard(state)
+            for source, event in self._incoming[state]:
+                self._compare(source, event, self._summaries[state])
+
+    def _grow(self, state: StateNumber) -> None:
+        if state not in self._is_grown:
+            self._is_grown.add(state)
+            heapq.heappush(self._grown, -state)
+
+    def _compare(self, source: StateNumber, event: Event, below: Summary) -> None:
+        items, graph = self._items, self.graph
+        carried = items.carried(event, below)
+        planned, enabled = graph.planned[source], graph.enabled[source]
+        if planned != enabled:
+            rivals = items.rivals(event, carried, self._sync[source])
+            if rivals:
+                threads = items.threads_of(rivals)
+                self.plan(source, threads if not threads & ~enabled else enabled)
+        summary = self._summaries[source]
+        if carried & ~summary:
+            united = items.united(summary, carried)
+            if united != summary:
+                self._summaries[source] = united
+                self._grow(source)
+
+    def complete(self) -> bool:
+        """Is there no cycle left without a state at which everything is planned? Else have one of its states so."""
+        graph = self.graph
+        partly = {s for s in range(len(graph)) if graph.planned[s] != graph.enabled[s]}
+        into = {s: [source for source, _ in self._incoming[s] if source in partly] for s in partly}
+        out_of: dict[StateNumber, list[StateNumber]] = {s: [] for s in partly}
+        for target, sources in into.items():
+            for source in sources:
+                out_of[source].append(target)
+        left = {s: len(targets) for s, targets in out_of.items()}  # how many of its successors may be on a cycle
+        ends = [s for s, count in left.items() if count == 0]
+        complete = True
+        while True:
+            while ends:
+                state = ends.pop()
+                del left[state]
+                for source in into[state]:
+                    if source in left:
+                        left[source] -= 1
+                        if left[source] == 0:
+                            ends.append(source)
+            if not left:
+                return complete
+            complete = False
+            state = _on_a_cycle(out_of, left)
+            self.plan(state, graph.enabled[state])
+            left[state] = 0
+            ends.append(state)
+
+
+def _on_a_cycle(out_of: Mapping[StateNumber, Iterable[StateNumber]], left: Container[StateNumber]) -> StateNumber:
+    """The first state that is met twice when one goes on and on from state to state among those left."""
+    state = next(s for s in out_of if s in left)
+    seen = set()
+    while state not in seen:
+        seen.add(state)
+        state = next(s for s in out_of[state] if s in left)
+    return state

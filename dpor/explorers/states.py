@@ -1,0 +1,224 @@
+"""What the stateful searches share: the graph of states, and runs that end where a known state is met.
+
+A state is reached by repeating a schedule from the start, so what is to be done where can be taken up in any order.
+Each state has two sets of threads: `planned`, to be run from it, and `done`. A search decides in `first` what is
+planned for a new state, learns from `edge` and `ended`, and adds by `plan`, also to states left long ago. The state
+last planned for is taken up first, so that what lies below a state is mostly known before it is returned to.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+
+from dpor.explorers.search import Stats
+from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation, ThreadId
+from dpor.system import STOP, Ending, Run, StatefulSystem, StateKey, Trace
+
+StateNumber = int
+
+
+class StateGraph:
+    """The states met so far, by number in order of discovery, and one way to each.
+
+    enabled, planned, done   masks of threads, by state
+    parents, actions, operations   the last event of the way on which the state was found first
+    """
+
+    def __init__(self) -> None:
+        self.numbers: dict[StateKey, StateNumber] = {}
+        self.enabled: list[int] = []
+        self.planned: list[int] = []
+        self.done: list[int] = []
+        self.parents: list[StateNumber] = []
+        self.actions: list[Action] = []
+        self.operations: list[Operation | None] = []
+
+    def __len__(self) -> int:
+        return len(self.enabled)
+
+    def add(self, enabled: int, parent: StateNumber, action: Action, operation: Operation | None) -> StateNumber:
+        number = len(self.enabled)
+        self.enabled.append(enabled)
+        self.planned.append(0)
+        self.done.append(0)
+        self.parents.append(parent)
+        self.actions.append(action)
+        self.operations.append(operation)
+        return number
+
+    def way_to(self, state: StateNumber, trace: Trace) -> None:
+        """Make the trace the one that leads to the state."""
+        trace.cut(0)
+        while self.parents[state] >= 0:
+            operation = self.operations[state]
+            assert operation is not None
+            trace.actions.append(self.actions[state])
+            trace.operations.append(operation)
+            state = self.parents[state]
+        trace.actions.reverse()
+        trace.operations.reverse()
+        trace.threads.extend([action & THREAD_MASK for action in trace.actions])
+        trace.befores.extend([None] * len(trace.actions))
+
+
+NOWHERE: StateNumber = -1
+
+
+class StatefulSearch:
+    """Run after run, each from a state at which something is left to do to the next known state, or the end."""
+
+    def __init__(self, system: StatefulSystem) -> None:
+        self.system = system
+        self.trace = Trace()
+        self.stats = Stats()
+        self.graph = StateGraph()
+        self._at: StateNumber = NOWHERE
+        self._resumed = False
+        self._open: list[StateNumber] = []  # where something was planned; those with nothing left are passed over
+        self._values: dict[StateNumber, list[Action]] = {}  # data choices still to be taken
+
+    # ------------------------------------------------------------------ what a search decides
+
+    @abstractmethod
+    def first(self, state: StateNumber, enabled: int) -> int:
+        """The threads to be planned at a new state, at least one."""
+
+    def edge(self, source: StateNumber, thread: ThreadId, operation: Operation, target: StateNumber) -> None:
+        """An event led from a state to another, perhaps not for the first time."""
+
+    def ended(self, state: StateNumber, run: Run) -> None:
+        """A run that was not cut ended in this state, which is a new one if nothing was known of it."""
+
+    def between(self) -> None:
+        """A run is over."""
+
+    def complete(self) -> bool:
+        """Nothing planned is left. Plan more, or answer that the search has come to its end."""
+        return True
+
+    # ------------------------------------------------------------------ searching
+
+    def explore(self) -> Iterator[Run]:
+        """Run after run; the trace of each is in `self.trace` until the next is asked for."""
+        stats, trace = self.stats, self.trace
+        while True:
+            start = len(trace)
+            run = self.system.run(trace, self._choose)
+            stats.replayed += start
+            stats.events += len(trace) - start
+            if run.ending is not Ending.STOPPED:
+                stats.executions += 1
+                self._take_end(run)
+            self.between()
+            yield run
+            while not self._go_back():
+                if self.complete():
+                    return
+
+    def progress(self) -> float:
+        """Nobody knows how large a graph is before it is explored: the share of what is planned that is done."""
+        graph = self.graph
+        planned = sum(map(int.bit_count, graph.planned))
+        return sum(map(int.bit_count, graph.done)) / planned if planned else 0.0
+
+    def plan(self, state: StateNumber, threads: int) -> None:
+        """Have these threads run from the state, too."""
+        graph = self.graph
+        planned = graph.planned[state]
+        if threads & ~planned:
+            if planned and not planned & (planned - 1):
+                self.stats.choices += 1
+            graph.planned[state] = planned | threads
+            self._open.append(state)
+
+    def _choose(self, enabled: int) -> Action:
+        if self._resumed:
+            self._resumed = False
+        else:
+            if not self._arrive(enabled):
+                return STOP
+        return self._take(self._at)
+
+    def _arrive(self, enabled: int) -> bool:
+        """An event has happened, or the first run begins. Is the state that it led to a new one?"""
+        graph = self.graph
+        key = self.system.state()
+        number = graph.numbers.get(key) if key is not None else None
+        if number is not None:
+            self.stats.matched += 1
+            self._take_edge(number)
+            return False
+        number = self._add(enabled)
+        if key is not None:
+            graph.numbers[key] = number
+        threads = self.first(number, enabled)
+        graph.planned[number] = threads
+        if threads & (threads - 1):
+            self.stats.choices += 1
+            self._open.append(number)
+        self._take_edge(number)
+        self._at = number
+        return True
+
+    def _add(self, enabled: int) -> StateNumber:
+        trace = self.trace
+        self.stats.states += 1
+        if self._at == NOWHERE:
+            return self.graph.add(enabled, NOWHERE, 0, None)
+        return self.graph.add(enabled, self._at, trace.actions[-1], trace.operations[-1])
+
+    def _take_edge(self, target: StateNumber) -> None:
+        source, trace = self._at, self.trace
+        if source == NOWHERE:
+            return
+        action, operation = trace.actions[-1], trace.operations[-1]
+        if operation.alternatives > 1 and operation.value == 0:
+            thread = action & THREAD_MASK
+            self._values[source] = [thread | value << VALUE_SHIFT for value in range(1, operation.alternatives)]
+            self._open.append(source)
+        self.edge(source, action & THREAD_MASK, operation, target)
+
+    def _take(self, state: StateNumber) -> Action:
+        values = self._values.get(state)
+        if values:
+            action = values.pop()
+            if not values:
+                del self._values[state]
+            return action
+        graph, threads = self.graph, self.trace.threads
+        left = graph.planned[state] & ~graph.done[state]
+        last = 1 << threads[-1] if threads else 0
+        bit = last if last & left else left & -left
+        graph.done[state] |= bit
+        return bit.bit_length() - 1
+
+    def _take_end(self, run: Run) -> None:
+        """The last state of a complete run is a state, too. (It is never among those that a chooser is asked at.)"""
+        if run.ending is Ending.CUT:
+            return
+        key = (Ending.COMPLETE, run.outcome, run.deadlock)
+        number = self.graph.numbers.get(key)
+        if number is None:
+            number = self.graph.numbers[key] = self._add(0)
+            self.ended(number, run)
+        else:
+            self.stats.matched += 1
+        self._take_edge(number)
+
+    def _go_back(self) -> bool:
+        graph = self.graph
+        while self._open:
+            state = self._open[-1]
+            if graph.planned[state] & ~graph.done[state] or state in self._values:
+                graph.way_to(state, self.trace)
+                self._at, self._resumed = state, True
+                return True
+            self._open.pop()
+        return False
+
+
+def last_or_lowest(trace: Trace, enabled: int) -> int:
+    """The mask of one enabled thread: of the one that moved last, if it can go on."""
+    last = 1 << trace.threads[-1] if trace.threads else 0
+    return last if last & enabled else enabled & -enabled

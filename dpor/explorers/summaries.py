@@ -1,0 +1,238 @@
+"""Summaries: what may still happen below a state, and which of it could come before an event that leads there.
+
+An *item* (thread, operation, guards) stands for "below this state the thread may come to this operation". The *guards*
+are the operations that can block which the thread has to perform on the way there, as far as every known way has them.
+A summary is a set of items, an integer with a bit for each, so that to unite, to compare and to test for conflicts are
+single operations on integers.
+
+An item is *stuck* behind an event of a thread p if, without p, it cannot be reached from the state before: one of its
+guards (or the operation itself) is disabled there, and whatever could enable that is stuck, too, or p's own. Say p
+holds a lock: what others do only after they have taken that lock is stuck. Say somebody joins p: what he does then is
+stuck. So locks, conditions, semaphores, starts and joins keep things apart without a rule for each. (Of the stuck
+items that came to happen, one would be the first; what enabled its guard happened before, and was stuck itself.)
+
+[YCGK08] calls the summary of a state the visible operations below it; guards are an addition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from dpor.dependence import dependent
+from dpor.operations import READ, Location, Operation, ThreadId
+
+Summary: TypeAlias = int
+"""A set of items, by bits."""
+
+Event: TypeAlias = tuple[ThreadId, Operation]
+
+SyncNumber: TypeAlias = int
+"""The number of a combination of states of synchronisation objects."""
+
+
+class Item(NamedTuple):
+    thread: ThreadId
+    operation: Operation
+    guards: frozenset[Operation]
+
+
+class _Guard:
+    """An operation that can block: the items behind it (itself included), and those that could enable it."""
+
+    __slots__ = ("behind", "locations", "operation", "touched_by")
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        self.locations = frozenset(location for location, _ in operation.accesses)
+        self.behind: Summary = 0
+        self.touched_by: Summary = 0
+
+
+class _Event:
+    """What is known of an event with respect to the items numbered so far.
+
+    conflicts   the items that conflict with it
+    changed     the items that become others when they are carried back over it: what each becomes
+    """
+
+    __slots__ = ("changed", "changing", "conflicts", "known")
+
+    def __init__(self) -> None:
+        self.known = 0
+        self.conflicts: Summary = 0
+        self.changing: Summary = 0
+        self.changed: dict[int, int] = {}
+
+
+class Items:
+    """Numbers the items of one search, and answers questions about sets of them."""
+
+    def __init__(self) -> None:
+        self._items: list[Item] = []
+        self._numbers: dict[Item, int] = {}
+        self._stronger: list[Summary] = []  # by item: those that say no less (fewer guards, else equal)
+        self._alike: dict[tuple[ThreadId, Operation], list[int]] = {}
+        self._of_thread: dict[ThreadId, Summary] = {}
+        self._guards: dict[Operation, _Guard] = {}
+        self._events: dict[Event, _Event] = {}
+        self._carried: dict[tuple[Event, Summary], Summary] = {}
+        self._sync_numbers: dict[tuple[tuple[Location, Any], ...], SyncNumber] = {}
+        self._sync: list[dict[Location, Any]] = []
+        self._disabled: dict[tuple[SyncNumber, Operation], bool] = {}
+        self._stuck: dict[tuple[SyncNumber, ThreadId, Summary], Summary] = {}
+
+    # ------------------------------------------------------------------ items
+
+    def pending(self, thread: ThreadId, operation: Operation) -> Summary:
+        """The summary of a thread that stands before this operation."""
+        return 1 << self._number(Item(thread, operation, frozenset()))
+
+    def threads_of(self, summary: Summary) -> int:
+        """The mask of the threads that have an item in it."""
+        return sum(1 << thread for thread, items in self._of_thread.items() if items & summary)
+
+    def _number(self, item: Item) -> int:
+        number = self._numbers.get(item)
+        if number is not None:
+            return number
+        thread, operation, guards = item
+        number = self._numbers[item] = len(self._items)
+        bit = 1 << number
+        self._items.append(item)
+        self._of_thread[thread] = self._of_thread.get(thread, 0) | bit
+        stronger = bit
+        alike = self._alike.setdefault((thread, operation), [])
+        for other in alike:
+            if self._items[other].guards <= guards:
+                stronger |= 1 << other
+            elif guards <= self._items[other].guards:
+                self._stronger[other] |= bit
+        alike.append(number)
+        self._stronger.append(stronger)
+        own = guards | {operation} if _can_block(operation) else guards
+        for guard in own:
+            if guard not in self._guards:
+                self._add_guard(guard)
+            self._guards[guard].behind |= bit
+        for known in self._guards.values():
+            if _changes(operation, known.locations):
+                known.touched_by |= bit
+        return number
+
+    def _add_guard(self, operation: Operation) -> None:
+        guard = self._guards[operation] = _Guard(operation)
+        for number, item in enumerate(self._items[:-1]):
+            if _changes(item.operation, guard.locations):
+                guard.touched_by |= 1 << number
+
+    # ------------------------------------------------------------------ carrying back over an event
+
+    def united(self, summary: Summary, more: Summary) -> Summary:
+        """Both, without new items that say less than one that is there."""
+        new = more & ~summary
+        both = summary
+        while new:
+            bit = new & -new
+            new ^= bit
+            if not self._stronger[bit.bit_length() - 1] & both:
+                both |= bit
+        return both
+
+    def carried(self, event: Event, summary: Summary) -> Summary:
+        """What the summary of the state after an event says about the state before."""
+        key = event, summary
+        carried = self._carried.get(key)
+        if carried is None:
+            about = self._about(event)
+            changing = summary & about.changing
+            carried = summary ^ changing
+            while changing:
+                bit = changing & -changing
+                changing ^= bit
+                carried = self.united(carried, 1 << about.changed[bit.bit_length() - 1])
+            self._carried[key] = carried
+        return carried
+
+    def _about(self, event: Event) -> _Event:
+        about = self._events.get(event)
+        if about is None:
+            about = self._events[event] = _Event()
+        while about.known < len(self._items):
+            self._tell(event, about, about.known)
+            about.known += 1
+        return about
+
+    def _tell(self, event: Event, about: _Event, number: int) -> None:
+        thread, operation = event
+        item = self._items[number]
+        if item.thread != thread and dependent(operation, item.operation):
+            about.conflicts |= 1 << number
+        before = item
+        if item.thread == thread and _can_block(operation):
+            before = item._replace(guards=item.guards | {operation})
+        elif operation.starts == item.thread:
+            before = item._replace(thread=thread)
+        if before != item:
+            about.changing |= 1 << number
+            about.changed[number] = self._number(before)
+
+    # ------------------------------------------------------------------ what could come before an event
+
+    def rivals(self, event: Event, summary: Summary, sync: SyncNumber) -> Summary:
+        """The items of a summary, carried back over the event, that conflict with it and could come before it.
+
+        `sync`: the states of the synchronisation objects before the event.
+        """
+        hits = summary & self._about(event).conflicts & ~self._of_thread.get(event[0], 0)
+        return hits & ~self._stuck_behind(event[0], summary, sync) if hits else 0
+
+    def sync_number(self, states: Mapping[Location, Any]) -> SyncNumber:
+        key = tuple(states.items())
+        number = self._sync_numbers.get(key)
+        if number is None:
+            number = self._sync_numbers[key] = len(self._sync)
+            self._sync.append(dict(states))
+        return number
+
+    def _stuck_behind(self, thread: ThreadId, summary: Summary, sync: SyncNumber) -> Summary:
+        key = sync, thread, summary
+        stuck = self._stuck.get(key)
+        if stuck is None:
+            stuck = self._stuck[key] = self._find_stuck(thread, summary, sync)
+        return stuck
+
+    def _find_stuck(self, thread: ThreadId, summary: Summary, sync: SyncNumber) -> Summary:
+        """The greatest set of items behind a disabled guard that only stuck items, or the thread's own, could open."""
+        others = summary & ~self._of_thread.get(thread, 0)
+        closed = [guard for guard in self._guards.values() if guard.behind & others and self._is_disabled(guard, sync)]
+        while True:
+            stuck = 0
+            for guard in closed:
+                stuck |= guard.behind
+            still = [guard for guard in closed if not guard.touched_by & others & ~stuck]
+            if len(still) == len(closed):
+                return stuck & others
+            closed = still
+
+    def _is_disabled(self, guard: _Guard, sync: SyncNumber) -> bool:
+        key = sync, guard.operation
+        disabled = self._disabled.get(key)
+        if disabled is None:
+            disabled = self._disabled[key] = self._ask(guard.operation, self._sync[sync])
+        return disabled
+
+    def _ask(self, operation: Operation, states: Mapping[Location, Any]) -> bool:
+        try:
+            own = tuple([states[location] for location, _ in operation.accesses])
+        except KeyError:  # an object that does not exist here
+            return False
+        return not operation.enabled(own)
+
+
+def _can_block(operation: Operation) -> bool:
+    return operation.rule is not None and operation.rule.blocking
+
+
+def _changes(operation: Operation, locations: frozenset[Location]) -> bool:
+    return any(mode is not READ and location in locations for location, mode in operation.accesses)
