@@ -50,6 +50,14 @@ class Effect(NamedTuple):
     result: Any
 
 
+class Applied(NamedTuple):
+    """What an operation on synchronisation objects does, and which operation it then is."""
+
+    states: States
+    operation: Operation
+    result: Any
+
+
 class Rule(Protocol):
     """The pure meaning of one operation on synchronisation objects: enabled? what changes?
 
@@ -88,6 +96,7 @@ class Operation:
     """
 
     __slots__ = (
+        "_applied",
         "_outcomes",
         "_table",
         "accesses",
@@ -114,6 +123,7 @@ class Operation:
     ) -> None:
         self._table = table
         self._outcomes: dict[tuple[Mode, ...], Operation] = {}
+        self._applied: dict[States, Applied | None] = {}
         self.kind = kind
         self.accesses = accesses
         self.rule = rule
@@ -147,6 +157,20 @@ class Operation:
                 )
             self._outcomes[modes] = done
         return done
+
+    def applied(self, states: States) -> Applied | None:
+        """What it does in these states; None if it is blocked. Rules are pure: worked out once for each states."""
+        try:
+            return self._applied[states]
+        except KeyError:
+            pass
+        assert self.rule is not None
+        applied = None
+        if self.rule.enabled(states, self.thread):
+            effect = self.rule.apply(states, self.thread)
+            applied = Applied(effect.states, self.outcome(effect.modes), effect.result)
+        self._applied[states] = applied
+        return applied
 
     def with_value(self, value: int) -> Operation:
         """The same data choice with another value taken."""

@@ -100,7 +100,7 @@ class System(Protocol):
         """Repeat the events in `trace`, then ask `choose` for each new one and append it, until the run ends.
 
         Raises `NotDeterministic` if an event repeated is not the event recorded, `FactWithdrawn` if the search
-        must start again. Leaves no thread, greenlet or patch behind, whatever happens.
+        must start again. Leaves no thread and no patch behind, and nothing of the program running, whatever happens.
         """
         ...
 

@@ -87,14 +87,15 @@ class GuestThread:
     front     the program's Thread object, or None
     events    how many operations it has performed
     pending   the operation that it stands before; `objects`: those of its rule, or None for a plain access
+    starter   while it has not come to its first operation: the greenlet that waits for that, to go on
     timed     the rule to use if the pending operation times out because nothing else can move; `deadline`: when
     ended     mask of the threads of which it knows that they ended, because it waited for that
     time      its virtual clock, in seconds
     """
 
     __slots__ = (
-        "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "name", "objects",
-        "pending", "running", "standing_alone", "time", "timed", "yielding",
+        "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "name",
+        "named_at", "objects", "pending", "running", "starter", "time", "timed",
     )  # fmt: skip
 
     def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
@@ -106,6 +107,7 @@ class GuestThread:
         self.data: dict[Any, Any] = {}
         self.events = 0
         self.count = 0
+        self.named_at = 0
         self.pending: Operation | None = None
         self.objects: tuple[SyncObject, ...] | None = None
         self.timed: Rule | None = None
@@ -113,14 +115,16 @@ class GuestThread:
         self.ended = 0
         self.time = 0.0
         self.running = True
-        self.yielding = False  # goes round a loop without operations
-        self.standing_alone = False  # started, and not yet at its first operation
+        self.starter: greenlet = None
         self.greenlet: greenlet = None
 
     def name_object(self) -> tuple[ThreadId, int, int]:
         """A name for an object that this thread now makes known: equal in equivalent runs."""
+        events = self.events
+        if events != self.named_at:
+            self.named_at, self.count = events, 0
         self.count += 1
-        return (self.id, self.events, self.count)
+        return (self.id, events, self.count)
 
 
 class _Process(SyncObject):
@@ -162,6 +166,9 @@ facts: set[object] = set()
 """What runs of this search have shown and later runs rely on (see `dpor.runtime.sharing`)."""
 
 _trace = Trace()
+_threads: list[ThreadId] = []
+_operations: list[Operation] = []
+"""Of the trace: what is repeated, and then grows."""
 _choose: Chooser = lambda enabled: STOP
 _position = 0
 _replayed = 0
@@ -170,9 +177,22 @@ _ending: Ending = Ending.COMPLETE
 _error: Exception | None = None
 _numbers: dict[tuple[ThreadId, int], ThreadId] = {}
 _early: list[SyncObject] = []
-_known: dict[tuple[int, ...], tuple[Rule, Operation]] = {}
+_known: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
 _process = _Process()
+_ready = 0
+"""Mask of the threads that run, or stand before an operation that can never block."""
+_waiting: list[GuestThread] = []
+"""The threads that stand before an operation that may be blocked."""
+_able = 0
+"""Mask of those of them that are not blocked; `_UNKNOWN` when a state has changed since."""
+_UNKNOWN = -1
+_yielding = 0
+"""Mask of the threads that go round a loop without operations."""
+_everybody = 0
+"""Mask of all threads there have been."""
 _atomic = 0
+_careful = False
+"""Is an access more than to stand before it: while `unwinding`, in `atomic` code, with a recorder or daemon threads?"""
 _patience = 0
 _timeouts: dict[tuple[ThreadId, object, int], int] = {}
 _advances: list[tuple[ThreadId, int, float]] = []
@@ -180,13 +200,14 @@ is_guest_file: Callable[[str], bool] = lambda filename: False
 
 
 class Search:
-    """What all runs of one search share: numbers of operations, locations and threads, and facts learned."""
+    """What all runs of one search share: numbers of operations, locations and threads, facts learned, and greenlets."""
 
     def __init__(self) -> None:
         self.operations = OperationTable()
         self.facts: set[object] = set()
         self.numbers: dict[tuple[ThreadId, int], ThreadId] = {}
-        self.known: dict[tuple[int, ...], tuple[Rule, Operation]] = {}
+        self.known: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
+        self.workers = Workers()
 
 
 def begin(
@@ -194,25 +215,29 @@ def begin(
 ) -> None:
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
-    global _position, _replayed, _ending, _error, _numbers, _known, _atomic, _patience
+    global _position, _replayed, _ending, _error, _numbers, _known, _atomic, _patience, _threads, _operations
+    global _ready, _able, _yielding, _everybody, _workers
     if current is not None:
         raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
     multi = unwinding = timed_out = False
     withdrawn = None
     operations, facts, _numbers, _known = search.operations, search.facts, search.numbers, search.known
     options, recorder = runtime_options, hears
-    for container in (threads, limits, exceptions, _early, _timeouts, _advances):
+    _workers = search.workers
+    for container in _OF_A_RUN:
         container.clear()
     _trace, _choose = trace, choose
-    _position, _replayed = 0, len(trace)
+    _threads, _operations = trace.threads, trace.operations
+    _position, _replayed = 0, len(_threads)
     _ending, _error = Ending.COMPLETE, None
     _atomic = _patience = 0
-    taken_at.clear()
-    stuck.clear()
+    _be_careful()
     _process.location = operations.location("process")
     _process.state = 1
     main = GuestThread(0, "MainThread", False, None)
     main.greenlet = getcurrent()
+    _ready = _everybody = main.bit
+    _able = _yielding = 0
     threads.append(main)
     current = main
 
@@ -221,10 +246,10 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
     """Carry out the run: `body` is the main thread's. Returns how it ended and who was left blocked."""
     global _hub
     _hub = getcurrent()
+    _workers.prepare(_hub, len(_numbers) + 1)
     main = threads[0]
-    main.greenlet = greenlet(lambda: _bootstrap(main, body), _hub)
     try:
-        main.greenlet.switch()
+        _workers.begin(main, body)
         blocked = _blocked() if _error is None else []
         if recorder is not None:
             recorder.finish()
@@ -244,20 +269,81 @@ def end() -> None:
     current = None  # type: ignore[assignment]
 
 
-def _bootstrap(thread: GuestThread, body: Callable[[], None]) -> None:
-    """The life of a model thread. The last thing is to hand over to whoever moves next."""
+def _be_careful() -> None:
+    """To be called when something has changed that `_careful` depends on."""
+    global _careful
+    _careful = bool(unwinding or _atomic or recorder is not None or DAEMONS in facts)
+
+
+class Workers:
+    """The greenlets of a search. One that has carried a model thread to its end waits for the next run's.
+
+    To begin a greenlet costs as much as forty switches, because Python gives it a stack of its own. All are begun in
+    the hub, so that in every run a thread has the same depth of recursion left.
+    """
+
+    def __init__(self) -> None:
+        self._hub: greenlet = None
+        self._idle: list[greenlet] = []
+
+    def prepare(self, hub: greenlet, number: int) -> None:
+        """Have as many as the run will need, if that is known. A trace function is inherited when a greenlet begins."""
+        if hub is not self._hub or sys.gettrace() is not None:
+            self._hub = hub
+            self._idle.clear()
+        for _ in range(min(number, MOST_IDLE) - len(self._idle)):
+            worker = greenlet(self._work, hub)
+            worker.switch(worker)
+            self._idle.append(worker)
+
+    def begin(self, thread: GuestThread, body: Callable[[], None]) -> None:
+        """Switch to a greenlet in which the thread begins."""
+        if self._idle:
+            thread.greenlet = worker = self._idle.pop()
+            worker.switch(thread, body)
+        else:
+            thread.greenlet = worker = greenlet(self._work_once, self._hub)
+            worker.switch(worker, thread, body)
+
+    def _work(self, me: greenlet) -> None:
+        idle = self._idle
+        job: Any = self._hub.switch()
+        while True:
+            successor = _live(*job)
+            del job
+            if me.gr_context is not None:
+                me.gr_context = None  # threads begin in a context of their own
+            idle.append(me)
+            job = successor.switch()
+
+    @staticmethod
+    def _work_once(me: greenlet, thread: GuestThread, body: Callable[[], None]) -> None:
+        me.parent = _live(thread, body)
+
+
+MOST_IDLE = 64
+"""So many greenlets are kept from run to run."""
+
+_workers = Workers()
+
+
+def _live(thread: GuestThread, body: Callable[[], None]) -> greenlet:
+    """The life of a model thread. Returns whom to switch to afterwards."""
+    global _ready
     try:
         body()
     except GuestExit:
         if not unwinding:
             report_exception(RuntimeError("the thread was unwound outside of an unwinding"))
     thread.running = False
-    thread.pending = None
-    if not unwinding:
-        successor = _decide()
-        getcurrent().parent = _hub if successor is None else successor.greenlet
-        if successor is not None:
-            _make_current(successor)
+    if unwinding:
+        return _hub
+    _ready ^= thread.bit
+    successor = _decide()
+    if successor is None:
+        return _hub
+    _make_current(successor)
+    return successor.greenlet
 
 
 # ---------------------------------------------------------------------- standing before operations
@@ -265,24 +351,23 @@ def _bootstrap(thread: GuestThread, body: Callable[[], None]) -> None:
 
 def _decide() -> GuestThread | None:
     """Who moves next; None if the run is over (then `_ending` says how)."""
-    global _ending, _error
+    global _ending, _error, _able
     if _position < _replayed:
-        number = _trace.threads[_position]
-        if number >= len(threads) or not threads[number].running:
-            _error = _differs(f"thread {number} does not exist or has ended")
-            return None
-        thread = threads[number]
-        if thread.objects is not None and not _trace.operations[_position].barrier and not _is_enabled(thread):
-            _error = _differs(f"{thread.name} cannot run: it waits for {_describe(thread.pending)}")
-            return None
-        return thread
-    enabled = yielding = 0
-    for thread in threads:
-        if thread.running and (thread.objects is None or _is_enabled(thread)):
-            if thread.yielding:
-                yielding |= thread.bit
-            else:
-                enabled |= thread.bit
+        number = _threads[_position]
+        if number < len(threads) and threads[number].running:
+            return threads[number]
+        _error = _differs(f"thread {number} does not exist or has ended")
+        return None
+    if _able == _UNKNOWN:
+        _able = 0
+        for thread in _waiting:
+            if _is_enabled(thread):
+                _able |= thread.bit
+    enabled = _ready | _able
+    yielding = 0
+    if _yielding:
+        yielding = enabled & _yielding
+        enabled &= ~yielding
     if not enabled:
         enabled, yielding = yielding, 0
         if not enabled:
@@ -304,9 +389,9 @@ def _decide() -> GuestThread | None:
 
 
 def _is_enabled(thread: GuestThread) -> bool:
-    operation, objects = thread.pending, thread.objects
-    states = (objects[0].state,) if len(objects) == 1 else tuple([o.state for o in objects])  # type: ignore[arg-type,index,union-attr]
-    return operation.rule.enabled(states, thread.id)  # type: ignore[union-attr]
+    assert thread.pending is not None
+    assert thread.objects is not None
+    return thread.pending.applied(tuple([o.state for o in thread.objects])) is not None
 
 
 def _could_time_out() -> int:
@@ -320,30 +405,22 @@ def _could_time_out() -> int:
     return sum(t.bit for t in waiting)
 
 
-def _stand(operation: Operation, objects: tuple[SyncObject, ...] | None) -> None:
-    """Stand before the operation until it is chosen. Returns when the caller is to perform it, at once."""
-    me = current
-    me.pending = operation
-    me.objects = objects
-    if me.standing_alone:  # just started: back to the parent, who goes on with its own step
-        me.standing_alone = False
-        here = getcurrent()
-        parent, here.parent = here.parent, _hub  # the parent may end before this thread does
-        parent.switch()
+def _stand(me: GuestThread) -> None:
+    """Stand before the pending operation until it is chosen. Returns when the caller is to perform it, at once."""
+    starter = me.starter
+    if starter is not None:  # just started: the other goes on with its own step
+        me.starter = None
+        starter.switch()
     else:
         successor = _decide()
         if successor is not me:
-            _switch(successor)
+            if successor is None:
+                _hub.switch()
+            else:
+                _make_current(successor)
+                successor.greenlet.switch()
     if unwinding:
         raise GuestExit
-
-
-def _switch(successor: GuestThread | None) -> None:
-    if successor is None:
-        _hub.switch()
-    else:
-        _make_current(successor)
-        successor.greenlet.switch()
 
 
 def _make_current(thread: GuestThread) -> None:
@@ -356,22 +433,41 @@ def _happened(me: GuestThread, operation: Operation, before: States | None) -> N
     global _position
     position = _position
     if position < _replayed:
-        if _trace.operations[position] is not operation:
+        if _operations[position] is not operation:
             _fail(_differs(f"{me.name} now does: {_describe(operation)}"))
     else:
-        _trace.threads.append(me.id)
-        _trace.operations.append(operation)
+        _threads.append(me.id)
+        _operations.append(operation)
         _trace.befores.append(before)
     _position = position + 1
-    me.yielding = False
     me.events += 1
-    me.count = 0
-    me.pending = None
-    me.objects = None
 
 
 def access(operation: Operation) -> None:
     """Stand before a plain access to shared data until it is chosen; the caller then performs it at once."""
+    global _position
+    if _careful:
+        _access_carefully(operation)
+        return
+    me = current
+    position = _position
+    if position >= _replayed or _threads[position] != me.id or me.starter is not None:
+        me.pending = operation
+        _stand(me)
+        position = _position
+    # As `_happened`, here because this is where an execution spends its time: a tenth of it.
+    if position < _replayed:
+        if _operations[position] is not operation:
+            _fail(_differs(f"{me.name} now does: {_describe(operation)}"))
+    else:
+        _threads.append(me.id)
+        _operations.append(operation)
+        _trace.befores.append(None)
+    _position = position + 1
+    me.events += 1
+
+
+def _access_carefully(operation: Operation) -> None:
     if unwinding:
         _lose_patience()
         return
@@ -385,7 +481,8 @@ def access(operation: Operation) -> None:
             perform(_DaemonAccess(operation.kind, operation.accesses), _process)
             return
         before = (None,) * len(operation.accesses)  # so that operations with a rule find it in the history
-    _stand(operation, None)
+    me.pending = operation
+    _stand(me)
     _happened(me, operation, before)
     if recorder is not None:
         recorder.event(me, operation, None)
@@ -398,69 +495,118 @@ def touch(kind: str, accesses: tuple[Access, ...]) -> None:
 
 def perform(rule: Rule, *objects: SyncObject) -> Any:
     """Stand before this operation until it is chosen; then apply the rule to the objects. Returns the rule's result."""
+    if _careful or len(threads) == 1:
+        if unwinding:
+            return _without_control(rule, objects)
+        if len(threads) == 1 and not isinstance(rule, thread_rules.Start):
+            applied = _apply(rule, objects)
+            if applied is not None:
+                return applied.result
+        if _atomic:
+            return _without_control(rule, objects)
+        if DAEMONS in facts:
+            rule, objects = _in_process(rule, objects, current)
+    return _perform(rule, objects)
+
+
+def _perform(rule: Rule, objects: tuple[SyncObject, ...]) -> Any:
+    global _able
     me = current
-    if unwinding:
-        return _without_control(rule, objects)
-    if len(threads) == 1 and not isinstance(rule, thread_rules.Start):
-        states = tuple([o.state for o in objects])
-        if rule.enabled(states, me.id):
-            return _apply(rule, states, objects, me).result
-    if _atomic:
-        return _without_control(rule, objects)
-    if DAEMONS in facts:
-        rule, objects = _in_process(rule, objects, me)
-    operation = _operation(rule, me, objects)
-    _stand(operation, objects)
-    states = tuple([o.state for o in objects])
-    if me.timed is not None and not rule.enabled(states, me.id):
-        return _time_out(me, operation, objects, states)
-    effect = _apply(rule, states, objects, me)
-    done = operation.outcome(effect.modes)
+    operation, blocks = _operation(rule, me, objects)
+    position = _position
+    if position >= _replayed or _threads[position] != me.id or me.starter is not None:
+        me.pending = operation
+        if blocks:
+            _wait(me, objects)
+        else:
+            _stand(me)
+    states = (objects[0].state,) if len(objects) == 1 else tuple([o.state for o in objects])
+    applied = operation.applied(states)
+    if applied is None:
+        if me.timed is not None:
+            return _time_out(me, operation, objects, states)
+        _fail(_differs(f"{me.name} cannot run: it waits for {_describe(operation)}"))
+    _set_states(objects, applied.states)
+    done = applied.operation
     missing = len(done.accesses) - len(states)
     _happened(me, done, states + (None,) * missing if missing else states)
     if rule.name == "join":
         _knows_ended(me, objects[0])
     if recorder is not None:
         recorder.event(me, done, objects)
-    return effect.result
+    return applied.result
 
 
-def _operation(rule: Rule, me: GuestThread, objects: tuple[SyncObject, ...]) -> Operation:
-    """The interned operation. Looked up by the identity of the rule first: hashing rules and accesses costs more."""
-    key = (id(rule), me.id, *[o.location for o in objects])
+def _wait(me: GuestThread, objects: tuple[SyncObject, ...]) -> None:
+    """As `_stand`, before an operation that may be blocked."""
+    global _ready, _able
+    me.objects = objects
+    _ready ^= me.bit
+    _waiting.append(me)
+    _able = _UNKNOWN
+    _stand(me)
+    me.objects = None
+    _ready ^= me.bit
+    _waiting.remove(me)
+    _able = _UNKNOWN
+
+
+def _operation(rule: Rule, me: GuestThread, objects: tuple[SyncObject, ...]) -> tuple[Operation, bool]:
+    """The interned operation, and whether it can ever block.
+
+    Looked up by the identity of the rule first: hashing rules and accesses costs more.
+    """
+    key: tuple[int, ...]
+    if len(objects) == 1:
+        key = (id(rule), me.id, objects[0].location)
+    else:
+        key = (id(rule), me.id, *[o.location for o in objects])
+    starts = -1
+    if rule.name == "start":
+        starts = _next_child(me)
+        key += (starts,)
     known = _known.get(key)
     if known is not None and known[0] is rule:
         return known[1]
     accesses = tuple([(o.location, mode) for o, mode in zip(objects, rule.modes, strict=False)])
     if isinstance(rule, _DaemonAccess):
         accesses += rule.plain
-    if isinstance(rule, (thread_rules.Start, _StartInProcess)):
-        return operations.intern(rule.name, accesses, rule, me.id, starts=_next_child(me))
-    operation = operations.intern(rule.name, accesses, rule, me.id)
-    _known[key] = (rule, operation)
-    return operation
+    operation = operations.intern(rule.name, accesses, rule, me.id, starts=starts)
+    found = operation, type(rule).enabled is not BaseRule.enabled
+    _known[key] = (rule, found)
+    return found
 
 
-def _apply(rule: Rule, states: States, objects: tuple[SyncObject, ...], me: GuestThread) -> Effect:
-    effect = rule.apply(states, me.id)
-    if len(objects) == 1:
-        objects[0].state = effect.states[0]
-    else:
-        for o, state in zip(objects, effect.states, strict=False):
-            o.state = state
+def _apply(rule: Rule, objects: tuple[SyncObject, ...]) -> Effect | None:
+    """Do it, without an event. None if it is blocked."""
+    states = tuple([o.state for o in objects])
+    if not rule.enabled(states, current.id):
+        return None
+    effect = rule.apply(states, current.id)
+    _set_states(objects, effect.states)
     return effect
+
+
+def _set_states(objects: tuple[SyncObject, ...], states: States) -> None:
+    global _able
+    _able = _UNKNOWN
+    if len(objects) == 1:
+        objects[0].state = states[0]
+    else:
+        for o, state in zip(objects, states, strict=False):
+            o.state = state
 
 
 def _without_control(rule: Rule, objects: tuple[SyncObject, ...]) -> Any:
     """While unwinding, or inside a step that is not to be divided: do it if it can be done, else pretend."""
     if unwinding:
         _lose_patience()
-    states = tuple([o.state for o in objects])
-    if not rule.enabled(states, current.id):
+    effect = _apply(rule, objects)
+    if effect is None:
         if not unwinding:
             limit("an operation that would block was met inside a step that cannot be divided")
         return True
-    return _apply(rule, states, objects, current).result
+    return effect.result
 
 
 def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObject) -> Any:
@@ -505,7 +651,8 @@ def _time_out(me: GuestThread, operation: Operation, objects: tuple[SyncObject, 
     assert me.timed is not None
     assert me.deadline is not None
     timed_out = True
-    effect = _apply(me.timed, states[: len(me.timed.modes)], objects, me)
+    effect = me.timed.apply(states[: len(me.timed.modes)], me.id)
+    _set_states(objects, effect.states)
     modes = [*effect.modes, *[mode for _, mode in operation.accesses[len(effect.modes) :]]]
     accesses = tuple((location, mode) for (location, _), mode in zip(operation.accesses, modes, strict=True))
     done = operations.intern("time out", accesses, barrier=True)
@@ -617,7 +764,7 @@ def _next_child(me: GuestThread) -> ThreadId:
 
 def spawn(front: Any, body: Callable[[], None]) -> None:
     """Begin a model thread that runs `body` (called by `Thread.start`, just after its `Start` rule was performed)."""
-    global multi, current
+    global multi, current, _ready, _everybody
     if unwinding:
         return
     me = current
@@ -635,11 +782,12 @@ def spawn(front: Any, body: Callable[[], None]) -> None:
     while len(threads) <= number:
         threads.append(_Absent)
     threads[number] = child
+    _ready |= child.bit
+    _everybody |= child.bit
     _by_front[id(front)] = child
-    child.greenlet = greenlet(lambda: _bootstrap(child, body), getcurrent())
-    child.standing_alone = True
+    child.starter = getcurrent()
     current = child
-    child.greenlet.switch()
+    _workers.begin(child, body)
     current = me
     if unwinding:
         raise GuestExit
@@ -661,7 +809,7 @@ def _knows_ended(me: GuestThread, front: SyncObject) -> None:
     if other is None or front.state is not thread_rules.ENDED:
         return
     me.ended |= other.bit | other.ended
-    if multi and all(t is me or me.ended & t.bit or t.bit == 0 for t in threads):
+    if multi and me.ended | me.bit == _everybody:
         multi = False
 
 
@@ -733,7 +881,8 @@ def choose(n: int) -> int:
         return 0
     me = current
     pending = operations.intern("choose", (), alternatives=n)
-    _stand(pending, None)
+    me.pending = pending
+    _stand(me)
     value = _trace.actions[_position] >> 16
     if value >= n:
         _fail(BadSchedule(f"the schedule takes alternative {value} of {n} in {me.name}"))
@@ -782,10 +931,12 @@ def atomic() -> Iterator[None]:
     """Operations inside are no scheduling points: the code is one step."""
     global _atomic
     _atomic += 1
+    _be_careful()
     try:
         yield
     finally:
         _atomic -= 1
+        _be_careful()
 
 
 _back_edges = 0
@@ -806,19 +957,18 @@ def tick() -> None:
 
 
 def _goes_round() -> None:
+    global _yielding
     if current is None:
         return
     if unwinding:
         _lose_patience()
-    elif multi and not _atomic and any(t is not current and _could_move(t) for t in threads):
-        current.yielding = True
+    elif multi and not _atomic and (_ready & ~current.bit or any(map(_is_enabled, _waiting))):
+        me = current
+        _yielding |= me.bit
         access(operations.intern("yield", ()))
+        _yielding &= ~me.bit
     elif _back_edges >= options.max_back_edges:
         _cut(f"a loop went round {_back_edges} times without an operation{_where_cut()}")
-
-
-def _could_move(thread: GuestThread) -> bool:
-    return thread.running and (thread.objects is None or _is_enabled(thread))
 
 
 def _cut(reason: str) -> NoReturn:
@@ -888,7 +1038,7 @@ stuck: list[Stuck] = []
 
 def _blocked() -> list[Pending]:
     """What the threads that cannot run are about to do; in `stuck`, in words, if the program is over."""
-    left = [t for t in threads if t.running and t.objects is not None and not _is_enabled(t)]
+    left = sorted([t for t in _waiting if not _is_enabled(t)], key=lambda t: t.id)
     if _ending is Ending.COMPLETE:
         stuck[:] = [_stuck(t) for t in left]
     return [Pending(t.id, t.pending, _states_of(t)) for t in left if t.pending is not None]
@@ -974,14 +1124,17 @@ def _unwind() -> None:
     global unwinding, multi, _patience
     unwinding = True
     multi = False
+    _be_careful()
     for thread in threads:
         glet = thread.greenlet
-        if glet is not None and not glet.dead and glet is not _hub:
+        if thread.running and glet is not None and not glet.dead and glet is not _hub:
             _make_current(thread)
             _patience = 0
-            if glet:  # begun
-                glet.parent = _hub
-                glet.throw(GuestExit)
+            glet.throw(GuestExit)
     unwinding = False
     _by_front.clear()
     threads.clear()
+
+
+_OF_A_RUN: tuple[Any, ...] = (threads, limits, exceptions, stuck, taken_at, _early, _waiting, _timeouts, _advances)
+"""What begins empty in each run."""

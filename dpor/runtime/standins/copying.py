@@ -92,7 +92,7 @@ def unnoticed() -> Iterator[None]:
     """What happens inside may happen in one run and not in another, without a trace in either: it is no operation, and
     objects made later have the same names as if it had not been."""
     thread = control.current
-    count = 0 if thread is None else thread.count
+    names = (0, 0) if thread is None else (thread.named_at, thread.count)
     multi, dirty = control.multi, control.dirty
     control.multi = False
     try:
@@ -100,7 +100,7 @@ def unnoticed() -> Iterator[None]:
     finally:
         control.multi, control.dirty = multi, dirty
         if thread is not None:
-            thread.count = count
+            thread.named_at, thread.count = names
 
 
 def pinned(obj: Any, name: str) -> Any:

@@ -1,0 +1,135 @@
+"""The command line: `python -m bench [run] | compare REV1 [REV2] | memory`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from bench import compare as comparing
+from bench import memory as remembering
+from bench.measure import Measurement
+from bench.programs import KNOWN, PROGRAMS
+
+ROOT = comparing.ROOT
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Measures how fast programs are explored. Without a command: `run`."""
+    if context.invoked_subcommand is None:
+        context.invoke(run)
+
+
+names_argument = click.argument("names", nargs=-1, metavar="[NAME]...", type=click.Choice(list(KNOWN)))
+names_option = click.option(
+    "--program", "names", multiple=True, type=click.Choice(list(KNOWN)), help="Only this one; may be repeated."
+)
+strategy_option = click.option("--strategy", default="optimal", show_default=True, metavar="NAME")
+seconds_option = click.option(
+    "--seconds", default=1.0, show_default=True, type=click.FloatRange(0), help="CPU time for each program and commit."
+)
+json_option = click.option(
+    "--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write it there too."
+)
+
+
+def chosen(names: Sequence[str]) -> list[str]:
+    return list(names) or [program.name for program in PROGRAMS]
+
+
+@cli.command()
+@names_argument
+@strategy_option
+@seconds_option
+@json_option
+def run(names: Sequence[str] = (), strategy: str = "optimal", seconds: float = 1.0, file: Path | None = None) -> None:
+    """Explore each program again and again; the fastest exploration counts."""
+    found = list(comparing.measured(ROOT, chosen(names), strategy, seconds).values())
+    table = Table("program", *HEADINGS, box=None)
+    for measurement in found:
+        table.add_row(measurement["program"], *_cells(measurement))
+    _print(table)
+    factors = [
+        peer / measurement["seconds"]
+        for measurement in found
+        if (peer := KNOWN[measurement["program"]].peer) is not None
+    ]
+    if factors:
+        click.echo(f"geometric mean over the peer's rows: {comparing.geometric_mean(factors):.0f} times shorter")
+    _write(file, found)
+
+
+HEADINGS = ("executions", "seconds", "executions/s", "us/event", "replayed", "x peer")
+
+
+def _cells(m: Measurement) -> list[str]:
+    events = m["events"] + m["replayed"]
+    peer = KNOWN[m["program"]].peer
+    return [
+        f"{m['executions']:,}",
+        f"{m['seconds']:.6f}",
+        f"{m['executions'] / m['seconds']:,.0f}",
+        f"{m['seconds'] / events * 1e6:.2f}",
+        f"{m['replayed'] / events:.0%}",
+        "" if peer is None else f"{peer / m['seconds']:,.0f}",
+    ]
+
+
+@cli.command()
+@click.argument("before", metavar="REV1")
+@click.argument("after", metavar="[REV2]", required=False)
+@names_option
+@strategy_option
+@seconds_option
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="So often, in turns.")
+@json_option
+def compare(
+    before: str, after: str | None, names: Sequence[str], strategy: str, seconds: float, rounds: int, file: Path | None
+) -> None:
+    """Measure REV1 against REV2 (or the working tree); more than 1 is faster."""
+    found = comparing.compare(before, after, chosen(names), strategy, seconds, rounds)
+    table = Table("program", "executions/s", "then", "ratio", box=None)
+    for row in found:
+        rates = ["-" if m is None else f"{m['executions'] / m['seconds']:,.0f}" for m in (row.before, row.after)]
+        table.add_row(row.program, *rates, "-" if row.ratio is None else f"{row.ratio:.2f}")
+    _print(table)
+    ratios = [row.ratio for row in found if row.ratio is not None]
+    click.echo(f"geometric mean: {comparing.geometric_mean(ratios):.3f}")
+    _write(file, [{"program": row.program, "before": row.before, "after": row.after} for row in found])
+
+
+@cli.command()
+@click.option("--program", default="racy_2x5", show_default=True, type=click.Choice(list(KNOWN)))
+@click.option("--few", default=10_000, show_default=True, type=click.IntRange(1))
+@click.option("--many", default=1_000_000, show_default=True, type=click.IntRange(1))
+@json_option
+def memory(program: str, few: int, many: int, file: Path | None) -> None:
+    """Peak memory after MANY executions against FEW: at most 1.2 times as much."""
+    small, large = remembering.peak(program, few), remembering.peak(program, many)
+    click.echo(f"{program}: {small / 2**20:.1f} MB after {few:,} executions, {large / 2**20:.1f} MB after {many:,}")
+    click.echo(f"ratio {large / small:.3f}")
+    _write(file, {"program": program, "executions": [few, many], "bytes": [small, large]})
+
+
+# ---------------------------------------------------------------------- output
+
+
+def _print(table: Table) -> None:
+    for column in table.columns[1:]:
+        column.justify = "right"
+    Console().print(table)
+
+
+def _write(file: Path | None, found: object) -> None:
+    if file is not None:
+        file.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    cli(prog_name="python -m bench")
