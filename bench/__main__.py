@@ -18,12 +18,18 @@ from bench.programs import KNOWN, PROGRAMS
 ROOT = comparing.ROOT
 
 
-@click.group(invoke_without_command=True)
-@click.pass_context
-def cli(context: click.Context) -> None:
+class Default(click.Group):
+    """Without a command: `run`."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        if not args or args[0] not in (*self.commands, *context.help_option_names):
+            args.insert(0, "run")
+        return super().parse_args(context, args)
+
+
+@click.group(cls=Default)
+def cli() -> None:
     """Measures how fast programs are explored. Without a command: `run`."""
-    if context.invoked_subcommand is None:
-        context.invoke(run)
 
 
 names_argument = click.argument("names", nargs=-1, metavar="[NAME]...", type=click.Choice(list(KNOWN)))

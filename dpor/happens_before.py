@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from dpor.clocks import Clock, includes, join
 from dpor.operations import READ, UPDATE, WRITE, Location, Mode, Operation, States, ThreadId
@@ -30,16 +30,13 @@ class Race(NamedTuple):
     operation: Operation
 
 
-class _Accesses(NamedTuple):
-    """The latest accesses of a location: the last write, and by thread the reads and updates since."""
-
-    write: int
-    reads: dict[ThreadId, int]
-    updates: dict[ThreadId, int]
-
+_Accesses: TypeAlias = tuple[int, dict[ThreadId, int], dict[ThreadId, int]]
+"""The latest accesses of a location: the last write (-1: none), and by thread the reads and the updates since. A plain
+tuple: one is made for each access."""
 
 _NONE: dict[ThreadId, int] = {}
-_UNTOUCHED = _Accesses(-1, _NONE, _NONE)
+_UNTOUCHED: _Accesses = (-1, _NONE, _NONE)
+_NO_RACES: list[Race] = []
 
 
 class HappensBefore:
@@ -61,7 +58,7 @@ class HappensBefore:
         self._accesses: dict[Location, _Accesses] = {}
         self._history: dict[Location, list[int]] = {}  # events with recorded states, by location
         self._undo: list[tuple[int, Location, _Accesses]] = []
-        self._undo_latest: list[tuple[int, ThreadId, Clock]] = []
+        self._pasts: list[Clock] = []  # of each event: the clock of its thread before it
 
     def __len__(self) -> int:
         return len(self.clocks)
@@ -69,7 +66,7 @@ class HappensBefore:
     # ------------------------------------------------------------------ growing and cutting
 
     def extend(self) -> list[list[Race]]:
-        """Take in the new events of the trace. Returns, for each, its races with earlier events."""
+        """Take in the new events of the trace. Returns, for each, its races with earlier events (not to be changed)."""
         return [self._add(position) for position in range(len(self.clocks), len(self.trace))]
 
     def cut(self, length: int) -> None:
@@ -77,15 +74,17 @@ class HappensBefore:
         while self._undo and self._undo[-1][0] >= length:
             _, location, accesses = self._undo.pop()
             self._accesses[location] = accesses
-        while self._undo_latest and self._undo_latest[-1][0] >= length:
-            _, thread, clock = self._undo_latest.pop()
-            self._latest[thread] = clock
-        operations, befores = self.trace.operations, self.trace.befores
+        threads, operations, befores = self.trace.threads, self.trace.operations, self.trace.befores
+        latest, pasts = self._latest, self._pasts
         for position in range(len(self.clocks) - 1, length - 1, -1):
+            latest[threads[position]] = pasts[position]
+            operation = operations[position]
+            if operation.starts >= 0:
+                latest[operation.starts] = []
             if befores[position] is not None:
-                for location, _ in operations[position].accesses:
+                for location, _ in operation.accesses:
                     self._history[location].pop()
-        del self.clocks[length:], self.indices[length:]
+        del self.clocks[length:], self.indices[length:], pasts[length:]
 
     def _add(self, position: int) -> list[Race]:
         trace = self.trace
@@ -96,38 +95,48 @@ class HappensBefore:
         clock = past.copy()
         index = clock[thread] + 1
 
-        partners = self._partners(thread, operation, clock)
-        races: list[Race]
+        races = _NO_RACES
         if operation.barrier:  # where nothing else could move: explorers look at what else could have timed out there
-            races = []
             for other in self._latest:
                 join(clock, other)
-        elif not partners:
-            races = []
-        elif operation.rule is None or self.clocks_only:
-            # Latest first: a partner that happens before a later one does not race.
-            races = []
-            threads, indices, clocks = trace.threads, self.indices, self.clocks
-            if len(partners) > 1:
-                partners.sort(reverse=True)
-            for partner in partners:
-                if clock[threads[partner]] < indices[partner]:
-                    races.append(Race(partner, operation))
-                    join(clock, clocks[partner])
         else:
-            assert before is not None
-            races = self.races_of(thread, operation, before)
-            for partner in partners:
-                join(clock, self.clocks[partner])
+            partners = self._partners(thread, operation, clock)
+            if partners:
+                races = self._races_with(partners, thread, operation, before, clock)
 
         clock[thread] = index
         self._record(position, thread, operation, before is not None)
         self.clocks.append(clock)
         self.indices.append(index)
-        self._set_latest(position, thread, clock)
+        self._pasts.append(past)
+        self._latest[thread] = clock
         if operation.starts >= 0:
             self.clock_of(operation.starts)
-            self._set_latest(position, operation.starts, clock)
+            self._latest[operation.starts] = clock
+        return races
+
+    def _races_with(
+        self, partners: list[int], thread: ThreadId, operation: Operation, before: States | None, clock: Clock
+    ) -> list[Race]:
+        """The races of the event; its partners enter the clock."""
+        clocks = self.clocks
+        if operation.rule is not None and not self.clocks_only:
+            assert before is not None
+            races = self.races_of(thread, operation, before)
+            for partner in partners:
+                join(clock, clocks[partner])
+            return races
+        if len(partners) == 1:
+            join(clock, clocks[partners[0]])
+            return [Race(partners[0], operation)]
+        # Latest first: a partner that happens before a later one does not race.
+        races = []
+        threads, indices = self.trace.threads, self.indices
+        partners.sort(reverse=True)
+        for partner in partners:
+            if clock[threads[partner]] < indices[partner]:
+                races.append(Race(partner, operation))
+                join(clock, clocks[partner])
         return races
 
     def clock_of(self, thread: ThreadId) -> Clock:
@@ -139,10 +148,6 @@ class HappensBefore:
         if len(clock) < len(latest):
             clock.extend([0] * (len(latest) - len(clock)))
         return clock
-
-    def _set_latest(self, position: int, thread: ThreadId, clock: Clock) -> None:
-        self._undo_latest.append((position, thread, self._latest[thread]))
-        self._latest[thread] = clock
 
     def _partners(self, thread: ThreadId, operation: Operation, clock: Clock) -> list[int]:
         """The latest events of other threads that are dependent and not in the clock."""
@@ -167,11 +172,13 @@ class HappensBefore:
             old = table.get(location, _UNTOUCHED)
             undo.append((position, location, old))
             if mode is WRITE:
-                table[location] = _Accesses(position, _NONE, _NONE)
+                table[location] = (position, _NONE, _NONE)
             elif mode is READ:
-                table[location] = _Accesses(old.write, {**old.reads, thread: position}, old.updates)
+                write, reads, updates = old
+                table[location] = (write, {**reads, thread: position}, updates)
             else:
-                table[location] = _Accesses(old.write, old.reads, {**old.updates, thread: position})
+                write, reads, updates = old
+                table[location] = (write, reads, {**updates, thread: position})
             if with_states:
                 self._history.setdefault(location, []).append(position)
 
