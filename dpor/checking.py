@@ -9,24 +9,25 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, Unpack
 
 import attrs
 
 from dpor.errors import FactWithdrawn, InternalError, NotDeterministic, UserError
-from dpor.explorers import STRATEGIES, Explorer, Stats
+from dpor.explorers import STATEFUL, STRATEGIES, Explorer, Stats
 from dpor.findings.explain import ExplainingSystem, explain, matching, tell, unexplained
 from dpor.findings.minimise import Minimised, switches
+from dpor.memory import peak_memory, resident_memory
 from dpor.operations import Action
 from dpor.options import OptionArguments, Options
-from dpor.outcome import Finding
+from dpor.outcome import Finding, digest
 from dpor.report.model import Failure, Report, Verdict
 from dpor.report.progress import Monitor, Progress
 from dpor.report.steps import Explained, Step
 from dpor.schedule import SavedSchedule, follow, read_sources
-from dpor.system import Ending, Run, System, Trace
+from dpor.system import Ending, Run, StatefulSystem, Trace
 from dpor.version import VERSION
 
 Target: TypeAlias = str | os.PathLike[str] | Callable[[], object]
@@ -36,6 +37,9 @@ MOST_RESTARTS = 1000
 PROGRESS_EVERY = 0.1
 LEAST_GROWTH = 0.005
 """Of the estimated share, over half of the time: less is no progress."""
+MOST_TEXTS = 1000
+LONGEST_TEXT = 200
+"""Outcomes in words, for the report: how many, and how long."""
 
 
 class Checkable(ExplainingSystem, Protocol):
@@ -46,6 +50,10 @@ class Checkable(ExplainingSystem, Protocol):
         ...
 
     def versions(self) -> Mapping[str, str]: ...
+
+    def outcome_text(self, outcome: Any) -> str:
+        """An outcome of its runs in words."""
+        ...
 
     def facts(self) -> Any:
         """What the search has learnt about the program (as JSON), so that a replay can rely on the same."""
@@ -108,8 +116,14 @@ class _ModelTarget:
         from dpor.model import AbstractSystem, load
 
         self._path = path
-        self._system = AbstractSystem(load(path, options.name), options.max_steps)
-        self.run = self._system.run
+        self._system = system = AbstractSystem(load(path, options.name), options.max_steps)
+        self.run, self.outcome_text = system.run, system.outcome_text
+        self.state, self.pending, self.sync_states, self.lasting = (
+            system.state,
+            system.pending,
+            system.sync_states,
+            system.lasting,
+        )
 
     def describe(self, trace: Trace) -> Explained:
         return Explained(
@@ -131,12 +145,23 @@ class _ModelTarget:
         return None
 
 
-def explorer_of(strategy: str) -> Callable[[System], Explorer]:
-    """The search of this name. Raises `UserError` if there is none."""
-    try:
+def explorer_of(strategy: str) -> Callable[[Checkable], Explorer]:
+    """The search of this name. Raises `UserError` if there is none, and so does the search where it needs states that
+    the target cannot tell."""
+    if strategy in STRATEGIES:
         return STRATEGIES[strategy]
-    except KeyError:
-        raise UserError(f"no strategy {strategy!r}; there are {', '.join(STRATEGIES)}") from None
+    if strategy not in STATEFUL:
+        raise UserError(f"no strategy {strategy!r}; there are {', '.join([*STRATEGIES, *STATEFUL])}")
+
+    def make(system: Checkable) -> Explorer:
+        if not isinstance(system, StatefulSystem):
+            raise UserError(
+                f"--strategy {strategy} stores states, which Python targets cannot tell yet; take one of"
+                f" {', '.join(STRATEGIES)}"
+            )
+        return STATEFUL[strategy](system)
+
+    return make
 
 
 # ---------------------------------------------------------------------- checking
@@ -158,8 +183,8 @@ class _Results:
 
     counts: Stats = attrs.field(factory=Stats)
     reasons: dict[str, None] = attrs.field(factory=dict)
-    outcomes: set[object] = attrs.field(factory=set)
-    deadlocks: set[object] = attrs.field(factory=set)
+    results: set[tuple[Hashable, Hashable]] = attrs.field(factory=set)
+    digests: dict[str, str] = attrs.field(factory=dict)
     seen: dict[object, _Seen] = attrs.field(factory=dict)
     failures: list[Failure] = attrs.field(factory=list)
     finished: bool = False
@@ -219,10 +244,13 @@ class Session:
             events=counts.events,
             replayed=counts.replayed,
             choices=counts.choices,
-            outcomes=len(results.outcomes),
-            deadlocks=len(results.deadlocks),
+            states=counts.states if options.strategy in STATEFUL else None,
+            matched=counts.matched if options.strategy in STATEFUL else None,
+            outcomes=len({outcome for outcome, _ in results.results}),
+            outcome_digests=dict(sorted(results.digests.items())),
+            deadlocks=len({deadlock for _, deadlock in results.results} - {None}),
             seconds=round(time.monotonic() - self._begun, 6),
-            peak_memory_bytes=_peak_memory(),
+            peak_memory_bytes=peak_memory(),
             findings=tuple(told),
             restarts=tuple(self._restarts),
             versions={
@@ -261,6 +289,7 @@ class Session:
         """Search. Returns why it was stopped, or None if it came to its end."""
         options, monitor, stats = self.options, self.monitor, explorer.stats
         most, seconds = options.max_executions, options.max_seconds
+        most_states = options.max_states or sys.maxsize
         deadline = self._begun + seconds if seconds is not None else float("inf")
         tick = min(self._begun + PROGRESS_EVERY, deadline)
         history: list[Progress] = []
@@ -276,6 +305,8 @@ class Session:
             self._take(run, explorer.trace, results)
             if run.findings and not options.all:
                 return f"stopped at the first failure, execution {stats.executions:,}"
+            if stats.states > most_states:
+                return f"--max-states {most_states} reached"
             now = time.monotonic()
             if now >= tick:
                 tick = min(now + PROGRESS_EVERY, deadline)
@@ -283,14 +314,17 @@ class Session:
                 monitor.progress(progress)
                 if now >= deadline:
                     return f"--max-seconds {seconds:g} reached, {progress.left}"
+                if options.max_memory is not None and resident_memory() > options.max_memory * 1e6:
+                    return f"--max-memory {options.max_memory:g} reached, {progress.left}"
         results.counts = stats
         return None
 
     def _take(self, run: Run, trace: Trace, results: _Results) -> None:
         if run.ending is Ending.COMPLETE:
-            results.outcomes.add(run.outcome)
-            if run.deadlock is not None:
-                results.deadlocks.add(run.deadlock)
+            result = run.outcome, run.deadlock
+            if result not in results.results:
+                results.results.add(result)
+                results.digests[digest(result)] = self._in_words(run) if len(results.digests) < MOST_TEXTS else ""
         for limit in run.limits:
             results.reasons[limit] = None
         for finding in run.findings if self.options.all else run.findings[:1]:
@@ -300,6 +334,13 @@ class Session:
                 results.seen[finding.group] = _Seen(finding, tuple(trace.actions), execution)
             else:
                 seen.occurrences += 1
+
+    def _in_words(self, run: Run) -> str:
+        assert self._system is not None
+        text = self._system.outcome_text(run.outcome)
+        if run.deadlock is not None:
+            text = f"deadlock: {run.findings[-1].message}; {text}".replace("\n", "; ")
+        return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "..."
 
     # ------------------------------------------------------------------ what was found
 
@@ -362,15 +403,6 @@ def hash_seed() -> str | None:
         return "0"
     seed = os.environ.get("PYTHONHASHSEED", "random")
     return None if seed == "random" or sys.flags.ignore_environment else seed
-
-
-def _peak_memory() -> int:
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 # ---------------------------------------------------------------------- replaying

@@ -93,7 +93,8 @@ def cli() -> None:
     show_default=True,
     metavar="NAME",
     help="The search: optimal (each class of equivalent interleavings once), source (the same, may start runs it must"
-    " drop), classic (backtrack sets), none (every interleaving; a judge for small programs).",
+    " drop), classic (backtrack sets), none (every interleaving; a judge for small programs)."
+    " Storing states, so that programs which loop for ever end, too: dpor, and full (every state; a judge).",
 )
 @click.option("--all", "all_", is_flag=True, help="Go on after the first failure; show each kind and place once.")
 @click.option(
@@ -109,6 +110,18 @@ def cli() -> None:
     show_default=True,
     metavar="S",
     help="Stop after S seconds; 0: no limit.",
+)
+@click.option(
+    "--max-states",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Stop when more than N states are stored. [default: no limit]",
+)
+@click.option(
+    "--max-memory",
+    type=click.FloatRange(1),
+    metavar="MB",
+    help="Stop when the process takes more than so many megabytes. [default: no limit]",
 )
 @click.option(
     "--max-steps",

@@ -52,10 +52,12 @@ def _names(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
 class Options:
     """How to check. Every field is an option of `dpor check` with the same name.
 
-    strategy        the explorer: none, classic, source, optimal
+    strategy        the explorer: none, classic, source, optimal; or, storing states, full, dpor
     all             go on after the first failure and report every kind and place of failure once
     max_executions  stop after so many complete executions; None: no limit
     max_seconds     stop after so many seconds; None: no limit
+    max_states      stop when more than so many states are stored; None: no limit
+    max_memory      stop when the process takes more than so many megabytes (10^6 bytes); None: no limit
     max_steps       end a single execution after so many operations
     timeouts        when a timed wait may time out
     timeout_limit   how often one call site of one thread may time out in one execution while others can move
@@ -73,6 +75,8 @@ class Options:
     all: bool = False
     max_executions: int | None = attrs.field(default=None, validator=_at_least(1, or_none=True))
     max_seconds: float | None = attrs.field(default=DEFAULT_SECONDS, validator=_at_least(0, int | float, or_none=True))
+    max_states: int | None = attrs.field(default=None, validator=_at_least(1, or_none=True))
+    max_memory: float | None = attrs.field(default=None, validator=_at_least(1, int | float, or_none=True))
     max_steps: int = attrs.field(default=DEFAULT_STEPS, validator=_at_least(1))
     timeouts: Timeouts = attrs.field(default=Timeouts.ANY, converter=_timeouts)
     timeout_limit: int = attrs.field(default=1, validator=_at_least(0))
@@ -87,6 +91,8 @@ class OptionArguments(TypedDict, total=False):
     all: bool
     max_executions: int | None
     max_seconds: float | None
+    max_states: int | None
+    max_memory: float | None
     max_steps: int
     timeouts: str
     timeout_limit: int

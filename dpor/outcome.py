@@ -1,8 +1,10 @@
-"""What a checked program did wrong, as values."""
+"""What a checked program came to, and what it did wrong, as values."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from enum import Enum
+from hashlib import blake2b
 
 import attrs
 
@@ -42,3 +44,20 @@ class Finding:
     def group(self) -> tuple[object, ...]:
         """Findings of one kind at one place are shown once."""
         return (self.kind, self.file, self.line, self.message if self.line is None else None)
+
+
+def digest(value: Hashable) -> str:
+    """Sixteen hex digits for an outcome: the same in every process, whatever the order in which sets were filled.
+
+    >>> digest((frozenset("ab"), 1)) == digest((frozenset("ba"), 1)) != digest((frozenset("ab"), True))
+    True
+    """
+    return blake2b(_text(value).encode(errors="backslashreplace"), digest_size=8).hexdigest()
+
+
+def _text(value: Hashable) -> str:
+    if isinstance(value, tuple):
+        return f"({','.join(map(_text, value))})"
+    if isinstance(value, frozenset):
+        return f"{{{','.join(sorted(map(_text, value)))}}}"
+    return repr(value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from dpor.operations import Action, Location, Operation, States, ThreadId
 from dpor.outcome import Finding
@@ -109,6 +109,7 @@ StateKey: TypeAlias = Hashable
 """The exact identity of a state: equal for two states only if no program could tell them apart."""
 
 
+@runtime_checkable
 class StatefulSystem(System, Protocol):
     """A system that can tell where it stands. All methods speak of the moment at which a chooser is being asked."""
 

@@ -19,6 +19,7 @@ CORE = {
     "dpor.dependence",
     "dpor.errors",
     "dpor.happens_before",
+    "dpor.memory",
     "dpor.operations",
     "dpor.options",
     "dpor.outcome",

@@ -6,13 +6,26 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from dpor.explorers.classic import Classic
+from dpor.explorers.dpor import Dpor
+from dpor.explorers.full import Full
 from dpor.explorers.none import NoReduction
 from dpor.explorers.optimal import Optimal
 from dpor.explorers.search import Stats
 from dpor.explorers.source import Source
-from dpor.system import Run, System, Trace
+from dpor.system import Run, StatefulSystem, System, Trace
 
-__all__ = ["STRATEGIES", "Classic", "Explorer", "NoReduction", "Optimal", "Source", "Stats"]
+__all__ = [
+    "STATEFUL",
+    "STRATEGIES",
+    "Classic",
+    "Dpor",
+    "Explorer",
+    "Full",
+    "NoReduction",
+    "Optimal",
+    "Source",
+    "Stats",
+]
 
 
 class Explorer(Protocol):
@@ -41,4 +54,7 @@ STRATEGIES: dict[str, Callable[[System], Explorer]] = {
     "source": Source,
     "optimal": Optimal,
 }
-"""By the names of the command line."""
+"""By the names of the command line: those that store no states, for any system."""
+
+STATEFUL: dict[str, Callable[[StatefulSystem], Explorer]] = {"full": Full, "dpor": Dpor}
+"""Those that store the states they meet, for systems that can tell them."""

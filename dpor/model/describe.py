@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from dpor.model.machine import Machine
 from dpor.model.rules import Await
@@ -42,6 +42,19 @@ def describe(semantics: Semantics, machine: Machine, trace: Trace) -> list[Event
         after = act.read(machine.memory) if act else ()
         texts.append(EventText(f"T{thread}", where, statement, operation.kind, _value(operation, before, after)))
     return texts
+
+
+def terminal_state(
+    semantics: Semantics,
+    memory: Mapping[str, Any],
+    registers: Sequence[Iterable[Any]],
+    failures: Iterable[str],
+) -> str:
+    """A terminal state in a line: the objects, each thread's registers, what failed."""
+    parts = [f"{name}={value}" for name, value in memory.items()]
+    for thread, (code, values) in enumerate(zip(semantics.codes, registers, strict=True)):
+        parts += [f"T{thread}.{name}={value}" for name, value in zip(code.registers, values, strict=True)]
+    return " ".join(parts + [f"failed {failure}" for failure in sorted(failures)])
 
 
 def _value(operation: Operation, before: States, after: States) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from dpor.errors import InternalError, NotDeterministic
-from dpor.model.describe import EventText, deadlock_finding, describe
+from dpor.model.describe import EventText, deadlock_finding, describe, terminal_state
 from dpor.model.machine import Act, Machine, Memory
 from dpor.model.semantics import Semantics
 from dpor.model.syntax import parse
@@ -59,6 +59,11 @@ class AbstractSystem:
     def describe(self, trace: Trace) -> list[EventText]:
         """The events of the trace in words, for reports."""
         return describe(self.semantics, self._machine(), trace)
+
+    def outcome_text(self, outcome: Outcome) -> str:
+        """An outcome in words."""
+        memory = {str(self.table.name_of(location)): value for location, value in enumerate(outcome.memory)}
+        return terminal_state(self.semantics, memory, outcome.registers, outcome.errors)
 
     def _machine(self) -> Machine:
         semantics = self.semantics

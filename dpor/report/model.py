@@ -69,7 +69,9 @@ class Report:
     replayed    operations repeated to get back to a branching point
     choices     states where a second thread was tried
     states      states stored; None for searches that store none
+    matched     how often a stored state was met again; None likewise
     outcomes    distinct results of complete runs
+    outcome_digests   a digest of each, the same in every process and for every strategy, with the outcome in words
     deadlocks   distinct deadlocked terminal states
     restarts    why the search began again, each time; the counts are those of the last search
     """
@@ -87,7 +89,9 @@ class Report:
     replayed: int = 0
     choices: int = 0
     states: int | None = None
+    matched: int | None = None
     outcomes: int = 0
+    outcome_digests: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     deadlocks: int = 0
     seconds: float = 0.0
     peak_memory_bytes: int = 0

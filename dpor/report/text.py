@@ -102,7 +102,7 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
 
 def count_lines(report: Report) -> list[str]:
     """All counts of the search."""
-    states = "" if report.states is None else f"{_count(report.states, 'state')}, "
+    states = "" if report.states is None else f"{_count(report.states, 'state')}, {report.matched or 0:,} matched, "
     lines = [
         f"  {_count(report.executions, 'execution')}, {report.blocked:,} blocked, "
         f"{_count(report.events, 'event')}, {report.replayed:,} replayed, {_count(report.choices, 'choice')}, "

@@ -54,3 +54,33 @@ def _fields(value: Any, seen: dict[int, int], depth: int) -> Hashable:
     return tuple(
         (name, _freeze(held, seen, depth + 1)) for name, held in sorted(fields.items(), key=lambda f: str(f[0]))
     )
+
+
+def in_words(frozen: Any) -> str:
+    """A frozen value much as Python would print it.
+
+    >>> in_words(freeze([1, {"a": (2.5,)}, {3}, None]))
+    "[1, {'a': (2.5,)}, {3}, None]"
+    """
+    kind, *rest = frozen
+    if kind in ("again", "deep"):
+        return "..."
+    if len(rest) == 1:
+        return str(rest[0]) if kind in ("float", "complex", "range") else repr(rest[0])
+    if kind == "named":
+        return str(rest[1])
+    name, parts = rest
+    inner = ", ".join(map(_part_in_words, parts or ()))
+    opening, closing = _BRACKETS.get(name) or (f"{name}(", ")")
+    return f"{opening}{inner}{',' if name == 'tuple' and len(parts) == 1 else ''}{closing}"
+
+
+_BRACKETS: Final = {"list": ("[", "]"), "tuple": ("(", ")"), "dict": ("{", "}"), "set": ("{", "}")}
+
+
+def _part_in_words(part: Any) -> str:
+    """An element, an item of a dict, or a field."""
+    if len(part) == 2 and isinstance(part[1], tuple):
+        name, value = part
+        return f"{name}={in_words(value)}" if isinstance(name, str) else f"{in_words(name)}: {in_words(value)}"
+    return in_words(part)

@@ -21,7 +21,7 @@ from dpor.outcome import Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
 from dpor.runtime import builtins, containers, control, hooks, operators, sharing
-from dpor.runtime.canonical import freeze
+from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
@@ -191,6 +191,11 @@ class PythonSystem:
             failures = tuple(sorted(f"{f.thread}: {f.message}" for f in findings))
             outcome = (self._returned, failures)
         return Run(ending, blocked, outcome, deadlock, findings, tuple(control.limits))
+
+    def outcome_text(self, outcome: Any) -> str:
+        """What the target returned, or what ended its threads, in words."""
+        returned, failures = outcome
+        return "; ".join(failures) or ("nothing returned" if returned is None else f"returned {in_words(returned)}")
 
     def _failure(self, thread: control.GuestThread, error: BaseException) -> Finding:
         place = _place(error, self._loader)

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 import dpor
 from dpor.cli import cli
 from dpor.errors import FactWithdrawn, NotDeterministic
-from dpor.explorers import STRATEGIES, Explorer, Optimal
+from dpor.explorers import STATEFUL, STRATEGIES, Explorer, Optimal
 from dpor.model import AbstractSystem
 from dpor.system import Run, System
 
@@ -70,7 +70,7 @@ def check(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["check", *arguments], catch_exceptions=False)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [*STRATEGIES, *STATEFUL])
 def test_a_program_without_a_failure_passes(strategy: str) -> None:
     done = check("fine.json", "--strategy", strategy)
     assert done.exit_code == 0
@@ -78,7 +78,7 @@ def test_a_program_without_a_failure_passes(strategy: str) -> None:
     assert not Path(".dpor").exists()
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [*STRATEGIES, *STATEFUL])
 def test_a_failure_is_shown_with_its_schedule(strategy: str) -> None:
     done = check("racy.json", "--strategy", strategy)
     assert done.exit_code == 1
@@ -143,6 +143,38 @@ def test_counts_are_those_of_the_explorer() -> None:
     assert report["events"] + report["replayed"] == 12
 
 
+def test_a_stateful_search_ends_where_threads_go_on_for_ever() -> None:
+    done = check("endless.json", "--strategy", "dpor", "--json", "r.json", "-v")
+    assert done.exit_code == 0
+    report = json.loads(Path("r.json").read_text())
+    jsonschema.validate(report, SCHEMA)
+    assert (report["verdict"], report["states"], report["matched"]) == ("pass", 3, 2)
+    assert " 3 states, 2 matched, " in done.stdout
+
+
+def test_too_many_states_are_inconclusive() -> None:
+    assert check("fine.json", "--strategy", "full", "--max-states", "13").exit_code == 0
+    done = check("fine.json", "--strategy", "full", "--max-states", "12")
+    assert done.exit_code == 3
+    assert "  because --max-states 12 reached" in done.stdout
+
+
+def test_too_much_memory_is_inconclusive() -> None:
+    done = check("large.json", "--strategy", "full", "--max-memory", "5")
+    assert done.exit_code == 3
+    assert "  because --max-memory 5 reached, " in done.stdout
+
+
+def test_outcomes_have_the_same_digests_under_every_strategy() -> None:
+    found = []
+    for strategy in (*STRATEGIES, *STATEFUL):
+        check("all.jsonl", "--name", "racy", "--all", "--strategy", strategy, "--json", "r.json")
+        found.append(json.loads(Path("r.json").read_text())["outcome_digests"])
+    assert found == [found[0]] * len(found)
+    assert len(found[0]) > 1
+    assert "x=1 s=0 T0.tid=0 T0.a=0 T1.tid=1 T1.a=0 T2.tid=2 T2.a=1 failed T2:a==2" in found[0].values()
+
+
 def test_the_json_report_can_go_to_stdout() -> None:
     done = check("racy.json", "--json", "-")
     assert done.exit_code == 1
@@ -177,7 +209,7 @@ def test_a_run_that_is_cut_makes_the_verdict_inconclusive() -> None:
     ("arguments", "complaint"),
     [
         (["none.json"], "none.json cannot be read"),
-        (["fine.json", "--strategy", "magic"], "no strategy 'magic'; there are none, classic, source, optimal"),
+        (["fine.json", "--strategy", "magic"], "no strategy 'magic'; there are none, classic, source, optimal, full, dpor"),
         (["fine.json", "--timeouts", "never"], "Invalid value for '--timeouts'"),
         (["fine.json", "--max-steps", "0"], "Invalid value for '--max-steps'"),
         (["fine.json", "--json", "no/such/r.json"], "there is no folder"),
@@ -200,7 +232,7 @@ def test_quiet_says_little() -> None:
 
 def test_help_names_every_strategy_and_exit_code() -> None:
     text = check("--help").stdout
-    assert all(name in text for name in STRATEGIES)
+    assert all(name in text for name in (*STRATEGIES, *STATEFUL))
     assert all(f"\n    {code}  " in text for code in range(5))
 
 
@@ -288,7 +320,7 @@ def test_a_finding_of_an_abandoned_search_counts_only_if_it_is_found_again(monke
         if len(searches) == 1:
             yield from after(8, FactWithdrawn("fact"))(search)
         else:
-            search.system = AbstractSystem(PROGRAMS["fine"])
+            search.system = AbstractSystem(json.loads(json.dumps(PROGRAMS["racy"]).replace("a==2", "a<=2")))
             yield from Optimal.explore(search)
 
     explorer(monkeypatch, explore)

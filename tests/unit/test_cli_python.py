@@ -86,9 +86,15 @@ def test_a_first_bug() -> None:
     assert "Traceback (most recent call last)" in again.stdout
 
 
+def test_searches_that_store_states_refuse_targets_that_cannot_tell_them() -> None:
+    with pytest.raises(dpor.UserError, match="--strategy dpor stores states, which Python targets cannot tell yet"):
+        dpor.check("counter.py::scenario", strategy="dpor")
+
+
 def test_the_same_from_python() -> None:
     report = dpor.check("counter.py::scenario", all=True)
     assert (report.verdict, report.exhaustive) == ("fail", True)
+    assert set(report.outcome_digests.values()) == {"returned None", "MainThread: AssertionError: hits is 1"}
     (failure,) = report.findings
     assert (failure.kind, failure.line, failure.occurrences) == (dpor.Kind.ASSERTION, 20, 2)
     assert failure.saved is not None
