@@ -53,7 +53,7 @@ class _Event:
     """What is known of an event with respect to the items numbered so far.
 
     conflicts   the items that conflict with it
-    changed     the items that become others when they are carried back over it: what each becomes
+    changing    the items that become others when they are carried back over it; `changed`: what, where it was asked for
     """
 
     __slots__ = ("changed", "changing", "conflicts", "known")
@@ -62,7 +62,7 @@ class _Event:
         self.known = 0
         self.conflicts: Summary = 0
         self.changing: Summary = 0
-        self.changed: dict[int, int] = {}
+        self.changed: dict[int, Summary] = {}
 
 
 class Items:
@@ -150,7 +150,7 @@ class Items:
             while changing:
                 bit = changing & -changing
                 changing ^= bit
-                carried = self.united(carried, 1 << about.changed[bit.bit_length() - 1])
+                carried = self.united(carried, self._before(event, about, bit.bit_length() - 1))
             self._carried[key] = carried
         return carried
 
@@ -168,14 +168,22 @@ class Items:
         item = self._items[number]
         if item.thread != thread and dependent(operation, item.operation):
             about.conflicts |= 1 << number
-        before = item
-        if item.thread == thread and _can_block(operation):
-            before = item._replace(guards=item.guards | {operation})
-        elif operation.starts == item.thread:
-            before = item._replace(thread=thread)
-        if before != item:
+        if operation.starts == item.thread or (
+            item.thread == thread and _can_block(operation) and operation not in item.guards
+        ):
             about.changing |= 1 << number
-            about.changed[number] = self._number(before)
+
+    def _before(self, event: Event, about: _Event, number: int) -> Summary:
+        """What an item becomes when it is carried back over the event."""
+        before = about.changed.get(number)
+        if before is None:
+            (thread, operation), item = event, self._items[number]
+            if operation.starts == item.thread:
+                item = item._replace(thread=thread)
+            else:
+                item = item._replace(guards=item.guards | {operation})
+            before = about.changed[number] = 1 << self._number(item)
+        return before
 
     # ------------------------------------------------------------------ what could come before an event
 
