@@ -190,6 +190,10 @@ class Operation:
         return f"<{self.kind} {accesses}{choice}>"
 
 
+UNKNOWN = Operation(None, "unknown", (), None, -1, 0, 1, False, -1)  # type: ignore[arg-type]
+"""Stands in a trace that is to be repeated for an operation that is not known: whatever happens takes its place."""
+
+
 class OperationTable:
     """Interns operations and locations for one system, for the whole of a search."""
 

@@ -125,6 +125,14 @@ class StatefulSystem(System, Protocol):
         """The states of all objects that operations which can block look at."""
         ...
 
+    def changes_data(self, operation: Operation) -> bool:
+        """Does the event change anything but locks, conditions, semaphores and the like?"""
+        ...
+
+    def livelock(self, moving: int) -> Finding:
+        """What to tell of a state that can only be come back to, while the threads of the mask go on and on."""
+        ...
+
     def lasting(self, operation: Operation) -> Operation:
         """The operation under names that do not depend on the path by which the present state was reached.
 

@@ -3,7 +3,6 @@
 Here                          In the papers
 StateGraph.planned, done      backtrack(s), done(s) of [FG05], kept for each state instead of each stack frame
 _summaries                    what [YCGK08] derives from its visible operation dependency graph
-_incoming                     the edges by which a summary that grows is propagated
 complete()                    the proviso for cycles [God96, section 5]: the ignoring problem
 
 Each event s -t:a-> s' is compared with the summary of s': what could come before it is planned at s, then the summary
@@ -19,11 +18,13 @@ state's own subtree is being explored, is incomplete. Happens-before is replaced
 from __future__ import annotations
 
 import heapq
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable
 
-from dpor.explorers.states import StatefulSearch, StateNumber, last_or_lowest
-from dpor.explorers.summaries import Event, Items, Summary, SyncNumber
-from dpor.operations import Operation, ThreadId
+from dpor.explorers.cycles import breaking
+from dpor.explorers.state_graph import Event, StateNumber
+from dpor.explorers.states import StatefulSearch, last_or_lowest
+from dpor.explorers.summaries import Items, Summary, SyncNumber
+from dpor.operations import Operation
 from dpor.system import Pending, Run, StatefulSystem
 
 
@@ -35,10 +36,8 @@ class Dpor(StatefulSearch):
         self._items = Items()
         self._summaries: list[Summary] = []
         self._sync: list[SyncNumber] = []
-        self._incoming: list[list[tuple[StateNumber, Event]]] = []
         self._grown: list[StateNumber] = []  # a heap, of negative numbers: what lies deep comes first
         self._is_grown: set[StateNumber] = set()
-        self._events: dict[Event, Event] = {}
 
     def first(self, state: StateNumber, enabled: int) -> int:
         system = self.system
@@ -54,14 +53,10 @@ class Dpor(StatefulSearch):
             summary |= self._items.pending(thread, self.system.lasting(operation))
         self._summaries.append(summary)
         self._sync.append(sync)
-        self._incoming.append([])
 
-    def edge(self, source: StateNumber, thread: ThreadId, operation: Operation, target: StateNumber) -> None:
+    def edge(self, source: StateNumber, operation: Operation, target: StateNumber) -> None:
         if operation.barrier:  # it happens only where nothing else can move, so nothing could come before it
             self.plan(source, self.graph.enabled[source])
-        event = (thread, self.system.lasting(operation))
-        event = self._events.setdefault(event, event)
-        self._incoming[target].append((source, event))
         self._grow(target)
 
     def between(self) -> None:
@@ -69,8 +64,8 @@ class Dpor(StatefulSearch):
         while self._grown:
             state = -heapq.heappop(self._grown)
             self._is_grown.discard(state)
-            for source, event in self._incoming[state]:
-                self._compare(source, event, self._summaries[state])
+            for source, (thread, operation) in self.graph.incoming(state):
+                self._compare(source, (thread, self.system.lasting(operation)), self._summaries[state])
 
     def _grow(self, state: StateNumber) -> None:
         if state not in self._is_grown:
@@ -96,38 +91,9 @@ class Dpor(StatefulSearch):
     def complete(self) -> bool:
         """Is there no cycle left without a state at which everything is planned? Else have one of its states so."""
         graph = self.graph
-        partly = {s for s in range(len(graph)) if graph.planned[s] != graph.enabled[s]}
-        into = {s: [source for source, _ in self._incoming[s] if source in partly] for s in partly}
-        out_of: dict[StateNumber, list[StateNumber]] = {s: [] for s in partly}
-        for target, sources in into.items():
-            for source in sources:
-                out_of[source].append(target)
-        left = {s: len(targets) for s, targets in out_of.items()}  # how many of its successors may be on a cycle
-        ends = [s for s, count in left.items() if count == 0]
+        partly = [s for s in range(len(graph)) if graph.planned[s] != graph.enabled[s]]
         complete = True
-        while True:
-            while ends:
-                state = ends.pop()
-                del left[state]
-                for source in into[state]:
-                    if source in left:
-                        left[source] -= 1
-                        if left[source] == 0:
-                            ends.append(source)
-            if not left:
-                return complete
-            complete = False
-            state = _on_a_cycle(out_of, left)
+        for state in breaking(graph.successors(partly)):
             self.plan(state, graph.enabled[state])
-            left[state] = 0
-            ends.append(state)
-
-
-def _on_a_cycle(out_of: Mapping[StateNumber, Iterable[StateNumber]], left: Container[StateNumber]) -> StateNumber:
-    """The first state that is met twice when one goes on and on from state to state among those left."""
-    state = next(s for s in out_of if s in left)
-    seen = set()
-    while state not in seen:
-        seen.add(state)
-        state = next(s for s in out_of[state] if s in left)
-    return state
+            complete = False
+        return complete

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpor.explorers.states import StatefulSearch, StateNumber
+from dpor.explorers.state_graph import StateNumber
+from dpor.explorers.states import StatefulSearch
 
 
 class Full(StatefulSearch):

@@ -2,80 +2,42 @@
 
 A state is reached by repeating a schedule from the start, so what is to be done where can be taken up in any order.
 Each state has two sets of threads: `planned`, to be run from it, and `done`. A search decides in `first` what is
-planned for a new state, learns from `edge` and `ended`, and adds by `plan`, also to states left long ago. The state
-last planned for is taken up first, so that what lies below a state is mostly known before it is returned to.
+planned for a new state, learns from `edge` and `ended`, and adds by `plan`, also to states left long ago. What lies
+nearest to the start is taken up first, since every event of the way there must be repeated.
 """
 
 from __future__ import annotations
 
+import heapq
 from abc import abstractmethod
 from collections.abc import Iterator
 
+from dpor.errors import NotDeterministic
+from dpor.explorers.rounds import Round, find_rounds
 from dpor.explorers.search import Stats
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation, ThreadId
-from dpor.system import STOP, Ending, Run, StatefulSystem, StateKey, Trace
-
-StateNumber = int
-
-
-class StateGraph:
-    """The states met so far, by number in order of discovery, and one way to each.
-
-    enabled, planned, done   masks of threads, by state
-    parents, actions, operations   the last event of the way on which the state was found first
-    """
-
-    def __init__(self) -> None:
-        self.numbers: dict[StateKey, StateNumber] = {}
-        self.enabled: list[int] = []
-        self.planned: list[int] = []
-        self.done: list[int] = []
-        self.parents: list[StateNumber] = []
-        self.actions: list[Action] = []
-        self.operations: list[Operation | None] = []
-
-    def __len__(self) -> int:
-        return len(self.enabled)
-
-    def add(self, enabled: int, parent: StateNumber, action: Action, operation: Operation | None) -> StateNumber:
-        number = len(self.enabled)
-        self.enabled.append(enabled)
-        self.planned.append(0)
-        self.done.append(0)
-        self.parents.append(parent)
-        self.actions.append(action)
-        self.operations.append(operation)
-        return number
-
-    def way_to(self, state: StateNumber, trace: Trace) -> None:
-        """Make the trace the one that leads to the state."""
-        trace.cut(0)
-        while self.parents[state] >= 0:
-            operation = self.operations[state]
-            assert operation is not None
-            trace.actions.append(self.actions[state])
-            trace.operations.append(operation)
-            state = self.parents[state]
-        trace.actions.reverse()
-        trace.operations.reverse()
-        trace.threads.extend([action & THREAD_MASK for action in trace.actions])
-        trace.befores.extend([None] * len(trace.actions))
-
-
-NOWHERE: StateNumber = -1
+from dpor.explorers.state_graph import NOWHERE, StateGraph, StateNumber
+from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation
+from dpor.outcome import Finding
+from dpor.system import STOP, Ending, Run, StatefulSystem, Trace
 
 
 class StatefulSearch:
-    """Run after run, each from a state at which something is left to do to the next known state, or the end."""
+    """Run after run, each from a state at which something is left to do to the next known state, or the end.
+
+    terminates   does the program come to an end under every schedule? None: not known (yet)
+    cycle        if not: a schedule that leads to a cycle and once round it
+    """
 
     def __init__(self, system: StatefulSystem) -> None:
         self.system = system
         self.trace = Trace()
         self.stats = Stats()
         self.graph = StateGraph()
+        self.terminates: bool | None = None
+        self.cycle: tuple[Action, ...] | None = None
         self._at: StateNumber = NOWHERE
         self._resumed = False
-        self._open: list[StateNumber] = []  # where something was planned; those with nothing left are passed over
+        self._open: list[tuple[int, StateNumber]] = []  # a heap, by depth; states with nothing left are passed over
         self._values: dict[StateNumber, list[Action]] = {}  # data choices still to be taken
 
     # ------------------------------------------------------------------ what a search decides
@@ -84,8 +46,8 @@ class StatefulSearch:
     def first(self, state: StateNumber, enabled: int) -> int:
         """The threads to be planned at a new state, at least one."""
 
-    def edge(self, source: StateNumber, thread: ThreadId, operation: Operation, target: StateNumber) -> None:
-        """An event led from a state to another, perhaps not for the first time."""
+    def edge(self, source: StateNumber, operation: Operation, target: StateNumber) -> None:
+        """An event led from a state to another; it is in the graph now."""
 
     def ended(self, state: StateNumber, run: Run) -> None:
         """A run that was not cut ended in this state, which is a new one if nothing was known of it."""
@@ -114,7 +76,32 @@ class StatefulSearch:
             yield run
             while not self._go_back():
                 if self.complete():
+                    yield from self._rounds()
                     return
+
+    def _rounds(self) -> Iterator[Run]:
+        """The endless cycles: for each that changes nothing and cannot be left, a run that goes round once."""
+        rounds = find_rounds(self.graph, self.system.changes_data)
+        self.terminates = not rounds
+        for found in rounds:
+            self.graph.way_to(found.state, self.trace)
+            if self.cycle is None:
+                self.cycle = (*self.trace.actions, *found.actions)
+            if found.livelock:
+                yield self._go_round(found)
+
+    def _go_round(self, found: Round) -> Run:
+        left = list(found.actions)
+        findings: list[Finding] = []
+
+        def choose(enabled: int) -> Action:
+            if left:
+                return left.pop(0)
+            findings.append(self.system.livelock(found.moving))
+            return STOP
+
+        run = self.system.run(self.trace, choose)
+        return Run(run.ending, run.blocked, findings=findings, limits=run.limits)
 
     def progress(self) -> float:
         """Nobody knows how large a graph is before it is explored: the share of what is planned that is done."""
@@ -130,15 +117,26 @@ class StatefulSearch:
             if planned and not planned & (planned - 1):
                 self.stats.choices += 1
             graph.planned[state] = planned | threads
-            self._open.append(state)
+            self._open_up(state)
+
+    def _open_up(self, state: StateNumber) -> None:
+        heapq.heappush(self._open, (self.graph.depths[state], state))
 
     def _choose(self, enabled: int) -> Action:
         if self._resumed:
             self._resumed = False
-        else:
-            if not self._arrive(enabled):
-                return STOP
+            self._check_return()
+        elif not self._arrive(enabled):
+            return STOP
         return self._take(self._at)
+
+    def _check_return(self) -> None:
+        key = self.system.state()
+        if key is not None and self.graph.numbers.get(key) != self._at:
+            raise NotDeterministic(
+                f"a repeated run of {len(self.trace)} events led to another state than before. Does the program depend"
+                " on something that is not restored before each run (a cache, the outside world, the real clock)?"
+            )
 
     def _arrive(self, enabled: int) -> bool:
         """An event has happened, or the first run begins. Is the state that it led to a new one?"""
@@ -156,7 +154,7 @@ class StatefulSearch:
         graph.planned[number] = threads
         if threads & (threads - 1):
             self.stats.choices += 1
-            self._open.append(number)
+            self._open_up(number)
         self._take_edge(number)
         self._at = number
         return True
@@ -164,9 +162,7 @@ class StatefulSearch:
     def _add(self, enabled: int) -> StateNumber:
         trace = self.trace
         self.stats.states += 1
-        if self._at == NOWHERE:
-            return self.graph.add(enabled, NOWHERE, 0, None)
-        return self.graph.add(enabled, self._at, trace.actions[-1], trace.operations[-1])
+        return self.graph.add(enabled, self._at, trace.actions[-1] if trace.actions else 0)
 
     def _take_edge(self, target: StateNumber) -> None:
         source, trace = self._at, self.trace
@@ -176,8 +172,9 @@ class StatefulSearch:
         if operation.alternatives > 1 and operation.value == 0:
             thread = action & THREAD_MASK
             self._values[source] = [thread | value << VALUE_SHIFT for value in range(1, operation.alternatives)]
-            self._open.append(source)
-        self.edge(source, action & THREAD_MASK, operation, target)
+            self._open_up(source)
+        self.graph.add_edge(source, action, operation, target)
+        self.edge(source, operation, target)
 
     def _take(self, state: StateNumber) -> Action:
         values = self._values.get(state)
@@ -209,12 +206,12 @@ class StatefulSearch:
     def _go_back(self) -> bool:
         graph = self.graph
         while self._open:
-            state = self._open[-1]
+            state = self._open[0][1]
             if graph.planned[state] & ~graph.done[state] or state in self._values:
                 graph.way_to(state, self.trace)
                 self._at, self._resumed = state, True
                 return True
-            self._open.pop()
+            heapq.heappop(self._open)
         return False
 
 

@@ -20,12 +20,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from dpor.dependence import dependent
+from dpor.explorers.state_graph import Event
 from dpor.operations import READ, Location, Operation, ThreadId
 
 Summary: TypeAlias = int
 """A set of items, by bits."""
-
-Event: TypeAlias = tuple[ThreadId, Operation]
 
 SyncNumber: TypeAlias = int
 """The number of a combination of states of synchronisation objects."""

@@ -89,6 +89,17 @@ def deadlock_finding(semantics: Semantics, blocked: Sequence[Pending], timed_out
     return Finding(Kind.DEADLOCK, "\n".join(lines), f"T{blocked[0].thread}", needs_timeout=timed_out)
 
 
+def livelock_finding(machine: Machine, moving: int) -> Finding:
+    """Which threads go on for ever, and where they are at a moment of it."""
+    threads = [thread for thread in range(len(machine.codes)) if moving >> thread & 1]
+    places = [machine.codes[thread].places[machine.pcs[thread]] for thread in threads]
+    message = "\n".join(
+        f"T{thread} goes round for ever, here at {place.where} {place.text!r}"
+        for thread, place in zip(threads, places, strict=True)
+    )
+    return Finding(Kind.LIVELOCK, message, f"T{threads[0]}", needs_timeout=machine.timed_out)
+
+
 def _waits(semantics: Semantics, pending: Pending) -> str:
     thread, operation, states = pending
     names = [str(semantics.table.name_of(location)) for location, _ in operation.accesses]

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from dpor.errors import InternalError, NotDeterministic
-from dpor.model.describe import EventText, deadlock_finding, describe, terminal_state
+from dpor.model.describe import EventText, deadlock_finding, describe, livelock_finding, terminal_state
 from dpor.model.machine import Act, Machine, Memory
 from dpor.model.semantics import Semantics
 from dpor.model.syntax import parse
 from dpor.model.tree import Program, Sort
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, Location, Operation, OperationTable
+from dpor.operations import READ, THREAD_MASK, UNKNOWN, VALUE_SHIFT, Location, Operation, OperationTable
+from dpor.outcome import Finding
 from dpor.system import STOP, Chooser, Ending, Pending, Run, StateKey, Trace
 
 MAX_STEPS: Final = 100_000
@@ -91,6 +92,16 @@ class AbstractSystem:
         memory = self._present[0].memory
         return {location: memory[location] for location in self._synchronising}
 
+    def changes_data(self, operation: Operation) -> bool:
+        sorts, name_of = self.semantics.sorts, self.table.name_of
+        return any(
+            mode is not READ and sorts.get(str(name_of(location))) is Sort.VARIABLE
+            for location, mode in operation.accesses
+        )
+
+    def livelock(self, moving: int) -> Finding:
+        return livelock_finding(self._present[0], moving)
+
     def lasting(self, operation: Operation) -> Operation:
         """Every object has one name for ever."""
         return operation
@@ -99,9 +110,11 @@ class AbstractSystem:
 
     def _repeat(self, machine: Machine, trace: Trace) -> None:
         step = machine.step
-        for action, recorded in zip(trace.actions, trace.operations, strict=True):
+        for position, (action, recorded) in enumerate(zip(trace.actions, trace.operations, strict=True)):
             operation = step(action & THREAD_MASK, action >> VALUE_SHIFT)
-            if operation is not recorded:
+            if recorded is UNKNOWN:
+                trace.operations[position] = operation
+            elif operation is not recorded:
                 raise NotDeterministic(
                     f"T{action & THREAD_MASK} did {operation!r} where {recorded!r} is recorded:"
                     " the schedule is of another program"

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import attrs
 
 from dpor.model import AbstractSystem, Outcome
+from dpor.outcome import Kind
 from dpor.system import Ending, Run, StatefulSystem, System, Trace
 from dpor.testing import trace_class
 from tests.oracle import bruteforce
@@ -108,6 +109,8 @@ class States:
     """What a stateful explorer saw. `errors`: of all runs, by the oracle's labels."""
 
     states: int = 0
+    terminates: bool | None = None
+    livelock: bool = False
     outcomes: set[Outcome] = attrs.Factory(set)
     deadlocks: set[Outcome] = attrs.Factory(set)
     errors: set[str] = attrs.Factory(set)
@@ -124,7 +127,9 @@ def explore_states(make: Callable[[StatefulSystem], Any], system: AbstractSystem
         if run.deadlock is not None:
             seen.deadlocks.add(run.deadlock)
         seen.errors |= system.failed()
+        seen.livelock |= any(finding.kind is Kind.LIVELOCK for finding in run.findings)
         seen.states = explorer.stats.states
         if seen.states > limit:
             raise TooMany
+    seen.terminates = explorer.terminates
     return seen

@@ -38,6 +38,8 @@ def disagreement(spec: Spec, endless: bool) -> str:
         return "dpor: outcomes"
     if seen.errors != full.errors:
         return "dpor: failures"
+    if (seen.terminates, seen.livelock) != (full.terminates, full.livelock):
+        return "dpor: livelock"
     if seen.states > full.states:
         return "dpor: more states"
     return ""

@@ -1,0 +1,78 @@
+"""The cycles of a finished graph of states: does the program go on for ever, and is that a livelock?
+
+A *livelock* is a set of states that cannot be left and in which nothing changes: each thread that can go on somewhere
+in it does so, and no event of it changes data. So it is one of the last components of the graph, those that no event
+leads out of. Where a search has left out events, it has all of them at one state of each cycle, so that a thread that
+could move is seen to move.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dpor.explorers.cycles import cyclic_components
+from dpor.explorers.state_graph import Event, StateGraph, StateNumber
+from dpor.operations import VALUE_SHIFT, Action, Operation
+
+
+class Round(NamedTuple):
+    """A cycle.
+
+    state     where it begins;  actions   once round it
+    moving    the mask of the threads that move in its component
+    livelock  nothing can leave its component, and nothing changes in it
+    """
+
+    state: StateNumber
+    actions: tuple[Action, ...]
+    moving: int
+    livelock: bool
+
+
+def find_rounds(graph: StateGraph, changes_data: Callable[[Operation], bool]) -> list[Round]:
+    """One cycle for each component of the graph that has any, livelocks first."""
+    successors = graph.successors(range(len(graph)))
+    rounds = []
+    for component in cyclic_components(successors):
+        inside = set(component)
+        events = [event for state in component for source, event in graph.incoming(state) if source in inside]
+        moving = enabled = 0
+        for thread, _ in events:
+            moving |= 1 << thread
+        for state in component:
+            enabled |= graph.enabled[state]
+        livelock = (
+            all(target in inside for state in component for target in successors[state])
+            and not enabled & ~moving
+            and not any(changes_data(operation) for _, operation in events)
+        )
+        start = min(component, key=lambda state: graph.depths[state])
+        rounds.append(Round(start, _shortest_round(graph, start, inside), moving, livelock))
+    return sorted(rounds, key=lambda found: not found.livelock)
+
+
+def _shortest_round(graph: StateGraph, start: StateNumber, inside: set[StateNumber]) -> tuple[Action, ...]:
+    """The actions of a shortest cycle through the state: found backwards, breadth first."""
+    onward: dict[StateNumber, tuple[StateNumber, Event]] = {}
+    waiting = deque([start])
+    while waiting:
+        target = waiting.popleft()
+        for source, event in graph.incoming(target):
+            if source in inside and source not in onward:
+                onward[source] = target, event
+                if source == start:
+                    return _actions(onward, start)
+                waiting.append(source)
+    raise AssertionError(f"state {start} is on no cycle")
+
+
+def _actions(onward: dict[StateNumber, tuple[StateNumber, Event]], start: StateNumber) -> tuple[Action, ...]:
+    actions: list[Action] = []
+    state = start
+    while True:
+        state, (thread, operation) = onward[state]
+        actions.append(thread | operation.value << VALUE_SHIFT)
+        if state == start:
+            return tuple(actions)
