@@ -209,7 +209,7 @@ def test_a_run_that_is_cut_makes_the_verdict_inconclusive() -> None:
     ("arguments", "complaint"),
     [
         (["none.json"], "none.json cannot be read"),
-        (["fine.json", "--strategy", "magic"], "no strategy 'magic'; there are none, classic, source, optimal, full, dpor"),
+        (["fine.json", "--strategy", "magic"], "no strategy 'magic'; there are none, classic, source, optimal"),
         (["fine.json", "--timeouts", "never"], "Invalid value for '--timeouts'"),
         (["fine.json", "--max-steps", "0"], "Invalid value for '--max-steps'"),
         (["fine.json", "--json", "no/such/r.json"], "there is no folder"),
