@@ -7,18 +7,52 @@ starts: hence the `exec`, before anything slow is imported.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from types import FrameType
 
 
 def main() -> None:
     """Run the command line; never returns."""
+    _open_streams()
+    signal.signal(signal.SIGINT, _interrupted)
     if os.environ.get("PYTHONHASHSEED", "random") == "random":
         os.environ["PYTHONHASHSEED"] = "0"
         if not sys.flags.ignore_environment:
+            _hold_ctrl_c(True)
             os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    _hold_ctrl_c(False)
     from dpor.cli import cli
+    from dpor.guard import guard
 
-    cli(prog_name="dpor")
+    try:
+        cli(prog_name="dpor", obj=guard)
+    except OSError as error:  # --help into a full disk
+        os.write(2, f"dpor: standard output cannot be written: {error.strerror}\n".encode())
+        os._exit(2)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is given
+
+
+def _open_streams() -> None:
+    """Where the shell has closed one (`>&-`), files that are opened later must not take its place."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            while (opened := os.open(os.devnull, os.O_RDWR)) < number:
+                pass
+            os.set_inheritable(opened, True)
+            setattr(sys, name, os.fdopen(opened, mode, closefd=False))
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    os.write(2, b"dpor: interrupted\n")
+    os._exit(3)
+
+
+def _hold_ctrl_c(held: bool) -> None:
+    """Until the second start has a handler: a signal mask outlives `exec`."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK if held else signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
 if __name__ == "__main__":

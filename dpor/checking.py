@@ -11,11 +11,12 @@ import sys
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any, Protocol, TypeAlias, Unpack
 
 import attrs
 
-from dpor.errors import FactWithdrawn, InternalError, NotDeterministic, UserError
+from dpor.errors import FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
 from dpor.explorers import STATEFUL, STRATEGIES, Explorer, Stats
 from dpor.findings.explain import ExplainingSystem, explain, matching, tell, unexplained
 from dpor.findings.minimise import Minimised, switches
@@ -23,7 +24,8 @@ from dpor.memory import peak_memory, resident_memory
 from dpor.operations import Action
 from dpor.options import OptionArguments, Options
 from dpor.outcome import Finding, digest
-from dpor.report.model import Failure, Report, Verdict
+from dpor.pulse import beating
+from dpor.report.model import NOT_FINISHED, Failure, Report, Verdict
 from dpor.report.progress import Monitor, Progress
 from dpor.report.steps import Explained, Step
 from dpor.schedule import SavedSchedule, follow, read_sources
@@ -40,6 +42,12 @@ LEAST_GROWTH = 0.005
 MOST_TEXTS = 1000
 LONGEST_TEXT = 200
 """Outcomes in words, for the report: how many, and how long."""
+MINIMISING_SECONDS = 5.0
+"""For one finding. A last resort, so that candidates that run very long end: see `dpor.findings.minimise.BUDGET`."""
+STANDSTILL = 5
+"""Beats without an event, until a run that is made on behalf of a finding is given up: there may be others."""
+EXPLAINING_SECONDS = 15.0
+"""For one finding, all in all; then it is reported as it was seen."""
 
 
 class Checkable(ExplainingSystem, Protocol):
@@ -89,7 +97,7 @@ def replay(schedule: str | os.PathLike[str] | SavedSchedule, target: Target | No
 def open_target(target: Target, options: Options, facts: Any = None) -> Checkable:
     """The system for a target. Raises `BadTarget`, `BadProgram`."""
     given = target if callable(target) else os.fspath(target)
-    if isinstance(given, str) and Path(given).suffix in (".json", ".jsonl"):
+    if isinstance(given, str) and _is_model(given):
         return _ModelTarget(given, options)
 
     from dpor.runtime.options import RuntimeOptions
@@ -99,6 +107,20 @@ def open_target(target: Target, options: Options, facts: Any = None) -> Checkabl
         max_steps=options.max_steps, timeouts=options.timeouts.value, timeout_limit=options.timeout_limit
     )
     return PythonSystem(given, limits, options.instrument, facts)
+
+
+def _beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:
+    """What ends a run of this target that takes too long: see `dpor.runtime.control.beat`. Those of abstract programs
+    are short."""
+    if _is_model(target):
+        return lambda frame, patience: None
+    from dpor.runtime import control
+
+    return control.beat
+
+
+def _is_model(target: Target) -> bool:
+    return not callable(target) and Path(os.fspath(target)).suffix in (".json", ".jsonl")
 
 
 def target_name(target: Target, options: Options) -> str:
@@ -191,7 +213,10 @@ class _Results:
 
 
 class Session:
-    """One check. `run` may raise; `report` then still tells what is known."""
+    """One check. `run` may raise; `report` then still tells what is known.
+
+    over_at   until when, by `time.monotonic`, the present phase may last
+    """
 
     def __init__(self, target: Target, options: Options, monitor: Monitor | None = None) -> None:
         self.target = target
@@ -201,13 +226,35 @@ class Session:
         self._results = _Results()
         self._restarts: list[str] = []
         self._begun = time.monotonic()
+        self._beat_of_run = _beat_of(target)
+        self._patience: int | None = None
+        seconds = options.max_seconds
+        self._deadline = self.over_at = self._begun + seconds if seconds is not None else float("inf")
+        self._stops = 0
 
     def run(self) -> Report:
         """Search, then tell the failures."""
         explorer = explorer_of(self.options.strategy)
-        self._system = system = open_target(self.target, self.options)
+        with beating(self._beat):
+            return self._run(explorer)
+
+    def _beat(self, frame: FrameType | None) -> None:
+        self.monitor.beat()
+        self._beat_of_run(frame, 0 if self._is_over() else self._patience)
+
+    def _is_over(self) -> bool:
+        """Is the time for what is being done over, by the clock or by Ctrl-C?"""
+        return self.monitor.stops > self._stops or time.monotonic() >= self.over_at
+
+    def _run(self, explorer: Callable[[Checkable], Explorer]) -> Report:
+        try:
+            self._system = system = open_target(self.target, self.options)
+        except Unfinished as error:
+            over = INTERRUPTED if self.monitor.stops else f"--max-seconds {self.options.max_seconds} reached"
+            return self.report(str(error), *([over] if self._is_over() else []))
         while len(self._restarts) < MOST_RESTARTS:
             self._results = results = _Results()
+            self.over_at, self._patience = self._deadline, None
             try:
                 self._search(explorer(system), results)
                 self._explain(system, results)
@@ -217,21 +264,23 @@ class Session:
                 return self.report()
         raise InternalError(f"the search began again {MOST_RESTARTS} times, last because {self._restarts[-1]}")
 
+    @property
+    def news(self) -> object:
+        """Differs when `report` has something new to say: not more than once a second without a new finding."""
+        return len(self._results.seen), len(self._results.failures), int(time.monotonic())
+
     def report(self, *reasons: str) -> Report:
         """What is known now."""
         results, options = self._results, self.options
         why = list(dict.fromkeys([*results.reasons, *reasons]))
         if not results.finished and not why:
-            why = ["the search was not finished"]
+            why = [NOT_FINISHED]
         exhaustive = not why
         if results.seen:
             verdict = Verdict.FAIL
         else:
             verdict = Verdict.PASS if exhaustive else Verdict.INCONCLUSIVE
-        told = results.failures + [
-            _counted(unexplained(seen.finding, seen.schedule), seen)
-            for seen in list(results.seen.values())[len(results.failures) :]
-        ]
+        told = results.failures + [self._as_seen(seen) for seen in list(results.seen.values())[len(results.failures) :]]
         counts = results.counts
         return Report(
             target=target_name(self.target, options),
@@ -275,8 +324,8 @@ class Session:
                 raise
             results.reasons[INTERRUPTED] = None
         except Exception as error:
-            if monitor.stopped:
-                # Ctrl-C was raised in the middle of a run, and the program swallowed it: that run is worth nothing.
+            if monitor.stops:
+                # It came in the middle of a run: that run is worth nothing.
                 results.reasons[INTERRUPTED] = None
             elif isinstance(error, UserError):
                 results.reasons[f"{type(error).__name__}: {error}"] = None
@@ -287,22 +336,21 @@ class Session:
 
     def _stopped(self, explorer: Explorer, results: _Results) -> str | None:
         """Search. Returns why it was stopped, or None if it came to its end."""
-        options, monitor, stats = self.options, self.monitor, explorer.stats
+        options, monitor, stats, deadline = self.options, self.monitor, explorer.stats, self.over_at
         most, seconds = options.max_executions, options.max_seconds
         most_states = options.max_states or sys.maxsize
-        deadline = self._begun + seconds if seconds is not None else float("inf")
         tick = min(self._begun + PROGRESS_EVERY, deadline)
         history: list[Progress] = []
         results.counts = stats
         for run in explorer.explore():
-            if monitor.stopped:
-                return INTERRUPTED
             if most is not None:
                 # Whether N executions were all of them shows only when the search ends or comes with one more.
                 if stats.executions > most:
                     return f"--max-executions {most} reached"
                 results.counts = attrs.evolve(stats)
             self._take(run, explorer.trace, results)
+            if monitor.stops:
+                return INTERRUPTED
             if run.findings and not options.all:
                 return f"stopped at the first failure, execution {stats.executions:,}"
             if stats.states > most_states:
@@ -332,6 +380,7 @@ class Session:
             if seen is None:
                 execution = results.counts.executions
                 results.seen[finding.group] = _Seen(finding, tuple(trace.actions), execution)
+                self.monitor.beat()
             else:
                 seen.occurrences += 1
 
@@ -345,18 +394,28 @@ class Session:
     # ------------------------------------------------------------------ what was found
 
     def _explain(self, system: Checkable, results: _Results) -> None:
+        self._stops, self._patience = self.monitor.stops, STANDSTILL
         for seen in results.seen.values():
+            now = time.monotonic()
+            self.over_at = now + EXPLAINING_SECONDS
             try:
-                failure = explain(system, seen.finding, seen.schedule)
+                failure = explain(system, seen.finding, seen.schedule, _passing(now + MINIMISING_SECONDS))
             except KeyboardInterrupt:
                 if not self.monitor.interruptible:
                     raise
                 failure = unexplained(seen.finding, seen.schedule)
-            except UserError as error:
+            except Exception as error:
                 failure = unexplained(seen.finding, seen.schedule)
-                results.reasons[f"{type(error).__name__}: {error}"] = None
+                if isinstance(error, UserError):
+                    results.reasons[f"{type(error).__name__}: {error}"] = None
+                elif not self._is_over():
+                    raise
             failure = _counted(failure, seen)
             results.failures.append(attrs.evolve(failure, saved=self._saved(system, failure)))
+
+    def _as_seen(self, seen: _Seen) -> Failure:
+        failure = _counted(unexplained(seen.finding, seen.schedule), seen)
+        return failure if self._system is None else attrs.evolve(failure, saved=self._saved(self._system, failure))
 
     def _saved(self, system: Checkable, failure: Failure) -> SavedSchedule:
         options = self.options
@@ -383,6 +442,10 @@ class Session:
 
 
 INTERRUPTED = "interrupted"
+
+
+def _passing(deadline: float) -> Callable[[], bool]:
+    return lambda: time.monotonic() >= deadline
 
 
 def _progress(executions: int, seconds: float, share: float, history: list[Progress]) -> Progress:
@@ -428,10 +491,16 @@ class Replay:
         saved.check_sources()
         system = open_target(self.target, self.options, saved.facts)
         trace = Trace()
-        if debug is None:
-            run = self._follow(system, trace)
-        else:
+        if debug is not None:
             run = debug(lambda: self._follow(system, trace), system.sources())
+            return self._shown(system, trace, run)
+        beat = _beat_of(self.target)
+        run = self._follow(system, trace)
+        with beating(lambda frame: beat(frame, STANDSTILL)):
+            return self._shown(system, trace, run)
+
+    def _shown(self, system: Checkable, trace: Trace, run: Run) -> Failure:
+        saved = self.saved
         found = matching(run.findings, saved.finding)
         if found is None:
             raise NotDeterministic(

@@ -10,18 +10,20 @@ import os
 import re
 import signal
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from dpor.errors import DporError, NotDeterministic, UserError
+from dpor.errors import BadSchedule, DporError, NotDeterministic, UserError
 from dpor.options import DEFAULT_SECONDS, DEFAULT_STEPS, Options
-from dpor.report.model import Report, Verdict
+from dpor.report.model import Failure, Report, Verdict, ended_by
 from dpor.report.progress import Lines, Monitor, StatusLine
 from dpor.report.text import (
     comparison_header,
@@ -39,6 +41,7 @@ from dpor.version import VERSION
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from dpor.checking import Session
     from dpor.system import Run
 
 KEEP = Path(".dpor")
@@ -56,6 +59,8 @@ class Exit(IntEnum):
 
 
 COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
+ONE_KEY_PRESS = 0.3
+"""Seconds."""
 EXIT_OF = {Verdict.PASS: Exit.PASS, Verdict.FAIL: Exit.FINDING, Verdict.INCONCLUSIVE: Exit.INCONCLUSIVE}
 
 EXIT_CODES = """\b
@@ -194,42 +199,84 @@ def check(
         options = Options(all=all_, max_seconds=max_seconds or None, **arguments)
         monitor = _monitor(quiet)
         session = Session(target, options, monitor)
-        with _stopping(monitor):
+
+        def deliver(report: Report) -> Exit:
+            return _deliver(report, json_, save, quiet, verbose)
+
+        with _stopping(monitor), _guarded(session, monitor, deliver):
             try:
                 report = session.run()
             except Exception as error:
                 if not isinstance(error, UserError):
-                    known = session.report(f"{type(error).__name__} in dpor itself")
-                    _deliver(known, json_, save, quiet, verbose)
+                    deliver(session.report(f"{type(error).__name__} in dpor itself"))
                 raise
-        try:
-            _deliver(report, json_, save, quiet, verbose)
-        except BrokenPipeError:  # who reads has seen enough; the exit code still tells the verdict
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(EXIT_OF[report.verdict])
+            code = deliver(report)
+    sys.exit(code)
 
 
-def _deliver(report: Report, json_: str | None, save: str | None, quiet: bool, verbose: bool) -> None:
+@contextmanager
+def _guarded(session: Session, monitor: Monitor, deliver: Callable[[Report], Exit]) -> Iterator[None]:
+    """In a process of its own if this is the `dpor` command: another one answers if this one gets stuck or dies."""
+    guard = click.get_current_context().obj
+
+    def answer(known: Report | None, reason: str) -> int:
+        if known is None:
+            click.echo(f"dpor: {reason}", err=True)
+            return Exit.INCONCLUSIVE
+        monitor.done()
+        return deliver(ended_by(known, reason))
+
+    child = guard(answer) if guard is not None else None
+    if child is None:
+        yield
+        return
+    monitor.beat = lambda: child.tell(session.over_at, session.news, session.report)  # type: ignore[method-assign]
+    monitor.beat()
+    try:
+        yield
+    finally:
+        child.end()
+
+
+def _deliver(report: Report, json_: str | None, save: str | None, quiet: bool, verbose: bool) -> Exit:
     """Save the schedules, print, write the JSON file: in an order in which nothing that is known gets lost."""
     files = save_schedules(report, save)
-    if json_ != "-":
-        if report.findings and not quiet:
-            _draw(lambda console: show(report, console, verbose=verbose))
-        else:
-            lines = headlines(report) + verdict_lines(report, quiet=quiet) + (count_lines(report) if verbose else [])
-            click.secho(lines[0], fg=COLOURS[report.verdict])
-            for line in lines[1:]:
-                click.echo(line)
-        for file in files:
-            click.echo(f"Again: dpor replay {file}")
     if json_ is not None:
         from dpor.report.json import dumps
 
-        try:
-            with click.open_file(json_, "w", encoding="utf-8") as out:
-                out.write(dumps(report))
-        except OSError as error:
-            raise UserError(f"{json_}: cannot be written: {error.strerror or error}") from error
+        if json_ == "-":
+            _to_stdout(lambda: click.echo(dumps(report), nl=False))
+        else:
+            try:
+                Path(json_).write_text(dumps(report), encoding="utf-8")
+            except OSError as error:
+                click.echo(f"dpor: {json_}: cannot be written: {error.strerror or error}", err=True)
+    if json_ != "-":
+        _to_stdout(lambda: _print(report, files, quiet, verbose))
+    return EXIT_OF[report.verdict]
+
+
+def _print(report: Report, files: list[str], quiet: bool, verbose: bool) -> None:
+    if report.findings and not quiet:
+        _draw(lambda console: show(report, console, verbose=verbose))
+    else:
+        lines = headlines(report) + verdict_lines(report, quiet=quiet) + (count_lines(report) if verbose else [])
+        click.secho(lines[0], fg=COLOURS[report.verdict])
+        for line in lines[1:]:
+            click.echo(line)
+    for file in files:
+        click.echo(f"Again: dpor replay {file}")
+
+
+def _to_stdout(write: Callable[[], None]) -> None:
+    """Who reads may have seen enough, or the disk may be full: the exit code still tells the verdict."""
+    try:
+        write()
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            click.echo(f"dpor: standard output cannot be written: {error.strerror or error}", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _draw(draw: Callable[[Console], None]) -> None:
@@ -254,8 +301,12 @@ def save_schedules(report: Report, save: str | None) -> list[str]:
         else:
             path = Path(save)
             path = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
-        failure.saved.save(path)
-        files.append(str(path))
+        try:
+            failure.saved.save(path)
+        except BadSchedule as error:  # shown all the same
+            click.echo(f"dpor: {error}", err=True)
+        else:
+            files.append(str(path))
     return files
 
 
@@ -282,11 +333,19 @@ def _monitor(quiet: bool) -> Monitor:
 
 @contextmanager
 def _stopping(monitor: Monitor) -> Iterator[None]:
-    """Ctrl-C is noted as well as raised, so that a program under test that swallows it only loses one execution."""
+    """Ctrl-C is noted: the session ends what it does at its next beat. Raised, it would end up in the program, or
+    anywhere in our own books."""
+    beats = hasattr(signal, "setitimer")
+    last = float("-inf")
 
-    def stop(number: int, frame: FrameType | None) -> NoReturn:
-        monitor.stopped = True
-        raise KeyboardInterrupt
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last > ONE_KEY_PRESS:  # the terminal and our parent may both tell of one
+            monitor.stops += 1
+        last = now
+        if not beats:
+            raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, stop)
     try:
@@ -319,9 +378,13 @@ def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
         saved = SavedSchedule.load(file)
         _same_hashes(saved.hash_seed)
         failure = Replay(saved).run(_debug if pdb else None)
-        click.secho(headline(failure), fg="red", bold=True)
-        _draw(lambda console: show_failure(failure, console, verbose=verbose, traceback=True))
+        _to_stdout(lambda: _print_replayed(failure, verbose))
     sys.exit(Exit.FINDING)
+
+
+def _print_replayed(failure: Failure, verbose: bool) -> None:
+    click.secho(headline(failure), fg="red", bold=True)
+    _draw(lambda console: show_failure(failure, console, verbose=verbose, traceback=True))
 
 
 def _same_hashes(seed: str | None) -> None:
@@ -379,16 +442,20 @@ def compare(targets: tuple[str, ...], strategies: tuple[str, ...], max_seconds: 
             for report in comparing.compare(
                 targets or comparing.WORKLOADS, strategies or tuple(STRATEGIES), options, monitor
             ):
-                if not found:
-                    click.secho(comparison_header(), bold=True)
-                click.echo(comparison_row(report))
+                _to_stdout(partial(_print_row, report, not found))
                 found.setdefault(report.target, []).append(report)
-                if monitor.stopped:
+                if monitor.stops:
                     break
         disagreeing = [target for target, reports in found.items() if not comparing.agree(reports)]
         for target in disagreeing:
             click.echo(f"the strategies disagree about {target}", err=True)
-    sys.exit(Exit.FINDING if disagreeing else Exit.INCONCLUSIVE if monitor.stopped else Exit.PASS)
+    sys.exit(Exit.FINDING if disagreeing else Exit.INCONCLUSIVE if monitor.stops else Exit.PASS)
+
+
+def _print_row(report: Report, is_first: bool) -> None:
+    if is_first:
+        click.secho(comparison_header(), bold=True)
+    click.echo(comparison_row(report))
 
 
 # ---------------------------------------------------------------------- errors
@@ -397,6 +464,7 @@ def compare(targets: tuple[str, ...], strategies: tuple[str, ...], max_seconds: 
 @contextmanager
 def _our_errors(traceback: bool) -> Iterator[None]:
     """A user's error is one line, one of ours is one line and a file."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     except NotDeterministic as error:
@@ -407,6 +475,8 @@ def _our_errors(traceback: bool) -> Iterator[None]:
         _end("dpor: interrupted", Exit.INCONCLUSIVE)
     except Exception as error:
         _end(_our_fault(error, traceback), Exit.OUR_ERROR)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _our_fault(error: Exception, traceback: bool) -> str:

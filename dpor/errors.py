@@ -31,6 +31,10 @@ class NotDeterministic(UserError):
     """A replay differed from what was recorded, though the same choices were made."""
 
 
+class Unfinished(UserError):
+    """The time was over before the program could be loaded."""
+
+
 class InternalError(DporError):
     """A fault of ours. Only the command line catches it (exit code 4)."""
 

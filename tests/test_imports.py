@@ -22,6 +22,7 @@ CORE = {
     "dpor.memory",
     "dpor.operations",
     "dpor.options",
+    "dpor.pulse",
     "dpor.outcome",
     "dpor.races",
     "dpor.report.model",
@@ -49,7 +50,7 @@ MAY_IMPORT = {
 }
 """What each part may import besides itself."""
 
-FRONT = {"dpor", "dpor.__main__", "dpor.cli", "dpor.debugger"}
+FRONT = {"dpor", "dpor.__main__", "dpor.cli", "dpor.debugger", "dpor.guard"}
 
 
 def modules() -> dict[str, Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import attrs
@@ -40,9 +40,11 @@ def unexplained(finding: Finding, schedule: Sequence[Action]) -> Failure:
     )
 
 
-def explain(system: ExplainingSystem, finding: Finding, schedule: Sequence[Action]) -> Failure:
-    """The failure to report. Raises what `System.run` raises."""
-    small = minimise(system, schedule, finding)
+def explain(
+    system: ExplainingSystem, finding: Finding, schedule: Sequence[Action], enough: Callable[[], bool] = lambda: False
+) -> Failure:
+    """The failure to report; made small until there is `enough`. Raises what `System.run` raises."""
+    small = minimise(system, schedule, finding, enough=enough)
     trace = Trace()
     run = system.run(trace, follow(small.schedule))
     found = matching(run.findings, finding)

@@ -17,7 +17,7 @@ Not for: shrinking the number of events (a switch fewer never waits for that), n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
 
 import attrs
@@ -56,12 +56,19 @@ def switches(schedule: Sequence[Action]) -> int:
     return sum((a ^ b) & THREAD_MASK != 0 for a, b in pairwise(schedule))
 
 
-def minimise(system: System, schedule: Sequence[Action], finding: Finding, budget: int = BUDGET) -> Minimised:
-    """The schedule with the fewest switches that still shows this finding, as far as the budget goes.
+def minimise(
+    system: System,
+    schedule: Sequence[Action],
+    finding: Finding,
+    budget: int = BUDGET,
+    enough: Callable[[], bool] = lambda: False,
+) -> Minimised:
+    """The schedule with the fewest switches that still shows this finding, as far as the budget goes, and until there
+    is `enough`.
 
     Raises what `System.run` raises.
     """
-    attempt = _Attempt(system, finding, budget, tuple(schedule))
+    attempt = _Attempt(system, finding, budget, tuple(schedule), enough)
     try:
         _regroup(attempt)
         least = _count_up(attempt)
@@ -82,6 +89,7 @@ class _Attempt:
     wanted: Finding
     budget: int
     best: tuple[Action, ...]
+    enough: Callable[[], bool]
 
     def shows(self, findings: Sequence[Finding]) -> bool:
         """Is the wanted finding among these? One that needs no timeout is not traded for one that does."""
@@ -90,7 +98,7 @@ class _Attempt:
 
     def spend(self, events: int) -> None:
         self.budget -= events + COST_OF_RUN
-        if self.budget < 0:
+        if self.budget < 0 or self.enough():
             raise _OutOfBudget
 
     def guide(self, actions: Sequence[Action]) -> bool:

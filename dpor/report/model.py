@@ -25,6 +25,9 @@ class Verdict(StrEnum):
     """No failure was found, and not everything was covered: `Report.reasons` says why."""
 
 
+NOT_FINISHED = "the search was not finished"
+
+
 @attrs.frozen(kw_only=True)
 class Failure:
     """A finding as it is reported: what went wrong, and a schedule, made small, that shows it.
@@ -98,3 +101,10 @@ class Report:
     findings: tuple[Failure, ...] = ()
     restarts: tuple[str, ...] = ()
     versions: Mapping[str, str] = attrs.field(factory=dict)
+
+
+def ended_by(report: Report, reason: str) -> Report:
+    """What is known of a check that was ended from outside."""
+    verdict = Verdict.FAIL if report.findings else Verdict.INCONCLUSIVE
+    reasons = tuple(known for known in report.reasons if known != NOT_FINISHED)
+    return attrs.evolve(report, verdict=verdict, exhaustive=False, reasons=(*reasons, reason))

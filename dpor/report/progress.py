@@ -56,12 +56,16 @@ class Progress:
 class Monitor:
     """Watches a check. This one shows nothing.
 
-    stopped         set (by a signal handler) to end the search after the present execution
-    interruptible   Ctrl-C ends the search, with a report, instead of being passed on
+    stops           how often (by a signal handler) it was asked to end what is being done: first the search, then the
+                    making small of each failure
+    interruptible   KeyboardInterrupt ends the search, with a report, instead of being passed on
     """
 
-    stopped = False
+    stops = 0
     interruptible = False
+
+    def beat(self) -> None:
+        """Called about ten times a second, amid a run too (from a signal handler), and at each new finding."""
 
     def progress(self, progress: Progress) -> None:
         """Called about ten times a second, between two executions."""

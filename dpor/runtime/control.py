@@ -172,6 +172,8 @@ _operations: list[Operation] = []
 _choose: Chooser = lambda enabled: STOP
 _position = 0
 _replayed = 0
+_most = 0
+_still = (-1, 0)
 _hub: greenlet = None
 _ending: Ending = Ending.COMPLETE
 _error: Exception | None = None
@@ -215,8 +217,8 @@ def begin(
 ) -> None:
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
-    global _position, _replayed, _ending, _error, _numbers, _known, _atomic, _patience, _threads, _operations
-    global _ready, _able, _yielding, _everybody, _workers
+    global _position, _replayed, _most, _still, _hub, _ending, _error, _numbers, _known, _atomic, _patience, _threads
+    global _operations, _ready, _able, _yielding, _everybody, _workers
     if current is not None:
         raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
     multi = unwinding = timed_out = False
@@ -228,14 +230,15 @@ def begin(
         container.clear()
     _trace, _choose = trace, choose
     _threads, _operations = trace.threads, trace.operations
-    _position, _replayed = 0, len(_threads)
+    _position, _replayed, _most = 0, len(_threads), runtime_options.max_steps
+    _still = (-1, 0)
     _ending, _error = Ending.COMPLETE, None
     _atomic = _patience = 0
     _be_careful()
     _process.location = operations.location("process")
     _process.state = 1
     main = GuestThread(0, "MainThread", False, None)
-    main.greenlet = getcurrent()
+    main.greenlet = _hub = getcurrent()
     _ready = _everybody = main.bit
     _able = _yielding = 0
     threads.append(main)
@@ -374,9 +377,9 @@ def _decide() -> GuestThread | None:
             enabled = _could_time_out()
             if not enabled:
                 return None
-    if _position >= options.max_steps:
+    if _position >= _most:
         _ending = Ending.CUT
-        limit(f"a run was cut after {options.max_steps} events (--max-steps){_where_cut()}")
+        limit(_why_cut())
         return None
     action = _choose(enabled)
     if action == STOP and yielding:
@@ -979,8 +982,52 @@ def _cut(reason: str) -> NoReturn:
     raise GuestExit
 
 
-def _where_cut() -> str:
-    frame = guest_frame(sys._getframe(1))
+def _why_cut() -> str:
+    if _most < options.max_steps:
+        return f"a run was ended after its event {_position:,}{_where_cut()}"
+    return (
+        f"a run was cut after {options.max_steps} events (--max-steps){_where_cut()}: if it waits in a loop for another"
+        " thread, a lower --max-steps comes sooner to the other schedules; if it is only long, give a higher one"
+    )
+
+
+def beat(frame: FrameType | None, patience: int | None) -> None:
+    """Called by a signal handler, now and then, with the innermost frame: end a run that takes too long.
+
+    That is one that has made no event since so many calls (None: any is given all the time that it wants). With a
+    patience of 0 also one that moves, at its next decision. A run that makes no event ends where it stands, be it
+    inside a C function: unless that is in the search, whose own books must not be torn.
+    """
+    global _most, _ending, _still
+    if current is None or patience is None:
+        return
+    _still = (_position, _still[1] + 1) if _position == _still[0] else (_position, 0)
+    if patience == 0:
+        _most = 0
+    here = getcurrent()
+    if _still[1] < max(patience, 1) or here is _hub or here is not current.greenlet or _is_ours(frame):
+        return
+    if unwinding:
+        _graveyard.append(here)
+    else:
+        limit(f"a run was ended after its event {_position:,}{_where_cut(frame)}")
+        _ending = Ending.CUT
+    _hub.switch()
+    raise GuestExit
+
+
+def _is_ours(frame: FrameType | None) -> bool:
+    """Does the search, or this module, run on behalf of the program?"""
+    while frame is not None and not is_guest_file(frame.f_code.co_filename):
+        name = frame.f_globals.get("__name__", "")
+        if name == __name__ or name.startswith(("dpor.explorers", "dpor.happens_before", "dpor.findings")):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _where_cut(frame: FrameType | None = None) -> str:
+    frame = guest_frame(frame or sys._getframe(1))
     return "" if frame is None else f", last in {frame.f_code.co_name} at {frame.f_code.co_filename}:{frame.f_lineno}"
 
 

@@ -30,6 +30,7 @@ from dpor.runtime.containers.taking import (
     is_c_iterator,
     iterator_over,
     look,
+    may_be_endless,
     steps,
     take,
     take_view,
@@ -447,6 +448,7 @@ TEMPORARY: Final = _temporary()
 
 _ATONCE: Final = frozenset({tuple, str, range, bytes})
 _OWN: Final = CHAINS | {types.GeneratorType}
+_CALLS: Final = type(iter(int, 1))
 
 
 def iter_(obj: Any) -> Any:
@@ -454,9 +456,18 @@ def iter_(obj: Any) -> Any:
     kind = type(obj)
     if kind is list:
         return _list_steps(obj)
-    if kind in _ATONCE or (kind in _OWN and getrefcount(obj) <= TEMPORARY):
+    if kind in _ATONCE:
         return obj
-    return _iter_other(obj, kind)
+    if kind in _OWN:
+        steps = obj if getrefcount(obj) <= TEMPORARY else _iter_other(obj, kind)
+        return map(_tick, steps) if kind in CHAINS and may_be_endless(obj) else steps
+    return map(_tick, _iter_other(obj, kind)) if kind is _CALLS else _iter_other(obj, kind)
+
+
+def _tick(item: Any) -> Any:
+    """A loop over an iterator without end may wait for another thread, as a `while` loop may."""
+    control.tick()
+    return item
 
 
 def _list_steps(items: list[Any]) -> Generator[Any, None, None]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpor.errors import BadTarget, InternalError, UserError
+from dpor.errors import BadTarget, InternalError, Unfinished, UserError
 from dpor.outcome import Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
@@ -84,7 +84,7 @@ class PythonSystem:
                 self._target = open_target(self._given, self._loader)
             except UserError as error:
                 failed.append(error)
-            except (control.GuestExit, InternalError):
+            except (control.GuestExit, InternalError, KeyboardInterrupt):
                 raise
             except BaseException as error:
                 where = _where(error, self._loader)
@@ -94,6 +94,8 @@ class PythonSystem:
         self._drive(load, Trace(), _first_enabled, None)
         if failed:
             raise failed[0]
+        if self._target is None and control.limits:
+            raise Unfinished(f"{_name(self._given)} was still being imported; {next(iter(control.limits))}")
         if control.exceptions and self._target is None:
             raise BadTarget(f"{_name(self._given)} cannot be imported")
 

@@ -198,7 +198,7 @@ def test_ctrl_c_passes_any_except_of_the_program(body: str) -> None:
     write(
         "stubborn.py",
         f"""\
-        import threading, time
+        import pathlib, threading, time
 
         class Shared:
             n = 0
@@ -212,6 +212,7 @@ def test_ctrl_c_passes_any_except_of_the_program(body: str) -> None:
                     pass
 
         def scenario():
+            pathlib.Path("begun").touch()
             shared = Shared()
             threads = [threading.Thread(target=work, args=(shared,)) for _ in range(2)]
             for thread in threads:
@@ -226,7 +227,8 @@ def test_ctrl_c_passes_any_except_of_the_program(body: str) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2)
+    while not Path("begun").exists():
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 3, out + err

@@ -61,6 +61,21 @@ _ITERABLES: Final[tuple[Any, ...]] = (
 
 C_ITERATORS: Final[frozenset[type]] = CHAINS | {type(iter(made)) for made in _ITERABLES}
 
+_ENDLESS: Final = frozenset({itertools.count, itertools.cycle, itertools.repeat, type(iter(int, 1))})
+
+
+def may_be_endless(iterator: Any) -> bool:
+    """Is it an iterator in C that can go on for ever, by itself or over one that can?"""
+    parts = [iterator]
+    for part in parts:
+        kind = type(part)
+        if kind in _ENDLESS:
+            return True
+        if kind is tuple or kind in CHAINS:
+            parts.extend(gc.get_referents(part))
+    return False
+
+
 harmless_functions: Final = set(map(id, (str, int, float, bool, bytes, repr, ord, chr, abs, len, hash, ascii)))
 """By `id`: those that run no code of the program when they are given strings and numbers (and our wrappers of them)."""
 

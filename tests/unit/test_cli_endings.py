@@ -1,0 +1,225 @@
+"""However a check is ended, by its budget, by Ctrl-C, or by the program itself: one verdict, with what is known."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import dpor
+from dpor.guard import guard
+
+PROGRAMS = """\
+import ctypes, itertools, operator, pathlib, re, threading
+
+def both(first, second):
+    threads = [threading.Thread(target=first), threading.Thread(target=second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+class Endless:
+    def __iter__(self):
+        return self
+    def __next__(self):
+        return 1
+
+def iterator():
+    for _ in Endless(): pass
+
+def regular_expression():
+    re.match(r"(a+)+$", "a" * 50 + "b")
+
+def never_given_up():
+    try:
+        for _ in Endless(): pass
+    finally:
+        for _ in Endless(): pass
+
+def long():
+    pathlib.Path("begun").touch()
+    cells = [0]
+    def work():
+        for _ in range(2000): cells[0] += 1
+    both(work, work)
+
+def in_c():
+    pathlib.Path("begun").touch()
+    operator.countOf(itertools.repeat(1), 2)
+
+def crash():
+    ctypes.string_at(0)
+
+def leaves():
+    ctypes.PyDLL(None)._exit(0)
+
+def fails():
+    assert False
+
+def found_before():
+    order = []
+    both(lambda: order.append(1), lambda: order.append(2))
+    if order == [2, 1]:
+        in_c()
+    assert False
+
+def hangs_beside_a_failure():
+    order = []
+    both(lambda: order.append(1), lambda: order.append(2))
+    if order == [2, 1]:
+        iterator()
+    assert False
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.py").write_text(PROGRAMS)
+
+
+def dpor_process(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "dpor", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(*arguments: str) -> tuple[int, list[str]]:
+    process = dpor_process(*arguments)
+    out, err = process.communicate(timeout=60)
+    assert err == ""
+    return process.returncode, out.splitlines()
+
+
+@pytest.mark.parametrize("name", ["iterator", "regular_expression", "never_given_up"])
+def test_the_budget_reaches_inside_a_run(name: str) -> None:
+    report = dpor.check(f"p.py::{name}", max_seconds=2)
+    assert report.verdict == "inconclusive"
+    ended, budget = report.reasons
+    assert ended.startswith("a run was ended after its event 0, last in ")
+    assert "p.py:" in ended
+    assert budget.startswith("--max-seconds 2 reached")
+    assert dpor.check("p.py::long", max_executions=1).executions == 1  # nothing is left behind
+
+
+def test_the_budget_reaches_inside_an_import() -> None:
+    Path("slow.py").write_text("for _ in iter(lambda: 1, 2):\n    pass\ndef main(): pass\n")
+    Path("slower.py").write_text("import re\nre.match(r'(a+)+$', 'a' * 50 + 'b')\ndef main(): pass\n")
+    report = dpor.check("slower.py::main", max_seconds=2)
+    assert (report.verdict, report.executions) == ("inconclusive", 0)
+    assert "slower.py::main was still being imported" in report.reasons[0]
+    assert "slower.py:2" in report.reasons[0]
+    (reason,) = dpor.check("slow.py::main").reasons
+    assert "slow.py::main was still being imported; a loop went round 1000000 times" in reason
+
+
+@pytest.mark.parametrize("loop", ["while True", "for _ in itertools.count()", "for _ in iter(int, 1)"])
+def test_a_loop_over_an_endless_iterator_may_wait_for_another_thread(loop: str) -> None:
+    Path("waits.py").write_text(
+        textwrap.dedent(f"""\
+            import itertools, threading
+
+            def main():
+                flags, items = [], itertools.repeat(1)
+
+                def wait():
+                    {loop}:
+                        if flags:
+                            break
+
+                thread = threading.Thread(target=wait)
+                thread.start()
+                flags.append(1)
+                thread.join()
+            """)
+    )
+    report = dpor.check("waits.py::main", max_executions=3, max_steps=50)
+    assert report.executions == 2
+
+
+def test_one_call_of_a_c_function_that_does_not_end() -> None:
+    code, lines = run("check", "p.py::in_c", "--max-seconds", "2")
+    assert code == 3
+    assert lines[0].startswith("INCONCLUSIVE  p.py::in_c")
+    assert "the time is over (--max-seconds), and one call of a C function did not end, in in_c at " in lines[1]
+
+
+def test_a_schedule_beside_the_failing_one_may_hang() -> None:
+    """It is looked at when the failure is told, and when it is replayed."""
+    assert run("check", "p.py::hangs_beside_a_failure", "--save", "s.json", "-q")[0] == 1
+    code, lines = run("replay", "s.json")
+    assert code == 1
+    assert lines[0].startswith("FAILED  AssertionError in MainThread")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("crash", "crashed the process that it ran in (SIG"), ("leaves", "ended the process that it ran in, with exit")],
+)
+def test_a_program_that_takes_the_process_down(name: str, reason: str) -> None:
+    code, lines = run("check", f"p.py::{name}")
+    assert code == 3
+    assert lines[0].startswith("INCONCLUSIVE  ")
+    assert reason in lines[1]
+
+
+def interrupted(*arguments: str, pauses: Sequence[float] = (), code: int = 3) -> str:
+    """Ctrl-C once the program runs, and again after each pause. Returns what was written."""
+    process = dpor_process("check", *arguments)
+    while not Path("begun").exists():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    for pause in pauses:
+        time.sleep(pause)
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code, err
+    assert err == ""
+    return out
+
+
+@pytest.mark.parametrize("pauses", [[0.0, 0.0], [0.4, 0.4]])
+def test_ctrl_c_again_and_again(pauses: list[float]) -> None:
+    assert "  because interrupted\n" in interrupted("p.py::long", pauses=pauses)
+
+
+def test_ctrl_c_while_a_c_function_does_not_end() -> None:
+    assert "because interrupted, and one call of a C function did not end" in interrupted("p.py::in_c")
+
+
+def test_what_was_found_before_is_not_lost() -> None:
+    out = interrupted("p.py::found_before", "--all", "--json", "r.json", "-q", code=1)
+    assert out.startswith("FAILED  AssertionError in MainThread at p.py:")
+    report = json.loads(Path("r.json").read_text())
+    assert (report["verdict"], len(report["findings"])) == ("fail", 1)
+    assert json.loads(Path(".dpor/p-found_before-1.json").read_text())["schedule"] == report["findings"][0]["schedule"]
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    command = f"{sys.executable} -m dpor {line}"
+    return subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("to", [">&-", ">&- <&- 2>&-", ">/dev/full", "--json - >/dev/full", "--json /dev/full -q"])
+def test_the_verdict_counts_where_nothing_can_be_written(to: str) -> None:
+    done = shell(f"check p.py::fails {to}")
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count("\n") == ("/dev/full" in to)
+    assert "No space left on device" in done.stderr or "/dev/full" not in to
+    assert shell("--help >/dev/full").stderr == "dpor: standard output cannot be written: No space left on device\n"
+
+
+def test_there_is_no_second_process_where_a_tool_watches_this_one() -> None:
+    sys.setprofile(lambda *_: None)
+    try:
+        assert guard(lambda known, reason: 0) is None
+    finally:
+        sys.setprofile(None)
