@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol, TypeAlias, Unpack
@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias, Unpack
 import attrs
 
 from dpor.errors import FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
-from dpor.explorers import STATEFUL, STRATEGIES, Explorer, Stats
+from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STRATEGIES, Explorer, Stats
 from dpor.findings.explain import ExplainingSystem, explain, matching, tell, unexplained
 from dpor.findings.minimise import Minimised, switches
 from dpor.memory import peak_memory, resident_memory
@@ -140,12 +140,8 @@ class _ModelTarget:
         self._path = path
         self._system = system = AbstractSystem(load(path, options.name), options.max_steps)
         self.run, self.outcome_text = system.run, system.outcome_text
-        self.state, self.pending, self.sync_states, self.lasting = (
-            system.state,
-            system.pending,
-            system.sync_states,
-            system.lasting,
-        )
+        self.state, self.pending, self.sync_states = system.state, system.pending, system.sync_states
+        self.changes_data, self.livelock, self.lasting = system.changes_data, system.livelock, system.lasting
 
     def describe(self, trace: Trace) -> Explained:
         return Explained(
@@ -167,23 +163,41 @@ class _ModelTarget:
         return None
 
 
-def explorer_of(strategy: str) -> Callable[[Checkable], Explorer]:
-    """The search of this name. Raises `UserError` if there is none, and so does the search where it needs states that
-    the target cannot tell."""
-    if strategy in STRATEGIES:
-        return STRATEGIES[strategy]
-    if strategy not in STATEFUL:
-        raise UserError(f"no strategy {strategy!r}; there are {', '.join([*STRATEGIES, *STATEFUL])}")
+def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
+    """The search that the options ask for. Raises `UserError` if there is none, and so does the search where it needs
+    states that the target cannot tell."""
+    name, preemptions = options.explorer, options.preemptions
+    known = [*STRATEGIES, *STATEFUL, *SAMPLERS]
+    if name not in known:
+        raise UserError(f"no strategy {name!r}; there are {', '.join(known)}")
+    if preemptions is not None:
+        if name not in BOUNDED:
+            raise UserError(f"--preemptions goes with --strategy {' or '.join(BOUNDED)}, not with {name}")
+        return lambda system: BOUNDED[name](system, preemptions)
+    if name in SAMPLERS:
+        if options.max_executions is None and options.max_seconds is None:
+            raise UserError(f"--strategy {name} never ends: give --max-executions or --max-seconds")
+        return lambda system: SAMPLERS[name](system, options.seed, options.depth)
+    return STRATEGIES[name] if name in STRATEGIES else lambda system: _stateful(name, system)
 
-    def make(system: Checkable) -> Explorer:
-        if not isinstance(system, StatefulSystem):
-            raise UserError(
-                f"--strategy {strategy} stores states, which Python targets cannot tell yet; take one of"
-                f" {', '.join(STRATEGIES)}"
-            )
-        return STATEFUL[strategy](system)
 
-    return make
+def _stateful(name: str, system: Checkable) -> Explorer:
+    if not isinstance(system, StatefulSystem):
+        raise UserError(
+            f"--strategy {name} stores states, which Python targets cannot tell yet; take one of"
+            f" {', '.join(STRATEGIES)}"
+        )
+    return STATEFUL[name](system)
+
+
+def _shortfall(options: Options, counts: Stats) -> Iterator[str]:
+    """Why a search of this kind did not cover everything, though it may have come to its end."""
+    if counts.left_out:
+        yield f"--preemptions {options.preemptions} left out {counts.left_out:,} schedules or more"
+    if options.explorer in SAMPLERS:
+        yield (
+            f"{options.explorer} schedules: {counts.executions:,} executions, {counts.classes:,} distinct classes seen"
+        )
 
 
 # ---------------------------------------------------------------------- checking
@@ -234,7 +248,7 @@ class Session:
 
     def run(self) -> Report:
         """Search, then tell the failures."""
-        explorer = explorer_of(self.options.strategy)
+        explorer = explorer_of(self.options)
         with beating(self._beat):
             return self._run(explorer)
 
@@ -272,7 +286,8 @@ class Session:
     def report(self, *reasons: str) -> Report:
         """What is known now."""
         results, options = self._results, self.options
-        why = list(dict.fromkeys([*results.reasons, *reasons]))
+        counts = results.counts
+        why = list(dict.fromkeys([*_shortfall(options, counts), *results.reasons, *reasons]))
         if not results.finished and not why:
             why = [NOT_FINISHED]
         exhaustive = not why
@@ -281,10 +296,11 @@ class Session:
         else:
             verdict = Verdict.PASS if exhaustive else Verdict.INCONCLUSIVE
         told = results.failures + [self._as_seen(seen) for seen in list(results.seen.values())[len(results.failures) :]]
-        counts = results.counts
         return Report(
             target=target_name(self.target, options),
-            strategy=options.strategy,
+            strategy=options.explorer,
+            preemptions=options.preemptions,
+            seed=options.seed if options.explorer in SAMPLERS else None,
             verdict=verdict,
             exhaustive=exhaustive,
             reasons=tuple(why),
@@ -293,8 +309,8 @@ class Session:
             events=counts.events,
             replayed=counts.replayed,
             choices=counts.choices,
-            states=counts.states if options.strategy in STATEFUL else None,
-            matched=counts.matched if options.strategy in STATEFUL else None,
+            states=counts.states if options.explorer in STATEFUL else None,
+            matched=counts.matched if options.explorer in STATEFUL else None,
             outcomes=len({outcome for outcome, _ in results.results}),
             outcome_digests=dict(sorted(results.digests.items())),
             deadlocks=len({deadlock for _, deadlock in results.results} - {None}),
@@ -361,9 +377,9 @@ class Session:
                 progress = _progress(stats.executions, now - self._begun, explorer.progress(), history)
                 monitor.progress(progress)
                 if now >= deadline:
-                    return f"--max-seconds {seconds:g} reached, {progress.left}"
+                    return _reached(f"--max-seconds {seconds:g}", progress)
                 if options.max_memory is not None and resident_memory() > options.max_memory * 1e6:
-                    return f"--max-memory {options.max_memory:g} reached, {progress.left}"
+                    return _reached(f"--max-memory {options.max_memory:g}", progress)
         results.counts = stats
         return None
 
@@ -423,7 +439,7 @@ class Session:
             target=target_name(self.target, attrs.evolve(options, name=None)),
             name=options.name,
             settings={
-                "strategy": options.strategy,
+                "strategy": options.explorer,
                 "max_steps": options.max_steps,
                 "timeouts": options.timeouts.value,
                 "timeout_limit": options.timeout_limit,
@@ -448,10 +464,15 @@ def _passing(deadline: float) -> Callable[[], bool]:
     return lambda: time.monotonic() >= deadline
 
 
-def _progress(executions: int, seconds: float, share: float, history: list[Progress]) -> Progress:
+def _reached(limit: str, progress: Progress) -> str:
+    return f"{limit} reached, {progress.left}" if progress.left else f"{limit} reached"
+
+
+def _progress(executions: int, seconds: float, share: float | None, history: list[Progress]) -> Progress:
     """How far the search is, seen with how far it was when half of the time had passed."""
     half = next((earlier for earlier in reversed(history) if earlier.seconds <= seconds / 2), None)
-    stalled = half is not None and share < half.share + LEAST_GROWTH
+    before = half.share if half is not None else None
+    stalled = share is not None and before is not None and share < before + LEAST_GROWTH
     history.append(Progress(executions, seconds, share, stalled))
     return history[-1]
 

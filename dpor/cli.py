@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from dpor.errors import BadSchedule, DporError, NotDeterministic, UserError
-from dpor.options import DEFAULT_SECONDS, DEFAULT_STEPS, Options
+from dpor.options import DEFAULT_DEPTH, DEFAULT_SECONDS, DEFAULT_STEPS, Options
 from dpor.report.model import Failure, Report, Verdict, ended_by
 from dpor.report.progress import Lines, Monitor, StatusLine
 from dpor.report.text import (
@@ -94,12 +94,34 @@ def cli() -> None:
 @click.argument("target")
 @click.option(
     "--strategy",
-    default="optimal",
-    show_default=True,
     metavar="NAME",
     help="The search: optimal (each class of equivalent interleavings once), source (the same, may start runs it must"
     " drop), classic (backtrack sets), none (every interleaving; a judge for small programs)."
-    " Storing states, so that programs which loop for ever end, too: dpor, and full (every state; a judge).",
+    " Storing states, so that programs which loop for ever end, too: dpor, and full (every state; a judge)."
+    " Never exhaustive: random and pct (one random schedule after another). [default: optimal]",
+)
+@click.option(
+    "--preemptions",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Only schedules with at most N preemptions: switches away from a thread that could have gone on. With classic"
+    " (then the default strategy) or none.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Of random and pct: the same seed gives the same schedules.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    default=DEFAULT_DEPTH,
+    show_default=True,
+    metavar="D",
+    help="Of pct: look for bugs that show if D events come in a certain order.",
 )
 @click.option("--all", "all_", is_flag=True, help="Go on after the first failure; show each kind and place once.")
 @click.option(
@@ -414,7 +436,13 @@ def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
 
 @cli.command(epilog=EXIT_CODES)
 @click.argument("targets", nargs=-1)
-@click.option("--strategy", "strategies", multiple=True, metavar="NAME", help="May be given again. [default: all]")
+@click.option(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    metavar="NAME",
+    help="May be given again. [default: all but random and pct]",
+)
 @click.option(
     "--max-seconds",
     type=click.FloatRange(0, min_open=True),

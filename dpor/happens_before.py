@@ -211,6 +211,16 @@ class HappensBefore:
                 join(clock, self.clocks[partner])
         return races
 
+    def unordered(self, end: int, thread: ThreadId, operation: Operation) -> list[int]:
+        """The events before `end` that conflict with an operation on synchronisation objects that the thread performs
+        there (or is about to), and do not happen before it by way of what the thread did earlier."""
+        clock: Clock = []
+        for last in range(end - 1, -1, -1):
+            if self.trace.threads[last] == thread or self.trace.operations[last].starts == thread:
+                clock = self.clocks[last]
+                break
+        return [p for location, mode in operation.accesses for p in self._backwards(location, mode, clock) if p < end]
+
     def _in(self, clock: Clock, event: int) -> bool:
         return includes(clock, self.trace.threads[event], self.indices[event])
 

@@ -13,6 +13,7 @@ from dpor.errors import UserError
 
 DEFAULT_SECONDS = 60.0
 DEFAULT_STEPS = 20_000
+DEFAULT_DEPTH = 3
 
 
 class Timeouts(StrEnum):
@@ -52,7 +53,11 @@ def _names(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
 class Options:
     """How to check. Every field is an option of `dpor check` with the same name.
 
-    strategy        the explorer: none, classic, source, optimal; or, storing states, full, dpor
+    strategy        none, classic, source, optimal; storing states, full, dpor; never exhaustive, random, pct;
+                    None: optimal, or with `preemptions`, classic
+    preemptions     explore schedules with at most so many preemptions only; None: all. For none and classic
+    seed            of the random strategies: the same seed gives the same runs
+    depth           of the bugs that pct looks for: how many events must come in a certain order
     all             go on after the first failure and report every kind and place of failure once
     max_executions  stop after so many complete executions; None: no limit
     max_seconds     stop after so many seconds; None: no limit
@@ -64,14 +69,17 @@ class Options:
     instrument      further packages whose accesses to shared data are explored
     name            which program of a file of abstract programs
 
-    >>> Options(max_seconds=None).strategy
-    'optimal'
+    >>> Options(max_seconds=None).explorer, Options(preemptions=2).explorer
+    ('optimal', 'classic')
     >>> Options(max_steps=0)
     Traceback (most recent call last):
     dpor.errors.UserError: max_steps must be a number of 1 or more, not 0
     """
 
-    strategy: str = "optimal"
+    strategy: str | None = None
+    preemptions: int | None = attrs.field(default=None, validator=_at_least(0, or_none=True))
+    seed: int = attrs.field(default=0, validator=_at_least(0))
+    depth: int = attrs.field(default=DEFAULT_DEPTH, validator=_at_least(1))
     all: bool = False
     max_executions: int | None = attrs.field(default=None, validator=_at_least(1, or_none=True))
     max_seconds: float | None = attrs.field(default=DEFAULT_SECONDS, validator=_at_least(0, int | float, or_none=True))
@@ -83,11 +91,19 @@ class Options:
     instrument: tuple[str, ...] = attrs.field(default=(), converter=_names)
     name: str | None = None
 
+    @property
+    def explorer(self) -> str:
+        """The strategy, also where none was given."""
+        return self.strategy or ("optimal" if self.preemptions is None else "classic")
+
 
 class OptionArguments(TypedDict, total=False):
     """The fields of `Options` as keyword arguments (a test holds the two together)."""
 
-    strategy: str
+    strategy: str | None
+    preemptions: int | None
+    seed: int
+    depth: int
     all: bool
     max_executions: int | None
     max_seconds: float | None

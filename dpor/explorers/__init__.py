@@ -5,24 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from dpor.explorers.bounded_classic import BoundedClassic
+from dpor.explorers.bounded_none import BoundedNone
 from dpor.explorers.classic import Classic
 from dpor.explorers.dpor import Dpor
 from dpor.explorers.full import Full
 from dpor.explorers.none import NoReduction
 from dpor.explorers.optimal import Optimal
+from dpor.explorers.pct import Pct
+from dpor.explorers.random_walk import RandomWalk
 from dpor.explorers.search import Stats
 from dpor.explorers.source import Source
 from dpor.system import Run, StatefulSystem, System, Trace
 
 __all__ = [
+    "BOUNDED",
+    "SAMPLERS",
     "STATEFUL",
     "STRATEGIES",
+    "BoundedClassic",
+    "BoundedNone",
     "Classic",
     "Dpor",
     "Explorer",
     "Full",
     "NoReduction",
     "Optimal",
+    "Pct",
+    "RandomWalk",
     "Source",
     "Stats",
 ]
@@ -43,8 +53,8 @@ class Explorer(Protocol):
         """Yields after each run; ends when everything has been covered."""
         ...
 
-    def progress(self) -> float:
-        """An estimate of the share explored, in 0..1."""
+    def progress(self) -> float | None:
+        """An estimate of the share explored, in 0..1; None where there can be none."""
         ...
 
 
@@ -58,3 +68,12 @@ STRATEGIES: dict[str, Callable[[System], Explorer]] = {
 
 STATEFUL: dict[str, Callable[[StatefulSystem], Explorer]] = {"full": Full, "dpor": Dpor}
 """Those that store the states they meet, for systems that can tell them."""
+
+BOUNDED: dict[str, Callable[[System, int], Explorer]] = {"none": BoundedNone, "classic": BoundedClassic}
+"""The same with at most so many preemptions."""
+
+SAMPLERS: dict[str, Callable[[System, int, int], Explorer]] = {
+    "random": lambda system, seed, depth: RandomWalk(system, seed),
+    "pct": Pct,
+}
+"""Those that only try one schedule after another: from a seed, and for `pct` the depth of the bugs it looks for."""

@@ -33,6 +33,8 @@ class Stats:
     events       performed for the first time;  replayed   repeated to get back to a node
     choices      nodes at which something besides the first choice was planned
     states, matched   of stateful searches: states stored, and how often one of them was met again
+    left_out     alternatives that a bound on preemptions left out, each the beginning of at least one schedule
+    classes      different trace classes seen, of the random searches (of the others, executions are no more)
     """
 
     executions: int = 0
@@ -42,6 +44,8 @@ class Stats:
     choices: int = 0
     states: int = 0
     matched: int = 0
+    left_out: int = 0
+    classes: int = 0
 
 
 class Node:
@@ -232,14 +236,18 @@ class Search(DepthFirst):
                 node.sleep = {**node.sleep, trace.actions[position]: trace.operations[position]}
                 node.plan = [branch for branch in node.plan if branch.action not in node.sleep]
                 if node.plan:
-                    node.done += 1
-                    self._resumed = node
-                    self.happens_before.cut(position)
-                    trace.cut(position)
-                    while self._choices and self._choices[-1] >= position:
-                        self._choices.pop()
+                    self._resume(node, position)
                     return True
         return False
+
+    def _resume(self, node: Node, position: int) -> None:
+        """Cut the trace before this event: the next run goes on from there with the node's plan."""
+        node.done += 1
+        self._resumed = node
+        self.happens_before.cut(position)
+        self.trace.cut(position)
+        while self._choices and self._choices[-1] >= position:
+            self._choices.pop()
 
     def plan(self, node: Node, branch: Branch) -> None:
         """Add to the plan of a node."""

@@ -64,6 +64,8 @@ class Failure:
 class Report:
     """What a check found, and how much it covered.
 
+    preemptions the bound, or None
+    seed        of the random strategies: the same one gives the same runs; None for the others
     exhaustive  every interleaving class was covered
     reasons     why it is not exhaustive; empty if it is
     executions  complete runs
@@ -83,6 +85,8 @@ class Report:
 
     target: str
     strategy: str
+    preemptions: int | None = None
+    seed: int | None = None
     verdict: Verdict
     exhaustive: bool
     reasons: tuple[str, ...] = ()

@@ -23,13 +23,13 @@ CLEAR_LINE: Final = "\r\x1b[2K"
 class Progress:
     """How far a search is.
 
-    share    of it that is done: a rough estimate in 0..1, from the alternatives known so far
+    share    of it that is done: a rough estimate in 0..1, from the alternatives known so far; None: no telling
     stalled  the estimate has not grown since half of the time: there may be very much more than is known
     """
 
     executions: int
     seconds: float
-    share: float
+    share: float | None
     stalled: bool
 
     def __str__(self) -> str:
@@ -39,15 +39,17 @@ class Progress:
         12,000 executions, 3,000 a second, about 97 % left
         """
         rate = self.executions / self.seconds if self.seconds else 0.0
-        return f"{self.executions:,} executions, {rate:,.0f} a second, {self.left}"
+        return f"{self.executions:,} executions, {rate:,.0f} a second" + (f", {self.left}" if self.left else "")
 
     @property
     def left(self) -> str:
-        """What remains, in words.
+        """What remains, in words; "" where there is no telling.
 
         >>> print(Progress(executions=9, seconds=1.0, share=0.25, stalled=True).left)
         about 75 % left, and not falling
         """
+        if self.share is None:
+            return ""
         left = 1 - self.share
         words = "nearly all left" if left > 0.995 else f"about {left * 100:.0f} % left"
         return words + (", and not falling" if self.stalled else "")

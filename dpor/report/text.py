@@ -91,13 +91,21 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     """The verdict with its reasons: one line where it is exhaustive."""
     counts = f"{_count(report.executions, 'execution')}, {report.seconds:.2f} s"
     if report.verdict is Verdict.PASS:
-        return [f"PASSED  {report.target}: no interleaving fails.  {counts} ({report.strategy})"]
+        return [f"PASSED  {report.target}: no interleaving fails.  {counts} ({_how(report)})"]
     if report.verdict is Verdict.FAIL:
         if report.exhaustive:
-            return [f"Exhaustive: every interleaving was covered.  {counts} ({report.strategy})"]
-        return [f"Not exhaustive: {'; '.join(report.reasons)}.  {counts} ({report.strategy})"]
-    lines = [f"INCONCLUSIVE  {report.target}: no failure, but not all was covered.  {counts} ({report.strategy})"]
+            return [f"Exhaustive: every interleaving was covered.  {counts} ({_how(report)})"]
+        return [f"Not exhaustive: {'; '.join(report.reasons)}.  {counts} ({_how(report)})"]
+    lines = [f"INCONCLUSIVE  {report.target}: no failure, but not all was covered.  {counts} ({_how(report)})"]
     return lines if quiet else lines + [f"  because {reason}" for reason in report.reasons]
+
+
+def _how(report: Report) -> str:
+    """The search, with what made it this one."""
+    how = report.strategy
+    if report.preemptions is not None:
+        how += f", {_count(report.preemptions, 'preemption')} at most"
+    return how if report.seed is None else f"{how}, seed {report.seed}"
 
 
 def count_lines(report: Report) -> list[str]:

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 import dpor
 from dpor.cli import cli
 from dpor.errors import FactWithdrawn, NotDeterministic
-from dpor.explorers import STATEFUL, STRATEGIES, Explorer, Optimal
+from dpor.explorers import SAMPLERS, STATEFUL, STRATEGIES, Explorer, Optimal
 from dpor.model import AbstractSystem
 from dpor.system import Run, System
 
@@ -210,6 +210,13 @@ def test_a_run_that_is_cut_makes_the_verdict_inconclusive() -> None:
     [
         (["none.json"], "none.json cannot be read"),
         (["fine.json", "--strategy", "magic"], "no strategy 'magic'; there are none, classic, source, optimal"),
+        (["fine.json", "--strategy", "source", "--preemptions", "1"], "goes with --strategy none or classic, not with"),
+        (
+            ["fine.json", "--strategy", "pct", "--preemptions", "1"],
+            "goes with --strategy none or classic, not with pct",
+        ),
+        (["fine.json", "--preemptions", "-1"], "Invalid value for '--preemptions'"),
+        (["fine.json", "--strategy", "random", "--max-seconds", "0"], "never ends: give --max-executions"),
         (["fine.json", "--timeouts", "never"], "Invalid value for '--timeouts'"),
         (["fine.json", "--max-steps", "0"], "Invalid value for '--max-steps'"),
         (["fine.json", "--json", "no/such/r.json"], "there is no folder"),
@@ -232,7 +239,7 @@ def test_quiet_says_little() -> None:
 
 def test_help_names_every_strategy_and_exit_code() -> None:
     text = check("--help").stdout
-    assert all(name in text for name in (*STRATEGIES, *STATEFUL))
+    assert all(name in text for name in (*STRATEGIES, *STATEFUL, *SAMPLERS))
     assert all(f"\n    {code}  " in text for code in range(5))
 
 
@@ -369,3 +376,48 @@ def test_the_hash_seed_is_fixed_unless_it_is_set() -> None:
         process.communicate(timeout=30)
         assert process.returncode == 1
         assert json.loads(Path("s.json").read_text())["hash_seed"] == seed
+
+
+# ---------------------------------------------------------------------- bounds and random searches
+
+
+def test_a_bound_on_preemptions_implies_classic_and_passes_if_it_left_nothing_out() -> None:
+    done = check("fine.json", "--preemptions", "2")
+    assert done.exit_code == 0
+    assert "(classic, 2 preemptions at most)" in done.stdout
+
+
+def test_a_bound_that_left_something_out_is_inconclusive() -> None:
+    done = check("racy.json", "--preemptions", "0", "--json", "-")
+    report = json.loads(done.stdout)
+    jsonschema.validate(report, SCHEMA)
+    assert done.exit_code == 3
+    assert (report["strategy"], report["preemptions"], report["seed"]) == ("classic", 0, None)
+    (reason,) = report["reasons"]
+    assert reason.startswith("--preemptions 0 left out ")
+    assert check("racy.json", "--preemptions", "0", "--strategy", "none").exit_code == 3
+    assert check("racy.json", "--preemptions", "1").exit_code == 1
+
+
+@pytest.mark.parametrize("strategy", SAMPLERS)
+def test_a_random_search_finds_a_failure_that_its_seed_repeats(strategy: str) -> None:
+    first, again = (check("racy.json", "--strategy", strategy, "--seed", "5", "--json", "-") for _ in range(2))
+    report, repeated = json.loads(first.stdout), json.loads(again.stdout)
+    jsonschema.validate(report, SCHEMA)
+    assert first.exit_code == 1
+    assert (report["seed"], report["executions"]) == (5, repeated["executions"])
+    assert report["findings"] == repeated["findings"]
+    assert (
+        f"({strategy}, seed 5)" in check("racy.json", "--strategy", strategy, "--seed", "5", "--save", "s.json").stdout
+    )
+    assert CliRunner().invoke(cli, ["replay", "s.json"]).exit_code == 1
+
+
+@pytest.mark.parametrize("strategy", SAMPLERS)
+def test_a_random_search_never_passes(strategy: str) -> None:
+    done = check("fine.json", "--strategy", strategy, "--max-executions", "50")
+    assert done.exit_code == 3
+    assert f"  because {strategy} schedules: 50 executions, 4 distinct classes seen" in done.stdout
+    done = check("fine.json", "--strategy", strategy, "--max-seconds", "0.2")
+    assert done.exit_code == 3
+    assert "  because --max-seconds 0.2 reached\n" in done.stdout
