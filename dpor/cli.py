@@ -13,25 +13,22 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from enum import IntEnum
-from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpor.errors import BadSchedule, DporError, NotDeterministic, UserError
+from dpor.answers import EXIT_CODES, KEEP, Exit, check_folders, draw, keep_folder, our_errors, to_stdout, write_file
+from dpor.cli_compare import compare
+from dpor.errors import BadSchedule, UserError
 from dpor.options import DEFAULT_DEPTH, DEFAULT_SECONDS, DEFAULT_STEPS, Options
 from dpor.report.model import Failure, Report, Verdict, ended_by
 from dpor.report.progress import Lines, Monitor, StatusLine
 from dpor.report.text import (
-    comparison_header,
-    comparison_row,
     count_lines,
     headline,
     headlines,
-    plain,
     show,
     show_failure,
     verdict_lines,
@@ -39,37 +36,13 @@ from dpor.report.text import (
 from dpor.version import VERSION
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from dpor.checking import Session
     from dpor.system import Run
-
-KEEP = Path(".dpor")
-"""Where schedules go unless told otherwise; keeps itself out of version control."""
-
-
-class Exit(IntEnum):
-    """What the process answers."""
-
-    PASS = 0
-    FINDING = 1
-    USAGE = 2
-    INCONCLUSIVE = 3
-    OUR_ERROR = 4
-
 
 COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
 ONE_KEY_PRESS = 0.3
 """Seconds."""
 EXIT_OF = {Verdict.PASS: Exit.PASS, Verdict.FAIL: Exit.FINDING, Verdict.INCONCLUSIVE: Exit.INCONCLUSIVE}
-
-EXIT_CODES = """\b
-Exit codes:
-  0  passed: every interleaving was covered and none fails
-  1  a failure was found
-  2  wrong usage, or a target that cannot be loaded
-  3  inconclusive: no failure found, but not everything was covered
-  4  an error of dpor itself"""
 
 
 @click.group(
@@ -212,12 +185,10 @@ def check(
     The function runs many times, each time from the same program state. It fails if a thread ends with an exception,
     an assertion fails, or no thread can go on.
     """
-    with _our_errors(traceback):
+    with our_errors(traceback):
         from dpor.checking import Session
 
-        for path in (json_, save):
-            if path is not None and path != "-" and not Path(path).resolve().parent.is_dir():
-                raise UserError(f"{path}: there is no folder {Path(path).resolve().parent}")
+        check_folders(json_, save)
         options = Options(all=all_, max_seconds=max_seconds or None, **arguments)
         monitor = _monitor(quiet)
         session = Session(target, options, monitor)
@@ -267,20 +238,17 @@ def _deliver(report: Report, json_: str | None, save: str | None, quiet: bool, v
         from dpor.report.json import dumps
 
         if json_ == "-":
-            _to_stdout(lambda: click.echo(dumps(report), nl=False))
+            to_stdout(lambda: click.echo(dumps(report), nl=False))
         else:
-            try:
-                Path(json_).write_text(dumps(report), encoding="utf-8")
-            except OSError as error:
-                click.echo(f"dpor: {json_}: cannot be written: {error.strerror or error}", err=True)
+            write_file(json_, dumps(report))
     if json_ != "-":
-        _to_stdout(lambda: _print(report, files, quiet, verbose))
+        to_stdout(lambda: _print(report, files, quiet, verbose))
     return EXIT_OF[report.verdict]
 
 
 def _print(report: Report, files: list[str], quiet: bool, verbose: bool) -> None:
     if report.findings and not quiet:
-        _draw(lambda console: show(report, console, verbose=verbose))
+        draw(lambda console: show(report, console, verbose=verbose))
     else:
         lines = headlines(report) + verdict_lines(report, quiet=quiet) + (count_lines(report) if verbose else [])
         click.secho(lines[0], fg=COLOURS[report.verdict])
@@ -288,26 +256,6 @@ def _print(report: Report, files: list[str], quiet: bool, verbose: bool) -> None
             click.echo(line)
     for file in files:
         click.echo(f"Again: dpor replay {file}")
-
-
-def _to_stdout(write: Callable[[], None]) -> None:
-    """Who reads may have seen enough, or the disk may be full: the exit code still tells the verdict."""
-    try:
-        write()
-        sys.stdout.flush()
-    except OSError as error:
-        if not isinstance(error, BrokenPipeError):
-            click.echo(f"dpor: standard output cannot be written: {error.strerror or error}", err=True)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _draw(draw: Callable[[Console], None]) -> None:
-    if sys.stdout.isatty():
-        from rich.console import Console
-
-        draw(Console())
-    else:
-        click.echo(plain(draw), nl=False)
 
 
 def save_schedules(report: Report, save: str | None) -> list[str]:
@@ -318,7 +266,7 @@ def save_schedules(report: Report, save: str | None) -> list[str]:
             continue
         if save is None:
             path = KEEP / f"{_slug(report.target)}-{number}.json"
-            if not _keep_folder():
+            if not keep_folder():
                 continue
         else:
             path = Path(save)
@@ -336,15 +284,6 @@ def _slug(target: str) -> str:
     """A file name for a target: `a/bank.py::scenario` is `bank-scenario`."""
     last = target.replace("\\", "/").rsplit("/", 1)[-1]
     return re.sub(r"\W+", "-", re.sub(r"\.(py|jsonl?)\b", "", last)).strip("-") or "target"
-
-
-def _keep_folder() -> bool:
-    try:
-        KEEP.mkdir(exist_ok=True)
-        (KEEP / ".gitignore").write_text("*\n")
-    except OSError:
-        return False  # a folder that cannot be written: the failure is shown all the same
-    return True
 
 
 def _monitor(quiet: bool) -> Monitor:
@@ -393,20 +332,20 @@ def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
 
     The source must be the one that was checked. Exit code 1 means that it failed as before.
     """
-    with _our_errors(traceback):
+    with our_errors(traceback):
         from dpor.checking import Replay
         from dpor.schedule import SavedSchedule
 
         saved = SavedSchedule.load(file)
         _same_hashes(saved.hash_seed)
         failure = Replay(saved).run(_debug if pdb else None)
-        _to_stdout(lambda: _print_replayed(failure, verbose))
+        to_stdout(lambda: _print_replayed(failure, verbose))
     sys.exit(Exit.FINDING)
 
 
 def _print_replayed(failure: Failure, verbose: bool) -> None:
     click.secho(headline(failure), fg="red", bold=True)
-    _draw(lambda console: show_failure(failure, console, verbose=verbose, traceback=True))
+    draw(lambda console: show_failure(failure, console, verbose=verbose, traceback=True))
 
 
 def _same_hashes(seed: str | None) -> None:
@@ -431,95 +370,4 @@ def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
     return ended
 
 
-# ---------------------------------------------------------------------- compare
-
-
-@cli.command(epilog=EXIT_CODES)
-@click.argument("targets", nargs=-1)
-@click.option(
-    "--strategy",
-    "strategies",
-    multiple=True,
-    metavar="NAME",
-    help="May be given again. [default: all but random and pct]",
-)
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(0, min_open=True),
-    default=5.0,
-    show_default=True,
-    metavar="S",
-    help="For one target under one strategy.",
-)
-@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
-def compare(targets: tuple[str, ...], strategies: tuple[str, ...], max_seconds: float, traceback: bool) -> None:
-    """Explore TARGETS (those of the project's workloads, unless given) fully under every strategy and show verdicts,
-    counts and times in one table.
-
-    Exit code 1 means that two strategies that finished disagree about a target, which is a fault of dpor.
-    """
-    with _our_errors(traceback):
-        from dpor import comparing
-        from dpor.explorers import STRATEGIES
-
-        monitor = Monitor()
-        monitor.interruptible = True
-        found: dict[str, list[Report]] = {}
-        with _stopping(monitor):
-            options = Options(max_seconds=max_seconds)
-            for report in comparing.compare(
-                targets or comparing.WORKLOADS, strategies or tuple(STRATEGIES), options, monitor
-            ):
-                _to_stdout(partial(_print_row, report, not found))
-                found.setdefault(report.target, []).append(report)
-                if monitor.stops:
-                    break
-        disagreeing = [target for target, reports in found.items() if not comparing.agree(reports)]
-        for target in disagreeing:
-            click.echo(f"the strategies disagree about {target}", err=True)
-    sys.exit(Exit.FINDING if disagreeing else Exit.INCONCLUSIVE if monitor.stops else Exit.PASS)
-
-
-def _print_row(report: Report, is_first: bool) -> None:
-    if is_first:
-        click.secho(comparison_header(), bold=True)
-    click.echo(comparison_row(report))
-
-
-# ---------------------------------------------------------------------- errors
-
-
-@contextmanager
-def _our_errors(traceback: bool) -> Iterator[None]:
-    """A user's error is one line, one of ours is one line and a file."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    except NotDeterministic as error:
-        _end(f"dpor: not deterministic: {error}", Exit.INCONCLUSIVE)
-    except UserError as error:
-        _end(f"dpor: {error}", Exit.USAGE)
-    except KeyboardInterrupt:
-        _end("dpor: interrupted", Exit.INCONCLUSIVE)
-    except Exception as error:
-        _end(_our_fault(error, traceback), Exit.OUR_ERROR)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _our_fault(error: Exception, traceback: bool) -> str:
-    from traceback import format_exception
-
-    text = "".join(format_exception(error))
-    name = "" if isinstance(error, DporError) else f"{type(error).__name__}: "
-    line = f"dpor: an error of dpor itself, please report it: {name}{error}".rstrip()
-    file = KEEP / "internal-error.txt"
-    if not traceback and _keep_folder():
-        file.write_text(text, encoding="utf-8")
-        return f"{line}\n  traceback in {file} (or with --traceback)"
-    return f"{line}\n{text}"
-
-
-def _end(message: str, code: Exit) -> NoReturn:
-    click.echo(message, err=True)
-    sys.exit(code)
+cli.add_command(compare)

@@ -1,15 +1,26 @@
-"""The same targets under several strategies, side by side."""
+"""The same targets under several strategies: each in a process of its own, under the same budget.
+
+The process is `dpor check TARGET --all --json`, so what is compared is what a user gets. One that dies, hangs or is
+refused becomes a row that says so. Ctrl-C ends the present process with what it knows.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import attrs
 
-from dpor.checking import Session
-from dpor.options import Options
-from dpor.report.model import Report
-from dpor.report.progress import Monitor
+from dpor.errors import UserError
+from dpor.explorers import STATEFUL, STRATEGIES
+from dpor.report.comparison import Comparison, Row
 
 WORKLOADS = (
     "workloads.racy_counter:main",
@@ -20,17 +31,176 @@ WORKLOADS = (
 )
 """What `dpor compare` runs unless told otherwise."""
 
-
-def compare(
-    targets: Iterable[str], strategies: Sequence[str], options: Options, monitor: Monitor | None = None
-) -> Iterator[Report]:
-    """A report for each target and strategy, in that order. Raises `UserError` where a target cannot be loaded."""
-    for target in targets:
-        for strategy in strategies:
-            yield Session(target, attrs.evolve(options, strategy=strategy, all=True), monitor).run()
+GRACE = 30.0
+"""Seconds beyond the budget for loading the target and telling its failures; then the process is interrupted."""
+LAST_GRACE = 10.0
+"""Seconds from the interrupt until it is killed."""
+SHOWN_DIFFERENCES = 5
 
 
-def agree(reports: Iterable[Report]) -> bool:
-    """Do the searches that covered everything tell the same verdict, number of outcomes and number of deadlocks?"""
-    results = {(r.verdict, r.outcomes, r.deadlocks) for r in reports if r.exhaustive}
-    return len(results) <= 1
+class Job(NamedTuple):
+    """`name`: which program of a file of abstract programs."""
+
+    target: str
+    name: str | None
+    strategy: str
+
+    @property
+    def title(self) -> str:
+        return self.target if self.name is None else f"{self.target} {self.name}"
+
+
+def jobs(targets: Iterable[str], strategies: Sequence[str]) -> list[Job]:
+    """What is to be run, in order; of a file with several abstract programs, every one.
+
+    Raises `UserError` for a strategy that does not exist, or if there is none.
+    """
+    known = [*STRATEGIES, *STATEFUL]
+    for strategy in strategies:
+        if strategy not in known:
+            raise UserError(f"no strategy {strategy!r}; there are {', '.join(known)}")
+    if not strategies or len({*strategies}) < len(strategies):
+        raise UserError(f"--strategies takes different names with commas between them, not {','.join(strategies)!r}")
+    return [Job(target, name, strategy) for target in targets for name in _names(target) for strategy in strategies]
+
+
+def _names(target: str) -> list[str | None]:
+    from dpor.model import load_all
+
+    if Path(target).suffix not in (".json", ".jsonl"):
+        return [None]
+    try:
+        programs = load_all(target)
+    except UserError:  # that is for its rows to say
+        return [None]
+    return [None] if len(programs) == 1 else [program.name for program in programs]
+
+
+# ---------------------------------------------------------------------- one process
+
+
+class Interrupted(Exception):
+    """Ctrl-C; `row` is what was known by then."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__()
+        self.row = row
+
+
+def run(job: Job, max_seconds: float) -> Row:
+    """Run one search. Raises `Interrupted`."""
+    with TemporaryDirectory(prefix="dpor-compare-") as folder:
+        report, errors = Path(folder, "report.json"), Path(folder, "errors.txt")
+        with errors.open("w") as stderr:
+            process = subprocess.Popen(
+                _command(job, max_seconds, report),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                start_new_session=True,  # so that Ctrl-C reaches it once, from us
+            )
+        interrupted = late = False
+        try:
+            code = process.wait(max_seconds + GRACE)
+        except subprocess.TimeoutExpired:
+            late = True
+            code = _stop(process)
+        except KeyboardInterrupt:
+            interrupted = True
+            code = _stop(process)
+        except BaseException:
+            process.kill()
+            raise
+        row = _row(job, code, report, errors)
+    if late:
+        row = attrs.evolve(row, error=f"did not end by itself {GRACE:g} s after its budget of {max_seconds:g} s")
+    if interrupted:
+        raise Interrupted(row)
+    return row
+
+
+def _command(job: Job, max_seconds: float, report: Path) -> list[str]:
+    return [
+        *(sys.executable, "-P", "-m", "dpor", "check", "--all", "--quiet"),
+        *("--strategy", job.strategy, "--max-seconds", f"{max_seconds:g}"),
+        *("--json", str(report), "--save", str(report.with_name("schedule.json"))),
+        *(["--name", job.name] if job.name is not None else []),
+        *("--", job.target),
+    ]
+
+
+def _stop(process: subprocess.Popen[bytes]) -> int:
+    """First it may tell what it knows."""
+    try:
+        process.send_signal(signal.SIGINT)
+        return process.wait(LAST_GRACE)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        os.killpg(process.pid, signal.SIGKILL)  # with the processes that it has started
+        return process.wait()
+
+
+def _row(job: Job, code: int, file: Path, errors: Path) -> Row:
+    report: dict[str, Any] | None = None
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # it died before it was written, or while it was
+        pass
+    return Row(job.title, job.strategy, report, _error(code, report is not None, errors), code)
+
+
+def _error(code: int, has_report: bool, errors: Path) -> str | None:
+    if has_report and code in (0, 1, 3):
+        return None
+    if code < 0:
+        return f"died of {signal.Signals(-code).name}"
+    lines = [line for line in errors.read_text(errors="replace").splitlines() if line.startswith("dpor: ")]
+    return lines[0].removeprefix("dpor: ") if lines else f"ended without a report, exit code {code}"
+
+
+# ---------------------------------------------------------------------- agreement
+
+
+def compared(rows: Sequence[Row]) -> Comparison:
+    """The rows of one target, with whether those that finished agree on outcomes, deadlocks and failures."""
+    finished = [row for row in rows if row.finished]
+    target = rows[0].target
+    if len(finished) < 2:
+        few = f"only {finished[0].strategy}" if finished else "no strategy"
+        return Comparison(target, tuple(rows), None, (f"{few} finished: nothing to hold against each other",))
+    lines = tuple(_differences(finished))
+    if lines:
+        return Comparison(target, tuple(rows), False, ("THE STRATEGIES DISAGREE, a fault of dpor:", *lines))
+    outcomes, deadlocks = finished[0].report["outcomes"], finished[0].report["deadlocks"]  # type: ignore[index]
+    count = f"{outcomes:,} outcome{'' if outcomes == 1 else 's'}, {deadlocks:,} deadlock{'' if deadlocks == 1 else 's'}"
+    return Comparison(target, tuple(rows), True, (f"{_these(finished)} agree: {count}",))
+
+
+def _these(finished: Sequence[Row]) -> str:
+    return f"all {len(finished)} strategies that finished ({', '.join(row.strategy for row in finished)})"
+
+
+def _differences(rows: Sequence[Row]) -> Iterator[str]:
+    """What some strategies found and others did not, a line each."""
+    for what, found in (("outcome", [_outcomes(row) for row in rows]), ("failure", [_failures(row) for row in rows])):
+        every = {key: text for texts in found for key, text in texts.items()}
+        differing = [key for key in every if any(key not in texts for texts in found)]
+        for key in differing[:SHOWN_DIFFERENCES]:
+            by = [row.strategy for row, texts in zip(rows, found, strict=True) if key in texts]
+            missing = [row.strategy for row, texts in zip(rows, found, strict=True) if key not in texts]
+            yield f"{what} {every[key]}: found by {', '.join(by)}; not by {', '.join(missing)}"
+        if len(differing) > SHOWN_DIFFERENCES:
+            yield f"... and {len(differing) - SHOWN_DIFFERENCES:,} more {what}s"
+
+
+def _outcomes(row: Row) -> dict[Any, str]:
+    assert row.report is not None
+    return {key: f"{key} ({text})" if text else key for key, text in row.report["outcome_digests"].items()}
+
+
+def _failures(row: Row) -> dict[Any, str]:
+    assert row.report is not None
+    found = {}
+    for failure in row.report["findings"]:
+        place = f" at {failure['file']}:{failure['line']}" if failure["file"] else ""
+        found[failure["kind"], failure["file"], failure["line"]] = f"{failure['kind']}{place}"
+    return found

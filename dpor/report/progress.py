@@ -7,10 +7,16 @@ refresh it (the program under test may be using `threading` at the time), and co
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from shutil import get_terminal_size
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
 
 FIRST_STATUS: Final = 0.4
 """Seconds before the status line appears: short searches need none."""
@@ -108,3 +114,64 @@ class StatusLine(Monitor):
     def _write(self, text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+# ---------------------------------------------------------------------- so many things, one after another
+
+
+class Count:
+    """So many things, one after another: this one writes a line for each that is done, for logs."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done = 0
+
+    def begin(self, what: str) -> None:
+        """This comes next."""
+
+    def end(self, line: str) -> None:
+        """It is done; the line says how."""
+        self._done += 1
+        print(f"[{self._done}/{self._total}] {line}", file=sys.stderr, flush=True)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The terminal is needed for something else."""
+        yield
+
+
+class _BarCount(Count):
+    """A progress bar, for a terminal."""
+
+    def __init__(self, bar: RichProgress, task: TaskID) -> None:
+        self._bar = bar
+        self._task = task
+
+    def begin(self, what: str) -> None:
+        self._bar.update(self._task, description=what)
+
+    def end(self, line: str) -> None:
+        self._bar.advance(self._task)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        self._bar.stop()
+        try:
+            yield
+        finally:
+            self._bar.start()
+
+
+@contextmanager
+def counted(total: int) -> Iterator[Count]:
+    """Shows how many of `total` things are done: a bar if somebody looks on, else lines. (rich's bar refreshes itself
+    from a thread: not for use while a program runs under control in this process.)"""
+    if not sys.stderr.isatty():
+        yield Count(total)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield _BarCount(bar, bar.add_task("", total=total))

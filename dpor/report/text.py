@@ -125,38 +125,6 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-COMPARED = ("target", "strategy", "verdict", "executions", "blocked", "events", "outcomes", "deadlocks", "seconds")
-WIDTHS = (34, 8, 12, 10, 8, 10, 8, 9, 8)
-
-
-def comparison_header() -> str:
-    """The first line above `comparison_row`s."""
-    return _row(*COMPARED)
-
-
-def comparison_row(report: Report) -> str:
-    """One search as a line of a table."""
-    return _row(
-        report.target,
-        report.strategy,
-        report.verdict.value,
-        f"{report.executions:,}" + ("" if report.exhaustive else "+"),
-        f"{report.blocked:,}",
-        f"{report.events:,}",
-        f"{report.outcomes:,}",
-        f"{report.deadlocks:,}",
-        f"{report.seconds:.2f}",
-    )
-
-
-def _row(*cells: str) -> str:
-    words = 3
-    return "  ".join(
-        f"{cell:<{width}}" if number < words else f"{cell:>{width}}"
-        for number, (cell, width) in enumerate(zip(cells, WIDTHS, strict=True))
-    )
-
-
 # ---------------------------------------------------------------------- one failure
 
 

@@ -1,66 +1,213 @@
-"""`dpor compare`: one row for each target and strategy; strategies that disagree are an error."""
+"""`dpor compare`: a process and a row for each target and strategy; whatever happens to one is a cell."""
 
 from __future__ import annotations
 
+import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
+import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 
+import dpor
+from dpor import comparing
 from dpor.cli import cli
-from dpor.comparing import agree
-from dpor.explorers import STRATEGIES, NoReduction
-from dpor.report.model import Report, Verdict
+from dpor.explorers import STATEFUL, STRATEGIES
+from dpor.report.comparison import MEASURES, Row
+from dpor.report.html import chart
+
+REPORTS = Path(dpor.__file__).parent / "report"
+SCHEMA, REPORT_SCHEMA = (json.loads((REPORTS / name).read_text()) for name in ("comparison.schema.json", "schema.json"))
+SB = {"vars": {"x": 0, "y": 0}, "threads": [["w x 1", "r y a"], ["w y 1", "r x a"]]}
+ENDLESS = {"vars": {"x": 0}, "threads": [["w x 2"], [["while", "1", ["w x 1"]]]]}
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("sb.json").write_text(
-        json.dumps({"vars": {"x": 0, "y": 0}, "threads": [["w x 1", "r y a"], ["w y 1", "r x a"]]})
-    )
+    Path("sb.json").write_text(json.dumps(SB))
 
 
 def compare(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["compare", *arguments], catch_exceptions=False)
 
 
-def test_every_strategy_has_a_row() -> None:
+def test_every_strategy_has_a_column_with_ratios_to_the_first() -> None:
     done = compare("sb.json")
     assert done.exit_code == 0
-    header, *rows = done.stdout.splitlines()
-    assert header.split()[:4] == ["target", "strategy", "verdict", "executions"]
-    assert [row.split()[1] for row in rows] == list(STRATEGIES)
-    counts = {row.split()[1]: int(row.split()[3]) for row in rows}
-    assert counts["none"] == 6
-    assert counts["optimal"] == counts["source"] == 3
+    title, _, header, _, *lines = done.stdout.splitlines()
+    assert title == "sb.json"
+    assert header.split() == [*STRATEGIES, *STATEFUL]
+    cells = {line.split()[0]: line.split()[1:] for line in lines if line}
+    assert cells["verdict"] == ["pass"] * 6
+    assert cells["executions"] == ["6", *["3", "0.5×"] * 3, "4", "0.67×", "3", "0.5×"]
+    assert cells["states"][:4] == ["-"] * 4
+    assert f"  all 6 strategies that finished ({', '.join(header.split())}) agree: 3 outcomes, 0 deadlocks" in lines
+    assert done.stderr.splitlines()[0].startswith("[1/6] sb.json  none: pass, 6 executions, ")
 
 
-def test_strategies_can_be_chosen() -> None:
-    done = compare("sb.json", "--strategy", "optimal")
-    assert len(done.stdout.splitlines()) == 2
-    assert compare("sb.json", "--strategy", "magic").exit_code == 2
-    assert compare("missing.json").exit_code == 2
+def test_each_program_of_a_file_is_a_target() -> None:
+    Path("both.jsonl").write_text(
+        "\n".join(json.dumps({"name": n, "spec": s}) for n, s in [("sb", SB), ("e", ENDLESS)])
+    )
+    done = compare("both.jsonl", "--strategies", "full,dpor,none", "--max-seconds", "2")
+    assert done.exit_code == 0
+    assert "both.jsonl sb\n" in done.stdout
+    assert "both.jsonl e\n" in done.stdout
+    assert "  none: a run was cut after " in done.stdout
+    assert "all 2 strategies that finished (full, dpor) agree: 0 outcomes, 0 deadlocks" in done.stdout
 
 
-def test_strategies_that_disagree_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Forgetful(NoReduction):
-        """Loses all outcomes but the first."""
+def test_what_cannot_be_compared_is_exit_code_2() -> None:
+    for arguments, complaint in (
+        (["sb.json", "--strategies", "magic"], "dpor: no strategy 'magic'; there are none, classic, source"),
+        (["sb.json", "--strategies", "none,none"], "dpor: --strategies takes different names"),
+        (["sb.json", "--json", "no/r.json"], "dpor: no/r.json: there is no folder"),
+    ):
+        done = compare(*arguments)
+        assert (done.exit_code, complaint in done.stderr) == (2, True)
+    done = compare("missing.json", "--strategies", "none,full")
+    assert done.exit_code == 2
+    assert "  none: missing.json cannot be read" in done.stdout
 
-        def explore(self):  # type: ignore[no-untyped-def]
-            yield next(iter(super().explore()))
 
-    monkeypatch.setitem(STRATEGIES, "classic", Forgetful)
-    done = compare("sb.json")
-    assert done.exit_code == 1
-    assert "the strategies disagree about sb.json" in done.stderr
+def test_a_target_that_cannot_be_explored_is_a_cell() -> None:
+    Path("wrong.py").write_text("def scenario(x): pass")
+    done = compare("wrong.py::scenario", "sb.json", "--strategies", "source,optimal")
+    assert done.exit_code == 0
+    assert "refused" in done.stdout
+    assert "  source: wrong.py::scenario needs arguments (x)" in done.stdout
+    assert "no strategy finished: nothing to hold against each other" in done.stdout
+    assert "all 2 strategies that finished (source, optimal) agree" in done.stdout
+
+
+def test_files_hold_all_rows() -> None:
+    Path("<b>&.json").write_text(json.dumps(SB))
+    files = ["--json", "r.json", "--csv", "r.csv", "--html", "r.html"]
+    assert compare("<b>&.json", "missing.json", *files, "--strategies", "none,dpor").exit_code == 0
+    content = json.loads(Path("r.json").read_text())
+    jsonschema.validate(content, SCHEMA)
+    for row in content["rows"]:
+        if row["error"] is None:
+            jsonschema.validate(row, REPORT_SCHEMA)
+    assert [(row["target"], row["strategy"], row["exit_code"]) for row in content["rows"]] == [
+        ("<b>&.json", "none", 0),
+        ("<b>&.json", "dpor", 0),
+        ("missing.json", "none", 2),
+        ("missing.json", "dpor", 2),
+    ]
+    assert [each["agree"] for each in content["agreement"]] == [True, None]
+    with open("r.csv", newline="") as lines:
+        table = list(csv.DictReader(lines))
+    assert [(row["executions"], row["matched"]) for row in table][:3] == [
+        ("6", ""),
+        ("3", table[1]["matched"]),
+        ("", ""),
+    ]
+    page = Path("r.html").read_text()
+    assert "<b>" not in page
+    assert "&lt;b&gt;&amp;.json" in page
+    assert "http" not in page
+    body = page.removeprefix("<!DOCTYPE html>").replace('<meta charset="utf-8">', "")
+    tree = ElementTree.fromstring(body.replace('initial-scale=1">', 'initial-scale=1"/>'))
+    assert len(tree.findall(".//svg")) == 5
+    assert len(tree.findall(".//section")) == 2
+
+
+def row(strategy: str, **report: Any) -> Row:
+    known = {"exhaustive": True, "outcomes": 1, "deadlocks": 0, "outcome_digests": {"00": "x=1"}, "findings": []}
+    return Row("t", strategy, {**known, **report})
+
+
+def test_strategies_that_disagree_are_named_with_what_differs() -> None:
+    failure = {"kind": "assertion", "file": "a.py", "line": 7}
+    other = row("b", outcome_digests={"00": "x=1", "11": "x=2"}, findings=[failure])
+    found = comparing.compared([row("a"), other, row("c")])
+    assert found.agree is False
+    assert found.lines == (
+        "THE STRATEGIES DISAGREE, a fault of dpor:",
+        "outcome 11 (x=2): found by b; not by a, c",
+        "failure assertion at a.py:7: found by b; not by a, c",
+    )
 
 
 def test_searches_that_did_not_finish_say_nothing_against_each_other() -> None:
-    def report(outcomes: int, exhaustive: bool) -> Report:
-        verdict = Verdict.PASS if exhaustive else Verdict.INCONCLUSIVE
-        return Report(target="t", strategy="s", verdict=verdict, exhaustive=exhaustive, outcomes=outcomes)
+    cut = row("b", exhaustive=False, outcome_digests={})
+    assert comparing.compared([row("a"), cut, row("c")]).agree is True
+    assert comparing.compared([row("a"), cut]).agree is None
 
-    assert agree([report(3, True), report(1, False), report(3, True)])
-    assert not agree([report(3, True), report(2, True)])
+
+def test_a_disagreement_is_exit_code_4(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = {"choices": 0, "states": None, "matched": None, "executions": 1, "events": 1, "seconds": 0.1}
+    rest = {**counts, "verdict": "pass", "reasons": [], "peak_memory_bytes": 1}
+    rows = {"none": row("none", **rest), "full": row("full", outcome_digests={}, **rest)}
+    monkeypatch.setattr(comparing, "run", lambda job, seconds: rows[job.strategy])
+    done = compare("sb.json", "--strategies", "none,full")
+    assert done.exit_code == 4
+    assert "outcome 00 (x=1): found by none; not by full" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", "died of SIGKILL"),
+        ("import time; time.sleep(99)", "did not end by itself 0.6 s after its budget of 0.1 s"),
+        (
+            "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(99)",
+            "did not end by itself 0.6 s after its budget of 0.1 s",
+        ),
+        ("raise SystemExit(3)", "ended without a report, exit code 3"),
+        ("print('dpor: no', file=__import__('sys').stderr); raise SystemExit(2)", "no"),
+    ],
+)
+def test_a_process_that_dies_or_hangs_is_a_row(monkeypatch: pytest.MonkeyPatch, code: str, error: str) -> None:
+    monkeypatch.setattr(comparing, "GRACE", 0.6)
+    monkeypatch.setattr(comparing, "LAST_GRACE", 0.2)
+    monkeypatch.setattr(comparing, "_command", lambda *_: [sys.executable, "-c", code])
+    row = comparing.run(comparing.Job("t", None, "none"), 0.1)
+    assert (row.report, row.error) == (None, error)
+    assert comparing.compared([row]).agree is None
+
+
+def test_ctrl_c_keeps_what_is_known() -> None:
+    Path("large.json").write_text(
+        json.dumps({"vars": {"x": 0}, "threads": [["r x a", "w x a+1"] * 8 for _ in range(3)]})
+    )
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "dpor", "compare", "sb.json", "large.json"),
+            *("--strategies", "none", "--json", "r.json", "--max-seconds", "60"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("[1/2]")
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert "none: interrupted" in out
+    content = json.loads(Path("r.json").read_text())
+    assert content["interrupted"] is True
+    assert [(row["target"], row["exhaustive"]) for row in content["rows"]] == [("sb.json", True), ("large.json", False)]
+
+
+def test_bars_are_drawn_on_powers_of_ten() -> None:
+    measure = next(measure for measure in MEASURES if measure.name == "executions")
+    rows = [row(name, executions=count, verdict="pass") for name, count in (("a", 1000), ("b", 10), ("c", 0))]
+    drawn = chart(rows, measure)
+    assert drawn is not None
+    assert [tick.text for tick in drawn.ticks] == ["1", "10", "100", "1,000"]
+    assert [bar.width for bar in drawn.bars] == [260.0, 86.7, 0.0]
+    assert chart(rows[2:], measure) is None

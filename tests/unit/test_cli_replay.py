@@ -88,7 +88,7 @@ def test_a_schedule_that_does_not_fail_is_not_deterministic(saved: Path) -> None
 
 
 def test_settings_that_are_not_known_are_refused(saved: Path) -> None:
-    edit(saved, settings={"depth": 3})
+    edit(saved, settings={"height": 3})
     done = replay("s.json")
     assert done.exit_code == 2
     assert "settings that this dpor does not know" in done.stderr

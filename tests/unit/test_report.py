@@ -17,8 +17,6 @@ from dpor.report.model import Failure, Report, Verdict
 from dpor.report.progress import Lines, Progress, StatusLine
 from dpor.report.steps import Step
 from dpor.report.text import (
-    comparison_header,
-    comparison_row,
     headline,
     headlines,
     plain,
@@ -216,13 +214,6 @@ def test_every_field_is_documented() -> None:
     assert set(SCHEMA["$defs"]["finding"]["properties"]) == failure
     assert set(SCHEMA["$defs"]["step"]["properties"]) == {field.name for field in attrs.fields(Step)}
     assert set(SCHEMA["$defs"]["finding"]["properties"]["kind"]["enum"]) == {kind.value for kind in Kind}
-
-
-def test_the_table_of_a_comparison_is_aligned() -> None:
-    lines = [comparison_header(), comparison_row(report()), comparison_row(report(exhaustive=True))]
-    assert len({len(line) for line in lines}) == 1
-    assert "3+" in lines[1]
-    assert "3+" not in lines[2]
 
 
 def test_progress_lines_come_at_growing_intervals(capsys: pytest.CaptureFixture[str]) -> None:

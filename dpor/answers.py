@@ -1,0 +1,128 @@
+"""What the commands share: exit codes, errors as one line, writing to standard output and to files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from dpor.errors import DporError, NotDeterministic, UserError
+from dpor.report.text import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+KEEP = Path(".dpor")
+"""Where schedules go unless told otherwise; keeps itself out of version control."""
+
+
+class Exit(IntEnum):
+    """What the process answers."""
+
+    PASS = 0
+    FINDING = 1
+    USAGE = 2
+    INCONCLUSIVE = 3
+    OUR_ERROR = 4
+
+
+EXIT_CODES = """\b
+Exit codes:
+  0  passed: every interleaving was covered and none fails
+  1  a failure was found
+  2  wrong usage, or a target that cannot be loaded
+  3  inconclusive: no failure found, but not everything was covered
+  4  an error of dpor itself"""
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def to_stdout(write: Callable[[], None]) -> None:
+    """Who reads may have seen enough, or the disk may be full: the exit code still tells the verdict."""
+    try:
+        write()
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            click.echo(f"dpor: standard output cannot be written: {error.strerror or error}", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def draw(draw: Callable[[Console], None]) -> None:
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        draw(Console())
+    else:
+        click.echo(plain(draw), nl=False)
+
+
+def keep_folder() -> bool:
+    try:
+        KEEP.mkdir(exist_ok=True)
+        (KEEP / ".gitignore").write_text("*\n")
+    except OSError:
+        return False  # a folder that cannot be written: the failure is shown all the same
+    return True
+
+
+def check_folders(*paths: str | None) -> None:
+    """Before the work is done: can it be written?"""
+    for path in paths:
+        if path is not None and path != "-" and not Path(path).resolve().parent.is_dir():
+            raise UserError(f"{path}: there is no folder {Path(path).resolve().parent}")
+
+
+def write_file(path: str, text: str) -> None:
+    """Where it cannot be written, say so and go on: what is known must not get lost."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        click.echo(f"dpor: {path}: cannot be written: {error.strerror or error}", err=True)
+
+
+# ---------------------------------------------------------------------- errors
+
+
+@contextmanager
+def our_errors(traceback: bool) -> Iterator[None]:
+    """A user's error is one line, one of ours is one line and a file."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    except NotDeterministic as error:
+        end(f"dpor: not deterministic: {error}", Exit.INCONCLUSIVE)
+    except UserError as error:
+        end(f"dpor: {error}", Exit.USAGE)
+    except KeyboardInterrupt:
+        end("dpor: interrupted", Exit.INCONCLUSIVE)
+    except Exception as error:
+        end(_our_fault(error, traceback), Exit.OUR_ERROR)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _our_fault(error: Exception, traceback: bool) -> str:
+    from traceback import format_exception
+
+    text = "".join(format_exception(error))
+    name = "" if isinstance(error, DporError) else f"{type(error).__name__}: "
+    line = f"dpor: an error of dpor itself, please report it: {name}{error}".rstrip()
+    file = KEEP / "internal-error.txt"
+    if not traceback and keep_folder():
+        file.write_text(text, encoding="utf-8")
+        return f"{line}\n  traceback in {file} (or with --traceback)"
+    return f"{line}\n{text}"
+
+
+def end(message: str, code: Exit) -> NoReturn:
+    click.echo(message, err=True)
+    sys.exit(code)

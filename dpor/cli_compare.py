@@ -1,0 +1,108 @@
+"""The command `compare`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from dpor.answers import EXIT_CODES, Exit, check_folders, draw, our_errors, to_stdout, write_file
+from dpor.report.progress import counted
+
+if TYPE_CHECKING:
+    from dpor.comparing import Job
+    from dpor.report.comparison import Comparison, Row
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("targets", nargs=-1)
+@click.option(
+    "--strategies", metavar="A,B,C", help="Which, the one that ratios refer to first. [default: all but random and pct]"
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=5.0,
+    show_default=True,
+    metavar="S",
+    help="For one target under one strategy.",
+)
+@click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows.")
+@click.option("--csv", "csv_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows, one a line.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the tables, with charts.")
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+def compare(
+    targets: tuple[str, ...],
+    strategies: str | None,
+    max_seconds: float,
+    json_: str | None,
+    csv_: str | None,
+    html: str | None,
+    traceback: bool,
+) -> None:
+    """Explore TARGETS (those of the project's workloads, unless given) fully under every strategy, each in a process of
+    its own, and show verdicts, counts, times and memory side by side: one table for each target.
+
+    Of a file of abstract programs, every program is a target. Exit code 4 means that two strategies that finished
+    disagree about a target (or that one of them met an error of dpor); the table then says what differs. Verdicts
+    and runs that were cut short are shown and change no exit code.
+    """
+    with our_errors(traceback):
+        from dpor import comparing
+        from dpor.explorers import STATEFUL, STRATEGIES
+        from dpor.report import comparison
+
+        check_folders(json_, csv_, html)
+        names = [*STRATEGIES, *STATEFUL] if strategies is None else strategies.split(",")
+        jobs = comparing.jobs(targets or comparing.WORKLOADS, names)
+        done, interrupted = _compare(jobs, len(names), max_seconds)
+        if json_ is not None:
+            write_file(json_, comparison.to_json(done, max_seconds, interrupted))
+        if csv_ is not None:
+            write_file(csv_, comparison.to_csv(done))
+        if html is not None:
+            from dpor.report.html import to_html
+
+            write_file(html, to_html(done, max_seconds, interrupted))
+    rows = [row for each in done for row in each.rows]
+    if any(each.agree is False for each in done) or any(row.exit_code == Exit.OUR_ERROR for row in rows):
+        sys.exit(Exit.OUR_ERROR)
+    if interrupted:
+        sys.exit(Exit.INCONCLUSIVE)
+    sys.exit(Exit.USAGE if all(row.report is None for row in rows) else Exit.PASS)
+
+
+def _compare(jobs: Sequence[Job], width: int, max_seconds: float) -> tuple[list[Comparison], bool]:
+    """Run them; show each target when its `width` jobs are done. Also answers whether Ctrl-C cut that short."""
+    from dpor import comparing
+    from dpor.report.comparison import draw_table, progress_line
+
+    done: list[Comparison] = []
+    rows: list[Row] = []
+    interrupted = False
+
+    def show_table() -> None:
+        if rows:
+            each = comparing.compared(rows)
+            done.append(each)
+            rows.clear()
+            to_stdout(lambda: draw(lambda console: draw_table(each, console)))
+
+    with counted(len(jobs)) as count:
+        try:
+            for job in jobs:
+                count.begin(f"{job.title}  {job.strategy}")
+                rows.append(comparing.run(job, max_seconds))
+                count.end(progress_line(rows[-1]))
+                if len(rows) == width:
+                    with count.paused():
+                        show_table()
+        except comparing.Interrupted as cut:
+            rows.append(cut.row)
+            interrupted = True
+        except KeyboardInterrupt:
+            interrupted = True
+    show_table()
+    return done, interrupted

@@ -1,0 +1,238 @@
+"""The same target under several strategies, side by side: as values, as a table for a terminal, as CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import attrs
+
+from dpor.schedule import to_json_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+
+@attrs.frozen
+class Row:
+    """One target under one strategy.
+
+    report    the JSON report of `dpor check` (see schema.json); None if there is none
+    error     why there is none, or what went wrong besides; None: nothing
+    exit_code   of `dpor check`; below 0: the signal that killed it
+    """
+
+    target: str
+    strategy: str
+    report: Mapping[str, Any] | None = None
+    error: str | None = None
+    exit_code: int = 0
+
+    @property
+    def finished(self) -> bool:
+        """Did the search cover everything?"""
+        return self.report is not None and self.error is None and bool(self.report["exhaustive"])
+
+    @property
+    def verdict(self) -> str:
+        """That of the report, or "refused" (the target cannot be explored so), or "died"."""
+        if self.report is None:
+            return "refused" if self.exit_code == 2 else "died"
+        return str(self.report["verdict"])
+
+    @property
+    def notes(self) -> list[str]:
+        """Why it is not finished."""
+        reasons = [] if self.report is None else list(self.report["reasons"])
+        return reasons if self.error is None else [*reasons, self.error]
+
+
+@attrs.frozen
+class Comparison:
+    """All rows of one target, the first strategy first.
+
+    agree    do the strategies that finished agree? None: fewer than two did
+    lines    the same in words: one line, or what differs
+    """
+
+    target: str
+    rows: tuple[Row, ...]
+    agree: bool | None
+    lines: tuple[str, ...]
+
+
+class Measure(NamedTuple):
+    """A number of a report. `shown` writes it for people; `cut`: is it a lower bound where the search was cut short?"""
+
+    name: str
+    of: Callable[[Mapping[str, Any]], float | None]
+    shown: Callable[[float], str] = lambda number: f"{number:,.0f}"
+    cut: bool = True
+
+
+MEASURES: Final = (
+    Measure("choices", lambda report: report["choices"]),
+    Measure("states", lambda report: report["states"]),
+    Measure("matched", lambda report: report["matched"]),
+    Measure("executions", lambda report: report["executions"]),
+    Measure("events", lambda report: report["events"]),
+    Measure("seconds", lambda report: report["seconds"], lambda number: f"{number:,.2f}", cut=False),
+    Measure("MB", lambda report: report["peak_memory_bytes"] / 1e6, cut=False),
+)
+
+STYLES: Final = {"pass": "green", "fail": "red", "inconclusive": "yellow", "refused": "dim", "died": "magenta"}
+
+
+def value(row: Row, measure: Measure) -> str:
+    """The number as it is shown; a + marks one that would have grown.
+
+    >>> value(Row("t", "s", {"exhaustive": False, "executions": 12345}), MEASURES[3])
+    '12,345+'
+    """
+    number = _number(row, measure)
+    if number is None:
+        return "-"
+    return measure.shown(number) + ("+" if measure.cut and not row.finished else "")
+
+
+def ratio(row: Row, first: Row, measure: Measure) -> str:
+    """How many times as much as the first strategy needs; a bound where one of the two was cut short."""
+    number, base = _number(row, measure), _number(first, measure)
+    if row is first or number is None or not base or not (row.finished or first.finished):
+        return ""
+    bound = "" if row.finished and first.finished else "<" if row.finished else ">"
+    return bound + times(number / base)
+
+
+def times(ratio: float) -> str:
+    """A ratio with two or three digits.
+
+    >>> [times(x) for x in (0, 0.00123, 0.5, 1, 12.34, 12345.6)]
+    ['0×', '0.0012×', '0.5×', '1×', '12×', '12,346×']
+    """
+    return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2g}×"
+
+
+def _number(row: Row, measure: Measure) -> float | None:
+    return None if row.report is None else measure.of(row.report)
+
+
+def findings(row: Row) -> str:
+    """How many of each kind.
+
+    >>> findings(Row("t", "s", {"findings": [{"kind": "deadlock"}, {"kind": "assertion"}, {"kind": "assertion"}]}))
+    '1 deadlock, 2 assertion'
+    """
+    if row.report is None:
+        return "-"
+    kinds = [finding["kind"] for finding in row.report["findings"]]
+    return ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)) or "0"
+
+
+def notes(rows: Iterable[Row]) -> list[str]:
+    """Under the table: why which strategies did not finish."""
+    return [f"{row.strategy}: {'; '.join(row.notes)}" for row in rows if row.notes]
+
+
+# ---------------------------------------------------------------------- the terminal
+
+
+def draw_table(comparison: Comparison, console: Console) -> None:
+    """A table with a column for each strategy, what kept some from finishing, and whether they agree."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = comparison.rows
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=Text(comparison.target, "bold"), title_justify="left")
+    table.add_column("")
+    for row in rows:
+        table.add_column(Text(row.strategy), justify="right")
+    table.add_row("verdict", *[Text(row.verdict, STYLES[row.verdict]) for row in rows])
+    table.add_row("findings", *[Text(findings(row)) for row in rows])
+    for measure in MEASURES:
+        table.add_row(measure.name, *[_cell(row, rows[0], measure) for row in rows])
+    console.print(table)
+    for note in notes(rows):
+        console.print(Text(f"  {note}", "dim"), soft_wrap=True)
+    for line in comparison.lines:
+        console.print(Text(f"  {line}", "bold red" if comparison.agree is False else ""), soft_wrap=True)
+    console.print()
+
+
+def _cell(row: Row, first: Row, measure: Measure) -> Text:
+    from rich.text import Text
+
+    text = Text(value(row, measure))
+    if times := ratio(row, first, measure):
+        text.append(f" {times}", "dim")
+    return text
+
+
+def progress_line(row: Row) -> str:
+    """One finished run, for a log."""
+    if row.report is None:
+        return f"{row.target}  {row.strategy}: {row.error}"
+    executions, seconds = row.report["executions"], row.report["seconds"]
+    return f"{row.target}  {row.strategy}: {row.verdict}, {executions:,} executions, {seconds:.2f} s"
+
+
+# ---------------------------------------------------------------------- files
+
+COLUMNS: Final = (
+    "verdict",
+    "exhaustive",
+    "choices",
+    "states",
+    "matched",
+    "executions",
+    "blocked",
+    "events",
+    "replayed",
+    "outcomes",
+    "deadlocks",
+    "seconds",
+    "peak_memory_bytes",
+)
+
+
+def to_csv(comparisons: Iterable[Comparison]) -> str:
+    """A line for each target and strategy, under the names of the JSON report."""
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(["target", "strategy", *COLUMNS, "findings", "reasons", "error"])
+    for row in (row for comparison in comparisons for row in comparison.rows):
+        report = row.report or {}
+        cells = [report.get(name) for name in COLUMNS]
+        reasons = "; ".join(report.get("reasons", ()))
+        lines.writerow([row.target, row.strategy, *cells, len(report.get("findings", ())), reasons, row.error])
+    return out.getvalue()
+
+
+def to_json(comparisons: Sequence[Comparison], max_seconds: float, interrupted: bool) -> str:
+    """The text of the comparison's JSON file (see comparison.schema.json)."""
+    return to_json_text(
+        {
+            "schema": 1,
+            "max_seconds": max_seconds,
+            "interrupted": interrupted,
+            "rows": [
+                {
+                    **(row.report or {}),
+                    "target": row.target,
+                    "strategy": row.strategy,
+                    "error": row.error,
+                    "exit_code": row.exit_code,
+                }
+                for comparison in comparisons
+                for row in comparison.rows
+            ],
+            "agreement": [
+                {"target": comparison.target, "agree": comparison.agree, "lines": list(comparison.lines)}
+                for comparison in comparisons
+            ],
+        }
+    )
