@@ -10,13 +10,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol, TypeAlias, Unpack
 
 import attrs
 
-from dpor.errors import FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
+from dpor.errors import BadTarget, FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
 from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STRATEGIES, Explorer, Stats
 from dpor.findings.explain import ExplainingSystem, explain, matching, tell, unexplained
 from dpor.findings.minimise import Minimised, switches
@@ -52,6 +53,10 @@ EXPLAINING_SECONDS = 15.0
 
 class Checkable(ExplainingSystem, Protocol):
     """A system with all that a check needs."""
+
+    def aloud(self) -> AbstractContextManager[None]:
+        """What the program prints meanwhile is not kept back."""
+        ...
 
     def sources(self) -> Mapping[str, str]:
         """The files that its behaviour comes from, with their SHA-256."""
@@ -95,11 +100,13 @@ def replay(schedule: str | os.PathLike[str] | SavedSchedule, target: Target | No
 
 
 def open_target(target: Target, options: Options, facts: Any = None) -> Checkable:
-    """The system for a target. Raises `BadTarget`, `BadProgram`."""
+    """The system for a target. Raises `UserError` (`BadTarget`, `BadProgram`)."""
     given = target if callable(target) else os.fspath(target)
     if isinstance(given, str) and _is_model(given):
         return _ModelTarget(given, options)
 
+    if options.name is not None:
+        raise UserError(f"--name {options.name}: only programs of .json and .jsonl files have such names; take it away")
     from dpor.runtime.options import RuntimeOptions
     from dpor.runtime.program import PythonSystem
 
@@ -120,13 +127,16 @@ def _beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:
 
 
 def _is_model(target: Target) -> bool:
+    if not callable(target) and not isinstance(target, (str, os.PathLike)):
+        raise BadTarget(f"a target is a callable or a string such as 'path/file.py::name', not {target!r}")
     return not callable(target) and Path(os.fspath(target)).suffix in (".json", ".jsonl")
 
 
 def target_name(target: Target, options: Options) -> str:
     """The target as reports name it."""
     if callable(target):
-        return f"{getattr(target, '__module__', '?')}:{getattr(target, '__qualname__', repr(target))}"
+        named = target if hasattr(target, "__qualname__") else type(target)
+        return f"{getattr(named, '__module__', '?')}:{getattr(named, '__qualname__', '?')}"
     name = os.fspath(target)
     return f"{name} {options.name}" if options.name else name
 
@@ -137,6 +147,9 @@ class _ModelTarget:
     def __init__(self, path: str, options: Options) -> None:
         from dpor.model import AbstractSystem, load
 
+        for name in ("timeouts", "timeout_limit", "instrument"):
+            if getattr(options, name) != getattr(Options(), name):
+                raise UserError(f"--{name.replace('_', '-')} means nothing for an abstract program; take it away")
         self._path = path
         self._system = system = AbstractSystem(load(path, options.name), options.max_steps)
         self.run, self.outcome_text = system.run, system.outcome_text
@@ -150,6 +163,9 @@ class _ModelTarget:
                 for event in self._system.describe(trace)
             )
         )
+
+    def aloud(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def sources(self) -> Mapping[str, str]:
         from hashlib import sha256
@@ -510,10 +526,13 @@ class Replay:
         """
         saved = self.saved
         saved.check_sources()
+        if not _is_model(self.target):
+            saved.check_python()
         system = open_target(self.target, self.options, saved.facts)
         trace = Trace()
         if debug is not None:
-            run = debug(lambda: self._follow(system, trace), system.sources())
+            with system.aloud():
+                run = debug(lambda: self._follow(system, trace), system.sources())
             return self._shown(system, trace, run)
         beat = _beat_of(self.target)
         run = self._follow(system, trace)
@@ -522,11 +541,16 @@ class Replay:
 
     def _shown(self, system: Checkable, trace: Trace, run: Run) -> Failure:
         saved = self.saved
+        if len(trace) < len(saved.schedule):
+            raise NotDeterministic(
+                f"the schedule has {len(saved.schedule)} events, but the program ended after {len(trace)}:"
+                f" {_told(run.findings)}"
+            )
         found = matching(run.findings, saved.finding)
         if found is None:
             raise NotDeterministic(
-                f"the schedule was followed to its end, but this time {_told(run.findings)}; it was saved for"
-                f" {saved.finding.message}"
+                f"the schedule was followed to its end, and this time {_told(run.findings)}; it was saved for"
+                f" {_first_line(saved.finding)}"
             )
         small = Minimised(saved.schedule, switches(saved.schedule), least=False)
         return attrs.evolve(tell(system, trace, run, found, small), saved=saved)
@@ -542,4 +566,8 @@ class Replay:
 
 
 def _told(findings: Iterable[Finding]) -> str:
-    return "; ".join(finding.message.split("\n", 1)[0] for finding in findings) or "nothing failed"
+    return "; ".join(map(_first_line, findings)) or "nothing failed"
+
+
+def _first_line(finding: Finding) -> str:
+    return finding.message.split("\n", 1)[0]

@@ -30,6 +30,7 @@ class ProgramDebugger(pdb.Pdb):
     def __init__(self, files: Collection[str]) -> None:
         super().__init__(nosigint=True)
         self._files = frozenset(files)
+        self._keyboard: IO[str] = sys.stdin
         self._terminal: IO[str] = sys.stdout
         self._begun = False
         self.left = False
@@ -71,14 +72,15 @@ class ProgramDebugger(pdb.Pdb):
         super().user_line(frame)
 
     def cmdloop(self, intro: Any = None) -> None:
-        # While the program runs, its printing is kept apart; ours must reach the terminal. And what the user calls here
-        # of the program must not take steps of the schedule.
-        kept, sys.stdout = sys.stdout, self._terminal
+        # While the program runs, its input is empty and its output may be kept back; ours are the terminal's. And what
+        # the user calls here of the program must not take steps of the schedule.
+        kept = sys.stdin, sys.stdout
+        sys.stdin, sys.stdout = self._keyboard, self._terminal
         try:
             with control.atomic():
                 super().cmdloop(intro)
         finally:
-            sys.stdout = kept
+            sys.stdin, sys.stdout = kept
 
     def do_quit(self, arg: str) -> bool:
         """q(uit)

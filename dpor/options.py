@@ -32,7 +32,7 @@ def _at_least(
         if value is None and or_none:
             return
         number: Any = value
-        if not isinstance(value, kind) or isinstance(value, bool) or number < least:
+        if not isinstance(value, kind) or isinstance(value, bool) or not least <= number < float("inf"):
             raise UserError(f"{attribute.name} must be a number of {least} or more, not {value!r}")
 
     return check

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -26,14 +27,16 @@ from dpor.system import STOP, Chooser
 
 FORMAT = "dpor schedule"
 SCHEMA = 1
+LARGEST = 100_000_000
+"""Bytes of a schedule file: none of ours comes near."""
 
 
 @attrs.frozen
 class Source:
     """A source file as it was: the hash of its text, and eight hexadecimal digits for each line."""
 
-    sha256: str
-    lines: str
+    sha256: str = attrs.field(validator=attrs.validators.instance_of(str))
+    lines: str = attrs.field(validator=attrs.validators.instance_of(str))
 
     @classmethod
     def of(cls, text: bytes) -> Source:
@@ -92,10 +95,12 @@ class SavedSchedule:
         import json
 
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            with open(path, "rb") as file:
+                text = file.read(LARGEST + 1)
+            content = json.loads(text) if len(text) <= LARGEST else None
         except OSError as error:
             raise BadSchedule(f"{path}: cannot be read: {error.strerror or error}") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadSchedule(f"{path}: not a schedule file: {error}") from error
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise BadSchedule(f'{path}: not a schedule file (no "format": "{FORMAT}" in it)')
@@ -115,6 +120,9 @@ class SavedSchedule:
         schedule = tuple(content["schedule"])
         if not all(type(action) is int and action >= 0 for action in schedule):
             raise ValueError("the schedule is not a list of numbers")
+        seed = content["hash_seed"]
+        if seed is not None and not (isinstance(seed, str) and seed.isdecimal() and int(seed) < 1 << 32):
+            raise ValueError(f"{seed!r} is no hash seed")
         return cls(
             target=str(content["target"]),
             name=content["name"],
@@ -134,6 +142,15 @@ class SavedSchedule:
                 bool(finding["needs_timeout"]),
             ),
         )
+
+    def check_python(self) -> None:
+        """Raise `BadSchedule` if it was made by another Python, whose library may do other things."""
+        mine, its = sys.version.split()[0], self.python
+        if its.split(".")[:2] != mine.split(".")[:2]:
+            raise BadSchedule(
+                f"the schedule was made with Python {its}, and this is {mine}: replay it with that, or run dpor check"
+                " again for a new schedule"
+            )
 
     def check_sources(self) -> None:
         """Raise `BadSchedule` if a source is not what it was, saying what changed."""

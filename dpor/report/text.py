@@ -22,6 +22,8 @@ WIDEST_VALUE = 60
 LONGEST_BLOCK = 12
 """Consecutive events of one thread to show; of longer ones the middle is left out (unless verbose)."""
 LONGEST_OUTPUT = 40
+LONGEST_LINE = 300
+"""Characters of a message or of a line that was printed (unless verbose)."""
 COLOURS = ("cyan", "magenta", "green", "blue", "yellow", "bright_red")
 PLAIN_WIDTH = 400
 
@@ -69,7 +71,7 @@ def headline(failure: Failure, word: str = "FAILED") -> str:
     >>> headline(Failure(kind=Kind.ASSERTION, message="AssertionError: hits is 1", thread="main", file="c.py", line=20))
     'FAILED  AssertionError in main at c.py:20: hits is 1'
     """
-    first = failure.message.split("\n", 1)[0]
+    first = short(failure.message.split("\n", 1)[0])
     place = f" at {place_of(failure.file, failure.line)}" if failure.file else ""
     timeout = "   (only if a wait times out)" if failure.needs_timeout else ""
     if failure.kind in (Kind.ASSERTION, Kind.EXCEPTION):
@@ -78,6 +80,15 @@ def headline(failure: Failure, word: str = "FAILED") -> str:
     if failure.kind is Kind.DEADLOCK:
         return f"{word}  deadlock: no thread can go on{timeout}"
     return f"{word}  {failure.kind.value} in {failure.thread}{place}: {first}{timeout}"
+
+
+def short(text: str, longest: int = LONGEST_LINE) -> str:
+    """The text, cut where it is too long.
+
+    >>> short("abcdefgh", 6)
+    'abc...'
+    """
+    return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def place_of(file: str | None, line: int | None) -> str:
@@ -155,7 +166,7 @@ def show_failure(failure: Failure, console: Console, *, verbose: bool = False, t
             _line(console, f"  | ... {len(lines) - LONGEST_OUTPUT} lines before")
             lines = lines[-LONGEST_OUTPUT:]
         for line in lines:
-            _line(console, f"  | {line}")
+            _line(console, f"  | {line if verbose else short(line)}")
     if failure.occurrences > 1:
         _line(console, f"  Seen in {failure.occurrences:,} executions.")
 
@@ -214,7 +225,7 @@ def _shortened(block: tuple[Step, ...]) -> Iterator[Step | int]:
 def _cells(step: Step, steps: tuple[Step, ...], colour: str, verbose: bool) -> list[Text]:
     from rich.text import Text
 
-    value = step.value if verbose or len(step.value) <= WIDEST_VALUE else step.value[: WIDEST_VALUE - 3] + "..."
+    value = step.value if verbose else short(step.value, WIDEST_VALUE)
     return [
         Text(step.thread, style=colour),
         Text(place_of(step.file, step.line), style="dim"),

@@ -381,9 +381,13 @@ def _decide() -> GuestThread | None:
         _ending = Ending.CUT
         limit(_why_cut())
         return None
-    action = _choose(enabled)
-    if action == STOP and yielding:
-        action = _choose(yielding)
+    try:
+        action = _choose(enabled)
+        if action == STOP and yielding:
+            action = _choose(yielding)
+    except Exception as error:  # not for the program, in whose greenlet the search is asked
+        _error = error
+        return None
     if action == STOP:
         _ending = Ending.STOPPED
         return None

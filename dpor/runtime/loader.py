@@ -186,14 +186,18 @@ class Loader:
             name = f"__target_{name}__"
         if "." in name:
             return self.load_name(name)
-        spec = importlib.util.spec_from_file_location(name, file)
-        assert spec is not None
         loader = _InstrumentingLoader(self, name, str(file))
-        spec.loader = loader
+        spec = importlib.util.spec_from_file_location(name, file, loader=loader)
+        assert spec is not None
         module = importlib.util.module_from_spec(spec)
         self._enter(name, module)
         loader.exec_module(module)
         return module
+
+    def exists(self, package: str) -> bool:
+        """Can a package or module of this name be imported?"""
+        top = package.partition(".")[0]
+        return package in self.modules or (top.isidentifier() and importlib.util.find_spec(top) is not None)
 
     def include(self, name: str) -> None:
         """Take the module's top package as the program's."""
@@ -252,7 +256,8 @@ class Loader:
         try:
             guest = GuestModule(module, importlib.util.decode_source(content), path)
         except SyntaxError as error:
-            raise BadTarget(f"{path}:{error.lineno}: {error.msg}") from None
+            place = path if error.lineno is None else f"{path}:{error.lineno}"
+            raise BadTarget(f"{place}: {error.msg}") from None
         except ValueError as error:
             raise BadTarget(f"{path}: {error}") from None
         self._files.add(path)

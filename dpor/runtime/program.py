@@ -12,11 +12,12 @@ import io
 import sys
 import traceback
 import types
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpor.errors import BadTarget, InternalError, Unfinished, UserError
+from dpor.errors import BadSchedule, BadTarget, InternalError, Unfinished, UserError
 from dpor.outcome import Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
@@ -52,8 +53,11 @@ class PythonSystem:
         self.options = options or RuntimeOptions()
         self._search = control.Search()
         if facts:
-            self._search.facts.update(_thawed(fact) for fact in facts["facts"])
-            self._search.numbers.update({(parent, nth): number for parent, nth, number in facts["threads"]})
+            try:
+                self._search.facts.update(_thawed(fact) for fact in facts["facts"])
+                self._search.numbers.update({(parent, nth): number for parent, nth, number in facts["threads"]})
+            except (TypeError, KeyError, ValueError) as error:
+                raise BadSchedule(f"the facts of the schedule are damaged: {error}") from error
         self._stdlib = stdlib
         stdlib.begin_search()
         self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
@@ -64,6 +68,9 @@ class PythonSystem:
         self._returned: Hashable = None
         self._sink = _Sink()
         self._load()
+        for package in instrument:
+            if not self._loader.exists(package):
+                raise UserError(f"--instrument {package}: there is no such package")
 
     # ------------------------------------------------------------------ loading
 
@@ -221,6 +228,10 @@ class PythonSystem:
         run = self._run(trace, _first_enabled, recording)
         return Explained(recording.steps(), self._sink.kept(), tuple(run.findings))
 
+    def aloud(self) -> AbstractContextManager[None]:
+        """What the program prints meanwhile is not kept back."""
+        return self._sink.aloud()
+
     def sources(self) -> Mapping[str, str]:
         """The program's files, with their SHA-256."""
         return dict(self._loader.sources)
@@ -301,41 +312,68 @@ def _deadlock(stuck: list[control.Stuck]) -> Finding:
     )
 
 
+MOST_OUTPUT = 1_000_000
+"""Bytes of one run's printing that are kept; what comes after them is counted."""
+
+
 class _Sink:
-    """Where the program's printing goes: nowhere, or for the run that is shown, here."""
+    """Where the program's printing goes: nowhere; for the run that is shown, here; in the debugger, out."""
 
     def __init__(self) -> None:
-        self._text: io.StringIO | None = None
+        self._kept: _Kept | None = None
+        self._aloud = False
 
     def keep(self) -> None:
-        self._text = io.StringIO()
+        self._kept = _Kept()
 
     def kept(self) -> str:
-        text = self._text.getvalue() if self._text is not None else ""
-        self._text = None
-        return text
+        kept, self._kept = self._kept, None
+        return "" if kept is None else kept.text()
 
-    def quiet(self) -> _Quiet:
-        return _Quiet(self._text if self._text is not None else _Nowhere())
+    @contextmanager
+    def aloud(self) -> Iterator[None]:
+        self._aloud = True
+        try:
+            yield
+        finally:
+            self._aloud = False
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """For the length of a run: new streams, whatever the program does with them. There is no input."""
+        before = sys.stdin, sys.stdout, sys.stderr
+        sys.stdin = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+        if not self._aloud:
+            sys.stdout, sys.stderr = self._stream(), self._stream()
+        try:
+            yield
+        finally:
+            sys.stdin, sys.stdout, sys.stderr = before
+
+    def _stream(self) -> io.TextIOWrapper:
+        to: Any = self._kept or _Nowhere()
+        return io.TextIOWrapper(to, "utf-8", "backslashreplace", write_through=to is self._kept)
 
 
-class _Nowhere(io.TextIOBase):
-    def write(self, text: str) -> int:
-        return len(text)
+class _Nowhere(io.RawIOBase):
+    def write(self, data: Any) -> int:
+        return len(data)
 
     def writable(self) -> bool:
         return True
 
 
-class _Quiet:
-    """Redirects standard output and error for the length of a run."""
+class _Kept(_Nowhere):
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._lost = 0
 
-    def __init__(self, to: Any) -> None:
-        self._to = to
+    def write(self, data: Any) -> int:
+        taken = data[: max(0, MOST_OUTPUT - len(self._data))]
+        self._data += taken
+        self._lost += len(data) - len(taken)
+        return len(data)
 
-    def __enter__(self) -> None:
-        self._old = sys.stdout, sys.stderr
-        sys.stdout = sys.stderr = self._to
-
-    def __exit__(self, *_: object) -> None:
-        sys.stdout, sys.stderr = self._old
+    def text(self) -> str:
+        more = f"\n... and {self._lost:,} bytes more\n" if self._lost else ""
+        return self._data.decode("utf-8", "backslashreplace") + more

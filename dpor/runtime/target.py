@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 import types
@@ -44,21 +45,18 @@ class NamedTarget:
         return found  # type: ignore[no-any-return]
 
 
-class ClosureTarget:
-    """A function of the host: its instrumented code, with the closure and defaults that it had, as the program would
-    have them (see `dpor.runtime.guests`)."""
+class HostTarget:
+    """A callable of the host: the instrumented code, with the closure, the defaults, the object and the arguments that
+    it had, as the program would have them (see `dpor.runtime.guests`)."""
 
-    def __init__(self, function: types.FunctionType, module: types.ModuleType, loader: Loader) -> None:
-        self._function = function
+    def __init__(self, target: Callable[[], object], module: types.ModuleType, loader: Loader) -> None:
+        self._target = target
         self._module = module
         self._loader = loader
         self.function()
 
     def function(self) -> Callable[[], object]:
-        guests = Guests(self._module, self._loader)
-        made = guests.function(self._function)
-        assert made is not None
-        return made
+        return Guests(self._module, self._loader).value(self._target)  # type: ignore[no-any-return]
 
 
 def open_target(target: str | Callable[[], object], loader: Loader) -> Target:
@@ -71,11 +69,14 @@ def open_target(target: str | Callable[[], object], loader: Loader) -> Target:
         if not file.is_file():
             raise BadTarget(f"{target}: there is no file {path}")
         if not name:
-            raise BadTarget(f"{target}: name a function after the ::")
+            raise BadTarget(f"{target}: name a function after the ::, as in {path}::main")
         return NamedTarget(loader.load_file(file), name, target)
     module, separator, name = target.partition(":")
     if not separator or not name or not module:
-        raise BadTarget(f"{target}: a target is path/file.py::name, package.module:name, or a .json or .jsonl file")
+        hint = f" (as in {target}::main)" if Path(target).is_file() else ""
+        raise BadTarget(
+            f"{target}: a target is path/file.py::name{hint}, package.module:name, or a .json or .jsonl file"
+        )
     return NamedTarget(_module(module, loader, target), name, target)
 
 
@@ -98,19 +99,33 @@ def _module(name: str, loader: Loader, text: str) -> types.ModuleType:
 
 
 def _of_callable(target: Callable[[], object], loader: Loader) -> Target:
-    name = getattr(target, "__qualname__", repr(target))
-    if inspect.ismethod(target) or not isinstance(target, types.FunctionType):
-        raise BadTarget(f"{name}: a target is a plain function (wrap it in one: def scenario(): ...)")
+    code = _code_behind(target)
+    name = getattr(target, "__qualname__", getattr(code, "__qualname__", repr(target)))
+    if code is None:
+        raise BadTarget(f"{name}: a target is written in Python (wrap it: def scenario(): ...)")
     _check_callable(target, name)
-    file = Path(target.__code__.co_filename)
+    file = Path(
+        code.__code__.co_filename if isinstance(code, types.FunctionType) else inspect.getsourcefile(code) or ""
+    )
     if not file.is_file():
         raise BadTarget(f"{name}: its source {file} cannot be read, so it cannot be instrumented")
-    module = loader.load_host_file(file, target.__module__)
-    if loader.code_at(target.__code__) is None:
+    module = loader.load_host_file(file, code.__module__)
+    if isinstance(code, types.FunctionType) and loader.code_at(code.__code__) is None:
         raise BadTarget(f"{name}: it was not found in {file} any more; was the file changed after it was imported?")
-    if "<locals>" not in name and not target.__closure__ and name.isidentifier() and hasattr(module, name):
+    if target is code and not getattr(code, "__closure__", None) and name.isidentifier() and hasattr(module, name):
         return NamedTarget(module, name, name)
-    return ClosureTarget(target, module, loader)
+    return HostTarget(target, module, loader)
+
+
+def _code_behind(target: Any) -> types.FunctionType | type | None:
+    """The function or class that is called in the end; None if it is written in C."""
+    while isinstance(target, (functools.partial, types.MethodType)):
+        target = target.func if isinstance(target, functools.partial) else target.__func__
+    if isinstance(target, types.FunctionType):
+        return target
+    kind = target if isinstance(target, type) else type(target)
+    call = inspect.getattr_static(kind, "__init__" if kind is target else "__call__", None)
+    return kind if isinstance(call, types.FunctionType) else None
 
 
 def _instance(owner: type, text: str) -> object:

@@ -6,9 +6,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from click.testing import CliRunner, Result
 
@@ -103,3 +105,68 @@ def test_it_runs_with_the_hash_seed_that_it_was_saved_with(saved: Path) -> None:
     assert done.returncode == 1
     starts = done.stderr.count("| site")
     assert starts == 3  # first start, with seed 0, with seed 5
+
+
+def test_a_schedule_with_more_events_than_the_program_makes(saved: Path) -> None:
+    edit(saved, schedule=[*json.loads(saved.read_text())["schedule"], 0, 1])
+    done = replay("s.json")
+    assert done.exit_code == 3
+    assert "the schedule has 11 events, but the program ended after 9: AssertionError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"\x80\x81", b"[" * 100_000, b'{"format": "dpor schedule", "schema": 1', b"", b'"dpor schedule"', b"null"],
+)
+def test_a_file_of_anything_else_is_one_line(saved: Path, text: bytes) -> None:
+    saved.write_bytes(text)
+    done = replay("s.json")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("dpor: s.json: not a schedule file")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"hash_seed": "many"}, {"hash_seed": -1}, {"sources": {"racy.json": {"sha256": 1, "lines": None}}}],
+)
+def test_a_field_that_is_no_such_thing(saved: Path, changes: dict[str, Any]) -> None:
+    edit(saved, **changes)
+    done = replay("s.json")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("dpor: s.json: a damaged schedule file: ")
+    assert done.stderr.count("\n") == 1
+
+
+def lost() -> None:
+    """A Python target."""
+    hits = [0]
+
+    def hit() -> None:
+        try:
+            hits[0] += 1
+        except BaseException:
+            hits.append(0)
+
+    threads = [threading.Thread(target=hit) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert hits == [2]
+
+
+def test_python_schedules_that_do_not_fit() -> None:
+    good = dpor.check(lost).findings[0].saved
+    assert good is not None
+    with pytest.raises(dpor.BadSchedule, match=r"made with Python 2.7.18, and this is 3\."):
+        dpor.replay(attrs.evolve(good, python="2.7.18"), lost)
+    with pytest.raises(dpor.BadSchedule, match="the facts of the schedule are damaged"):
+        dpor.replay(attrs.evolve(good, facts={"facts": 3}), lost)
+    schedule = good.schedule
+    with pytest.raises(dpor.NotDeterministic, match="but the program ended after"):
+        dpor.replay(attrs.evolve(good, schedule=(*schedule, 0)), lost)
+    with pytest.raises(dpor.NotDeterministic, match="the schedule ends after 3 events"):  # and not in the program
+        dpor.replay(attrs.evolve(good, schedule=schedule[:3]), lost)
+    with pytest.raises(dpor.NotDeterministic, match="event 3: the schedule runs thread 7, which cannot run here"):
+        dpor.replay(attrs.evolve(good, schedule=(*schedule[:2], 7, *schedule[3:])), lost)
