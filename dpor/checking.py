@@ -13,13 +13,14 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol, TypeAlias, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import attrs
 
 from dpor.errors import BadTarget, FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
 from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STRATEGIES, Explorer, Stats
-from dpor.findings.explain import ExplainingSystem, explain, matching, tell, unexplained
+from dpor.findings.data_races import RaceDetector
+from dpor.findings.explain import Checkable, explain, matching, tell, unexplained
 from dpor.findings.minimise import Minimised, switches
 from dpor.memory import peak_memory, resident_memory
 from dpor.operations import Action
@@ -51,28 +52,6 @@ EXPLAINING_SECONDS = 15.0
 """For one finding, all in all; then it is reported as it was seen."""
 
 
-class Checkable(ExplainingSystem, Protocol):
-    """A system with all that a check needs."""
-
-    def aloud(self) -> AbstractContextManager[None]:
-        """What the program prints meanwhile is not kept back."""
-        ...
-
-    def sources(self) -> Mapping[str, str]:
-        """The files that its behaviour comes from, with their SHA-256."""
-        ...
-
-    def versions(self) -> Mapping[str, str]: ...
-
-    def outcome_text(self, outcome: Any) -> str:
-        """An outcome of its runs in words."""
-        ...
-
-    def facts(self) -> Any:
-        """What the search has learnt about the program (as JSON), so that a replay can rely on the same."""
-        ...
-
-
 def check(target: Target, options: Options | None = None, **changes: Unpack[OptionArguments]) -> Report:
     """Explore every interleaving of the target, a callable without arguments that starts threads.
 
@@ -101,6 +80,11 @@ def replay(schedule: str | os.PathLike[str] | SavedSchedule, target: Target | No
 
 def open_target(target: Target, options: Options, facts: Any = None) -> Checkable:
     """The system for a target. Raises `UserError` (`BadTarget`, `BadProgram`)."""
+    system = _open(target, options, facts)
+    return RaceDetector(system) if options.races else system
+
+
+def _open(target: Target, options: Options, facts: Any) -> Checkable:
     given = target if callable(target) else os.fspath(target)
     if isinstance(given, str) and _is_model(given):
         return _ModelTarget(given, options)
@@ -152,7 +136,7 @@ class _ModelTarget:
                 raise UserError(f"--{name.replace('_', '-')} means nothing for an abstract program; take it away")
         self._path = path
         self._system = system = AbstractSystem(load(path, options.name), options.max_steps)
-        self.run, self.outcome_text = system.run, system.outcome_text
+        self.run, self.outcome_text, self.is_memory = system.run, system.outcome_text, system.is_memory
         self.state, self.pending, self.sync_states = system.state, system.pending, system.sync_states
         self.changes_data, self.livelock, self.lasting = system.changes_data, system.livelock, system.lasting
 
@@ -194,6 +178,8 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
         if options.max_executions is None and options.max_seconds is None:
             raise UserError(f"--strategy {name} never ends: give --max-executions or --max-seconds")
         return lambda system: SAMPLERS[name](system, options.seed, options.depth)
+    if name in STATEFUL and options.races:
+        raise UserError(f"--races needs a search that visits every trace, and {name} does not; take another strategy")
     return STRATEGIES[name] if name in STRATEGIES else lambda system: _stateful(name, system)
 
 
@@ -459,6 +445,7 @@ class Session:
                 "max_steps": options.max_steps,
                 "timeouts": options.timeouts.value,
                 "timeout_limit": options.timeout_limit,
+                "races": options.races,
                 "instrument": list(options.instrument),
             },
             facts=system.facts(),
@@ -468,7 +455,13 @@ class Session:
             schedule=failure.schedule,
             threads=failure.threads,
             finding=Finding(
-                failure.kind, failure.message, failure.thread, failure.file, failure.line, failure.needs_timeout
+                failure.kind,
+                failure.message,
+                failure.thread,
+                failure.file,
+                failure.line,
+                failure.needs_timeout,
+                other=failure.other,
             ),
         )
 

@@ -147,6 +147,12 @@ def cli() -> None:
     help="With --timeouts any: how often one call of a thread may time out in one execution.",
 )
 @click.option(
+    "--races",
+    is_flag=True,
+    help="Data races are failures, too: two threads access the same field, global or element, one of them writes, and"
+    " no lock, event, start or join orders them.",
+)
+@click.option(
     "--instrument",
     multiple=True,
     metavar="PKG",

@@ -79,6 +79,19 @@ class Rule(Protocol):
 
     def enabled(self, states: States, thread: ThreadId) -> bool: ...
 
+    @property
+    def takes(self) -> tuple[int, ...]:
+        """Synchronisation: all that threads did before they *gave* an object happens before what a thread does after it
+        *took* it. Which objects this operation takes, by their numbers, if it succeeds."""
+        ...
+
+    @property
+    def gives(self) -> tuple[int, ...]: ...
+
+    def succeeded(self, effect: Effect) -> bool:
+        """Did it do what it is for? (Not so a try on a lock that is held, or a wait whose time was up.)"""
+        ...
+
     def apply(self, states: States, thread: ThreadId) -> Effect:
         """Called only where `enabled` holds."""
         ...

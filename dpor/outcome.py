@@ -30,6 +30,8 @@ class Finding:
     file, line   where, in the program's source; None where there is no source
     needs_timeout   the failure occurs only if a timed wait times out
     details   further lines for the text report: traceback, who holds what
+    other     of a data race: the second place, as "file:line"
+    events    of a data race: the numbers of the two events in its run
     """
 
     kind: Kind
@@ -39,11 +41,13 @@ class Finding:
     line: int | None = None
     needs_timeout: bool = False
     details: tuple[str, ...] = ()
+    other: str | None = None
+    events: tuple[int, int] | None = attrs.field(default=None, eq=False)
 
     @property
     def group(self) -> tuple[object, ...]:
         """Findings of one kind at one place are shown once."""
-        return (self.kind, self.file, self.line, self.message if self.line is None else None)
+        return (self.kind, self.file, self.line, self.other, self.message if self.line is None else None)
 
 
 def digest(value: Hashable) -> str:

@@ -52,7 +52,8 @@ class SavedSchedule:
     """What a schedule file holds.
 
     target, name   as given to the check
-    settings       the options that change what an event is: strategy, max_steps, timeouts, timeout_limit, instrument
+    settings       the options that change what an event is: strategy, max_steps, timeouts, timeout_limit, instrument,
+                   races
     facts          what the search had learnt about the program and relied on (opaque; the system's own)
     hash_seed      PYTHONHASHSEED; None if hashes were random
     python         the version that made it
@@ -82,6 +83,7 @@ class SavedSchedule:
             "file": self.finding.file,
             "line": self.finding.line,
             "needs_timeout": self.finding.needs_timeout,
+            "other": self.finding.other,
         }
         content = {"format": FORMAT, "schema": SCHEMA, **attrs.asdict(self), "finding": finding}
         try:
@@ -140,6 +142,7 @@ class SavedSchedule:
                 finding["file"],
                 finding["line"],
                 bool(finding["needs_timeout"]),
+                other=finding.get("other"),
             ),
         )
 

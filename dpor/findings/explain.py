@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 import attrs
 
 from dpor.errors import InternalError, NotDeterministic
 from dpor.findings.minimise import Minimised, minimise
 from dpor.findings.racing import RacingPair, racing_pair
-from dpor.operations import Action
+from dpor.operations import Action, Location
 from dpor.outcome import Finding
 from dpor.report.model import Failure
 from dpor.report.steps import Explained, Step
@@ -26,6 +27,32 @@ class ExplainingSystem(System, Protocol):
         ...
 
 
+class Checkable(ExplainingSystem, Protocol):
+    """A system with all that a check needs."""
+
+    def aloud(self) -> AbstractContextManager[None]:
+        """What the program prints meanwhile is not kept back."""
+        ...
+
+    def sources(self) -> Mapping[str, str]:
+        """The files that its behaviour comes from, with their SHA-256."""
+        ...
+
+    def versions(self) -> Mapping[str, str]: ...
+
+    def is_memory(self, location: Location) -> bool:
+        """Is it a location of data, not of a lock or the like?"""
+        ...
+
+    def outcome_text(self, outcome: Any) -> str:
+        """An outcome of its runs in words."""
+        ...
+
+    def facts(self) -> Any:
+        """What the search has learnt about the program (as JSON), so that a replay can rely on the same."""
+        ...
+
+
 def unexplained(finding: Finding, schedule: Sequence[Action]) -> Failure:
     """The finding as it was seen, where nothing more can be had."""
     return Failure(
@@ -36,6 +63,7 @@ def unexplained(finding: Finding, schedule: Sequence[Action]) -> Failure:
         line=finding.line,
         needs_timeout=finding.needs_timeout,
         details=finding.details,
+        other=finding.other,
         schedule=tuple(schedule),
     )
 
@@ -60,7 +88,7 @@ def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
 
 def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small: Minimised) -> Failure:
     """Describe this run, with the race to look at marked."""
-    pair = racing_pair(system, trace, run, found)
+    pair = racing_pair(system, trace, run, found) if found.events is None else RacingPair(*found.events)
     explained = system.describe(trace)
     if len(explained.steps) != len(trace):
         raise InternalError(f"{len(trace)} events were told as {len(explained.steps)} steps")

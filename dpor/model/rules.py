@@ -53,6 +53,10 @@ class Unlock(BaseRule):
 
     name = "unlock"
     modes = (WRITE,)
+    gives = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect((None,), (WRITE,), states[0] == thread)
+
+    def succeeded(self, effect: Effect) -> bool:
+        return True

@@ -57,6 +57,10 @@ class AbstractSystem:
         self._repeat(machine, trace)
         return self._extend(machine, trace, choose)
 
+    def is_memory(self, location: Location) -> bool:
+        """Is it a variable?"""
+        return self.semantics.sorts.get(str(self.table.name_of(location))) is Sort.VARIABLE
+
     def describe(self, trace: Trace) -> list[EventText]:
         """The events of the trace in words, for reports."""
         return describe(self.semantics, self._machine(), trace)

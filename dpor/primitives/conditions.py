@@ -30,6 +30,7 @@ def _held(thread: ThreadId, count: int | None) -> object:
 class Wait(BaseRule):
     name = "wait"
     modes = (WRITE, WRITE)
+    gives = (1,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect(((*states[0], thread), None), (WRITE, WRITE), states[1])
@@ -57,6 +58,7 @@ class Rewait(BaseRule):
 
     name = "rewait"
     modes = (WRITE, WRITE)
+    takes = (0, 1)
     count: int | None = None
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
@@ -72,6 +74,7 @@ class RewaitOrTimeout(BaseRule):
 
     name = "rewait"
     modes = (WRITE, WRITE)
+    takes = (0, 1)
     count: int | None = None
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
@@ -89,6 +92,7 @@ class AwaitNotify(BaseRule):
 
     name = "await notify"
     modes = (UPDATE,)
+    takes = (0,)
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return thread not in states[0]
@@ -103,6 +107,7 @@ class AwaitNotifyOrTimeout(BaseRule):
 
     name = "await notify"
     modes = (UPDATE,)
+    takes = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect(states, (UPDATE,), thread not in states[0])
@@ -114,6 +119,7 @@ class Retake(BaseRule):
 
     name = "rewait"
     modes = (WRITE, WRITE)
+    takes = (1,)
     count: int | None = None
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
@@ -122,6 +128,9 @@ class Retake(BaseRule):
     def apply(self, states: States, thread: ThreadId) -> Effect:
         queue = tuple(t for t in states[0] if t != thread)
         return Effect((queue, _held(thread, self.count)), (WRITE, WRITE), False)
+
+    def succeeded(self, effect: Effect) -> bool:
+        return True  # it takes the lock
 
 
 @attrs.frozen
@@ -140,6 +149,7 @@ class Notify(BaseRule):
 
     name = "notify"
     modes = (WRITE,)
+    gives = (0,)
     n: int | None = 1
 
     def apply(self, states: States, thread: ThreadId) -> Effect:

@@ -19,6 +19,7 @@ class IsSet(BaseRule):
 
     name = "is set?"
     modes = (READ,)
+    takes = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect(states, (READ,), states[0])
@@ -30,6 +31,7 @@ class Set(BaseRule):
 
     name = "set"
     modes = (WRITE, WRITE)
+    gives = (0, 1)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect((True, frozenset()), (WRITE, WRITE), None)
@@ -52,6 +54,7 @@ class BeginWait(BaseRule):
 
     name = "wait"
     modes = (READ, UPDATE)
+    takes = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         is_set, waiting = states
@@ -64,6 +67,7 @@ class AwaitSet(BaseRule):
 
     name = "await set"
     modes = (UPDATE,)
+    takes = (0,)
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return thread not in states[0]
@@ -78,6 +82,7 @@ class AwaitSetOrTimeout(BaseRule):
 
     name = "await set"
     modes = (UPDATE,)
+    takes = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect((states[0] - {thread},), (UPDATE,), thread not in states[0])

@@ -15,6 +15,7 @@ from dpor.primitives.rules import BaseRule
 class Acquire(BaseRule):
     name = "lock"
     modes = (WRITE,)
+    takes = (0,)
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return states[0] is None
@@ -29,6 +30,7 @@ class Try(BaseRule):
 
     name = "try"
     modes = (WRITE,)
+    takes = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         if states[0] is None:
@@ -42,6 +44,7 @@ class Release(BaseRule):
 
     name = "unlock"
     modes = (WRITE,)
+    gives = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         if states[0] is None:
@@ -64,6 +67,7 @@ class AcquireAgain(BaseRule):
 
     name = "lock"
     modes = (WRITE,)
+    takes = (0,)
     count: int = 1
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
@@ -78,6 +82,7 @@ class AcquireAgain(BaseRule):
 class TryAgain(BaseRule):
     name = "try"
     modes = (WRITE,)
+    takes = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         held = states[0]
@@ -92,6 +97,7 @@ class ReleaseAgain(BaseRule):
 
     name = "unlock"
     modes = (WRITE,)
+    gives = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         held = states[0]
@@ -106,9 +112,13 @@ class ReleaseAll(BaseRule):
 
     name = "unlock"
     modes = (WRITE,)
+    gives = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         held = states[0]
         if held is None or held[0] != thread:
             return Effect(states, (READ,), 0)
         return Effect((None,), (WRITE,), held[1])
+
+    def succeeded(self, effect: Effect) -> bool:
+        return bool(effect.result)

@@ -23,11 +23,17 @@ class BaseRule:
         super().__init_subclass__(**kwargs)
         cls.blocking = cls.enabled is not BaseRule.enabled
 
+    takes: ClassVar[tuple[int, ...]] = ()
+    gives: ClassVar[tuple[int, ...]] = ()
+
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return True
 
     @abstractmethod
     def apply(self, states: States, thread: ThreadId) -> Effect: ...
+
+    def succeeded(self, effect: Effect) -> bool:
+        return effect.result is not False
 
 
 @attrs.frozen

@@ -14,6 +14,7 @@ from dpor.primitives.rules import BaseRule
 class P(BaseRule):
     name = "P"
     modes = (WRITE,)
+    takes = (0,)
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return bool(states[0] > 0)
@@ -28,6 +29,7 @@ class TryP(BaseRule):
 
     name = "try P"
     modes = (WRITE,)
+    takes = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         if states[0] > 0:
@@ -41,6 +43,7 @@ class V(BaseRule):
 
     name = "V"
     modes = (WRITE,)
+    gives = (0,)
     n: int = 1
     bound: int | None = None
 

@@ -31,6 +31,7 @@ class Start(BaseRule):
 class End(BaseRule):
     name = "end"
     modes = (WRITE,)
+    gives = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect((ENDED,), (WRITE,), None)
@@ -42,6 +43,7 @@ class Join(BaseRule):
 
     name = "join"
     modes = (READ,)
+    takes = (0,)
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return bool(states[0] == ENDED)
@@ -56,6 +58,7 @@ class JoinOrTimeout(BaseRule):
 
     name = "join"
     modes = (READ,)
+    takes = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect(states, (READ,), states[0] == ENDED)
@@ -100,6 +103,10 @@ class Status(BaseRule):
 
     name = "alive?"
     modes = (READ,)
+    takes = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect(states, (READ,), states[0])
+
+    def succeeded(self, effect: Effect) -> bool:
+        return bool(effect.result == ENDED)  # then it is as good as a join

@@ -32,7 +32,7 @@ NOT_FINISHED = "the search was not finished"
 class Failure:
     """A finding as it is reported: what went wrong, and a schedule, made small, that shows it.
 
-    kind, message, thread, file, line, needs_timeout, details   as in `dpor.outcome.Finding`
+    kind, message, thread, file, line, needs_timeout, details, other   as in `dpor.outcome.Finding`
     schedule    the choices that lead to it: for each event, the thread's number (and a data choice's value shifted)
     threads     the names of the threads, by number
     trace       the run under that schedule, one step for each event
@@ -54,6 +54,7 @@ class Failure:
     output: str = ""
     needs_timeout: bool = False
     details: tuple[str, ...] = attrs.field(default=(), repr=False)
+    other: str | None = None
     switches: int = 0
     execution: int = 0
     occurrences: int = 1

@@ -79,6 +79,8 @@ def headline(failure: Failure, word: str = "FAILED") -> str:
         return f"{word}  {name} in {failure.thread}{place}{colon}{text}{timeout}"
     if failure.kind is Kind.DEADLOCK:
         return f"{word}  deadlock: no thread can go on{timeout}"
+    if failure.kind is Kind.RACE:
+        return f"{word}  data race: {first}{timeout}"
     return f"{word}  {failure.kind.value} in {failure.thread}{place}: {first}{timeout}"
 
 

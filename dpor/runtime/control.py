@@ -699,6 +699,17 @@ class _DaemonRule(BaseRule):
         effect = self.inner.apply(states[:-1], thread)
         return Effect((*effect.states, states[-1]), (*effect.modes, READ), effect.result)
 
+    @property
+    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.inner.takes
+
+    @property
+    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.inner.gives
+
+    def succeeded(self, effect: Effect) -> bool:
+        return self.inner.succeeded(effect)
+
 
 @attrs.frozen
 class _DaemonAccess(BaseRule):
@@ -735,6 +746,17 @@ class _InProcess(BaseRule):
         effect = self.inner.apply(states[:1], thread)
         change = 0 if effect.result is False else self.change
         return Effect((*effect.states, states[1] + change), (*effect.modes, WRITE), effect.result)
+
+    @property
+    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.inner.takes
+
+    @property
+    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.inner.gives
+
+    def succeeded(self, effect: Effect) -> bool:
+        return self.inner.succeeded(effect)
 
 
 @attrs.frozen

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dpor.errors import BadSchedule, BadTarget, InternalError, Unfinished, UserError
+from dpor.operations import Location
 from dpor.outcome import Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
@@ -231,6 +232,13 @@ class PythonSystem:
     def aloud(self) -> AbstractContextManager[None]:
         """What the program prints meanwhile is not kept back."""
         return self._sink.aloud()
+
+    def is_memory(self, location: Location) -> bool:
+        """Is it a field, an element, a global or a variable, rather than a lock or what guards itself (a cache)?"""
+        name = self._search.operations.name_of(location)
+        if isinstance(name, tuple) and isinstance(name[0], int):  # a part of something
+            name = self._search.operations.name_of(name[0])
+        return isinstance(name, tuple) and name[0] in sharing.NAMES
 
     def sources(self) -> Mapping[str, str]:
         """The program's files, with their SHA-256."""

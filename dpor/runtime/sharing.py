@@ -45,6 +45,10 @@ _CONTAINED: Final = frozenset({tuple, frozenset, types.FunctionType, types.Metho
 """Of these, those through which other objects are reached."""
 
 
+NAMES: Final = frozenset({"object", "root", "type", "dict of", "global", "class attribute"})
+"""How the names of what holds data begin; those of locks, of the process and of caches begin otherwise."""
+
+
 class Record:
     """A shared object, for the whole of a search.
 

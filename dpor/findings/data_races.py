@@ -1,0 +1,66 @@
+"""A system whose runs tell their data races, too, as findings like all others: minimised, saved and replayed so."""
+
+from __future__ import annotations
+
+from dpor.findings.explain import Checkable
+from dpor.outcome import Finding, Kind
+from dpor.races import DataRace, data_races
+from dpor.report.steps import Explained, Step
+from dpor.schedule import relative
+from dpor.system import Chooser, Ending, Run, Trace
+
+
+class RaceDetector:
+    """Another system, each of whose runs also finds its data races. A run that was given up tells none: whoever gives
+    one up has seen, or will see, an equivalent one to its end."""
+
+    def __init__(self, system: Checkable) -> None:
+        self._system = system
+        self.aloud, self.sources, self.versions, self.facts = (
+            system.aloud,
+            system.sources,
+            system.versions,
+            system.facts,
+        )
+        self.outcome_text, self.is_memory = system.outcome_text, system.is_memory
+
+    def run(self, trace: Trace, choose: Chooser) -> Run:
+        """See `dpor.system.System.run`."""
+        run = self._system.run(trace, choose)
+        if run.ending is not Ending.STOPPED:
+            races = data_races(trace, self.is_memory)
+            if races:
+                steps = self._system.describe(trace).steps
+                found = {finding.group: finding for finding in (_finding(race, steps) for race in reversed(races))}
+                run.findings = [*run.findings, *reversed(found.values())]
+        return run
+
+    def describe(self, trace: Trace) -> Explained:
+        return self._system.describe(trace)
+
+
+def _finding(race: DataRace, steps: tuple[Step, ...]) -> Finding:
+    """What the two threads do; the same from whichever of them came first: a write before a read, else by place."""
+    first, second = sorted((steps[race.earlier], steps[race.later]), key=lambda s: (_reads(s), _place(s), s.thread))
+    return Finding(
+        Kind.RACE,
+        f"{_told(first)} and {_told(second)}: nothing orders them",
+        first.thread,
+        first.file,
+        first.line,
+        other=_place(second),
+        events=race,
+    )
+
+
+def _reads(step: Step) -> bool:
+    return step.operation.startswith("read")
+
+
+def _place(step: Step) -> str:
+    return step.source if step.file is None else f"{step.file}:{step.line}"
+
+
+def _told(step: Step) -> str:
+    place = step.source if step.file is None else f"{relative(step.file)}:{step.line}"
+    return f"{step.operation} in {step.thread} ({place})"
