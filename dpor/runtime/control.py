@@ -69,6 +69,7 @@ class SyncObject:
 
     def __init__(self) -> None:
         self.made_at = None
+        made.append(self)
         thread = current
         if thread is None:
             self.location = operations.location(("sync", type(self).__name__, -1, len(_early)))
@@ -164,6 +165,8 @@ dirty = False
 """Has this run changed something that outlives it (a module's global, a class, a function)?"""
 facts: set[object] = set()
 """What runs of this search have shown and later runs rely on (see `dpor.runtime.sharing`)."""
+made: list[SyncObject] = []
+"""All synchronisation objects of this run. Kept alive until it ends, as all that threads share is."""
 
 _trace = Trace()
 _threads: list[ThreadId] = []
@@ -1209,5 +1212,7 @@ def _unwind() -> None:
     threads.clear()
 
 
-_OF_A_RUN: tuple[Any, ...] = (threads, limits, exceptions, stuck, taken_at, _early, _waiting, _timeouts, _advances)
+_OF_A_RUN: tuple[Any, ...] = (
+    *(threads, limits, exceptions, stuck, taken_at, made, _early, _waiting, _timeouts, _advances),
+)
 """What begins empty in each run."""

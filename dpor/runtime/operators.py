@@ -17,7 +17,7 @@ from sys import getrefcount
 from typing import Any, Final
 
 from dpor.runtime import control, sharing
-from dpor.runtime.containers.accesses import Touched, again, first, stand
+from dpor.runtime.containers.accesses import UNMADE, Touched, made, make, stand
 from dpor.runtime.containers.calls import Call, foreign, unknown
 from dpor.runtime.containers.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.runtime.containers.keys import FOREIGN, part_of
@@ -54,11 +54,14 @@ def getitem(obj: Any, key: Any) -> Any:
         record = sharing.record_of(obj)
         if record is not None or type(obj) is memoryview:
             kind = type(obj)
-            if record is not None and (kind is list or kind is dict) and type(key) in SIMPLE_KEYS:
-                if again(record, "read", key):
-                    return obj[key]
-                if kind is dict or (type(key) is int and key >= 0):
-                    first(record, "read", key, (reads_item if kind is list else reads_key)(record, obj, key))
+            if record is not None and (kind is dict or (kind is list and type(key) is int and key >= 0)):
+                if type(key) in SIMPLE_KEYS:
+                    operation = made(record, "read", key)
+                    if operation is UNMADE:
+                        touched = (reads_item if kind is list else reads_key)(record, obj, key)
+                        operation = make(record, "read", key, touched)
+                    if operation is not None:
+                        control.access(operation)
                     return obj[key]
             return _perform(obj, record, "__getitem__", operator.getitem, key)
     return obj[key]
@@ -70,8 +73,12 @@ def setitem(value: Any, obj: Any, key: Any) -> None:
         record = sharing.record_of(obj)
         if record is not None or type(key) is slice or type(obj) is memoryview:
             if record is not None and type(key) in SIMPLE_KEYS and _is_there(obj, key):
-                if not again(record, "write", key):
-                    first(record, "write", key, (writes_item if type(obj) is list else writes_key)(record, obj, key))
+                operation = made(record, "write", key)
+                if operation is UNMADE:
+                    touched = (writes_item if type(obj) is list else writes_key)(record, obj, key)
+                    operation = make(record, "write", key, touched)
+                if operation is not None:
+                    control.access(operation)
                 sharing.publish(value)
                 obj[key] = value
                 return

@@ -12,13 +12,13 @@ import io
 import sys
 import traceback
 import types
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from dpor.errors import BadSchedule, BadTarget, InternalError, Unfinished, UserError
-from dpor.operations import Location
+from dpor.operations import Location, Operation
 from dpor.outcome import Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
@@ -27,6 +27,7 @@ from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
+from dpor.runtime.states import Capture, key_of
 from dpor.runtime.target import Target, open_target
 from dpor.system import Chooser, Ending, Pending, Run, Trace
 
@@ -108,6 +109,7 @@ class PythonSystem:
             raise BadTarget(f"{_name(self._given)} cannot be imported")
 
     def _begin_search(self) -> None:
+        self._capture = Capture(self._search, self._loader, [PythonSystem._main.__code__])
         sharing.forget()
         hooks.forget_types()
 
@@ -139,6 +141,7 @@ class PythonSystem:
         control.is_guest_file = self._loader.is_guest_file
         with self._loader.importing(), self._sink.quiet():
             control.begin(self._search, self.options, trace, choose, recorder)
+            self._capture.begin_run()
             try:
                 sharing.begin(self._roots)
                 self._stdlib.reset()
@@ -186,6 +189,30 @@ class PythonSystem:
             self._stdlib.run_atexit()
         finally:
             control.perform(_END, self._stdlib.main_thread())
+
+    # ------------------------------------------------------------------ where it stands
+
+    def state(self) -> bytes | None:
+        """See `dpor.system.StatefulSystem`: 128 bits of a hash of `whole_state`."""
+        whole = self.whole_state()
+        return None if whole is None else key_of(whole)
+
+    def whole_state(self) -> bytes | None:
+        """All that the state consists of, so that two keys that are equal by chance can be told from equal states."""
+        return self._capture.whole(self._returned)
+
+    def untold(self) -> Mapping[str, int]:
+        """Why states could not be told, with how often."""
+        return self._capture.reasons
+
+    def pending(self) -> Sequence[Pending]:
+        return self._capture.pending()
+
+    def sync_states(self) -> Mapping[Location, Any]:
+        return self._capture.sync_states()
+
+    def lasting(self, operation: Operation) -> Operation:
+        return self._capture.lasting(operation)
 
     # ------------------------------------------------------------------ how it ended
 

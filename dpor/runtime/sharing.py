@@ -267,11 +267,40 @@ def _children(obj: Any, kind: type) -> list[Any]:
         return [] if type(owner) is types.ModuleType else [owner]
     if kind is frozenset or kind is set:
         return sorted(gc.get_referents(obj), key=_stable)
+    fields = fields_of(kind)
+    if fields is None:
+        children = gc.get_referents(obj)
+    else:  # whether the dict is among what the object refers to depends on whether anybody has looked at it before
+        own = fields(obj)
+        inside = {id(own), *map(id, own.values())}
+        children = [*[child for child in gc.get_referents(obj) if id(child) not in inside], *own.values()]
     return [
         child
-        for child in gc.get_referents(obj)
+        for child in children
         if type(child) not in _QUICK and type(child) is not types.ModuleType and not isinstance(child, type)
     ]
+
+
+_fields: dict[type, Callable[[Any], dict[str, Any]] | None] = {}
+
+
+def fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
+    """How to come to the `__dict__` of an object of this type without calling code of the program; None if it has
+    none, or hides it."""
+    try:
+        return _fields[kind]
+    except KeyError:
+        pass
+    if len(_fields) > 5000:  # classes made anew by every run are not kept for ever
+        _fields.clear()
+    found = None
+    if kind.__dictoffset__:
+        found = next((own for base in kind.__mro__ if type(own := base.__dict__.get("__dict__")) in _GETTERS), None)
+    getter = _fields[kind] = None if found is None else found.__get__
+    return getter
+
+
+_GETTERS: Final = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def _stable(obj: Any) -> str:

@@ -76,31 +76,28 @@ def stand(kind: str, accesses: Accesses) -> None:
 _made: dict[tuple[int, str, Hashable], Operation | None] = {}
 _made_by: OperationTable | None = None
 _made_with = 0
-_NEVER: Final = object()
+UNMADE: Final = object()
 
 
-def again(record: Record, kind: str, part: Hashable = None) -> bool:
-    """Stand before the operation as it was made before. False if it has to be made first."""
+def made(record: Record, kind: str, part: Hashable = None) -> Any:
+    """The operation as it was made before, None if it touches nothing; `UNMADE` if `make` has to make it first.
+
+    The caller stands before it in one place for both: where a thread stands must not depend on earlier runs.
+    """
     if control.operations is not _made_by or len(control.facts) != _made_with:
-        return False
-    operation: Any = _made.get((record.number, kind, part), _NEVER)
-    if operation is _NEVER:
-        return False
-    if operation is not None:
-        control.access(operation)
-    return True
+        return UNMADE
+    return _made.get((record.number, kind, part), UNMADE)
 
 
-def first(record: Record, kind: str, part: Hashable, accesses: Accesses) -> None:
-    """Make the operation and stand before it. From now on it is the same for this part of the record."""
+def make(record: Record, kind: str, part: Hashable, accesses: Accesses) -> Operation | None:
+    """Make the operation. From now on it is the same for this part of the record."""
     global _made_by, _made_with
     table, known = control.operations, len(control.facts)
     if table is not _made_by or known != _made_with:
         _made.clear()
         _made_by, _made_with = table, known
     operation = _made[record.number, kind, part] = table.intern(kind, accesses) if accesses else None
-    if operation is not None:
-        control.access(operation)
+    return operation
 
 
 # ---------------------------------------------------------------------- parts that all containers have

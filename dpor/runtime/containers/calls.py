@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from dpor.runtime import control, hooks, sharing
-from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, again, first, stand
+from dpor.runtime.containers.accesses import NOTHING, UNMADE, Accesses, Touched, made, make, stand
 from dpor.runtime.containers.kinds import families, family_of, is_immutable, is_program, static
 from dpor.runtime.containers.reach import writes
 from dpor.runtime.sharing import Record
@@ -112,8 +112,11 @@ def whole(accesses: Callable[[Record], Accesses], keeps: Callable[[Args], Iterab
         record = call.record
         if record is not None:
             kind = KINDS.get(call.name, call.name)
-            if not again(record, kind):
-                first(record, kind, None, accesses(record))
+            operation = made(record, kind)
+            if operation is UNMADE:
+                operation = make(record, kind, None, accesses(record))
+            if operation is not None:
+                control.access(operation)
             for value in keeps(call.args):
                 sharing.publish(value)
         return call.run()

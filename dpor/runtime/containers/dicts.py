@@ -24,12 +24,13 @@ from dpor.runtime import control, hooks, sharing
 from dpor.runtime.containers.accesses import (
     ANY_KEY,
     NOTHING,
+    UNMADE,
     Accesses,
     Touched,
-    again,
     changes,
-    first,
     learn,
+    made,
+    make,
     reads_structure,
     writes_structure,
 )
@@ -145,8 +146,11 @@ def keyed(
         key = call.args[0]
         if always_same and type(key) in SIMPLE_KEYS:
             kind = KINDS.get(call.name, call.name)
-            if not again(record, kind, key):
-                first(record, kind, key, touches(record, call.obj, key))
+            operation = made(record, kind, key)
+            if operation is UNMADE:
+                operation = make(record, kind, key, touches(record, call.obj, key))
+            if operation is not None:
+                control.access(operation)
             call.publish(keeps(call.args))
             return call.run()
         accesses = touches(record, call.obj, key)

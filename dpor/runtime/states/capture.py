@@ -1,0 +1,283 @@
+"""The exact state of the present run, while it is asked who moves next.
+
+Two states are equal only if nothing that the program does from here on could come out differently: the frames of all
+threads, the heap that can be reached from them and from the program's modules, what synchronisation objects and the
+stand-ins of `time`, `random` and the like remember, and what has failed so far. What a run has behind it is no part.
+
+Which accesses are operations depends on who is known to share an object, so that is part of the state, too (an object
+of one thread, a shared one, or one that nobody has touched yet).
+"""
+
+from __future__ import annotations
+
+import contextvars
+import marshal
+import random
+import types
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from hashlib import blake2b
+from typing import Any, Final
+
+from greenlet import getcurrent
+
+from dpor.operations import Location, Operation
+from dpor.runtime import control
+from dpor.runtime.loader import Loader
+from dpor.runtime.standins import copying, modules, state
+from dpor.runtime.standins.idents import numbering
+from dpor.runtime.standins.threads import _DummyThread
+from dpor.runtime.states.classes import Classes
+from dpor.runtime.states.frames import ATOMS, Layouts, Part, frames_of, read_thread
+from dpor.runtime.states.heap import Heap
+from dpor.runtime.states.memory import why_not
+from dpor.runtime.states.naming import Names
+from dpor.runtime.states.plans import TypePlans, finalised_among
+from dpor.runtime.states.stacks import CannotTell
+from dpor.system import Pending
+
+
+class Capture:
+    """Tells the states of one search.
+
+    reasons   why a state could not be told, with how often
+    """
+
+    def __init__(self, search: control.Search, loader: Loader, bottom: Iterable[types.CodeType]) -> None:
+        self.reasons: dict[str, int] = {}
+        self._search = search
+        self._loader = loader
+        self._layouts = Layouts(bottom)
+        self._names = Names(search.operations)
+        self._plans = TypePlans(Classes(self._layouts, self._guest_modules))
+        self._modules: Callable[[Heap], None] | None = None
+
+    def begin_run(self) -> None:
+        self._plans.begin_run()
+
+    def _guest_modules(self) -> dict[str, types.ModuleType]:
+        return {name: guest.module for name, guest in self._loader.modules.items()}
+
+    # ------------------------------------------------------------------ what a search asks
+
+    def whole(self, returned: Hashable) -> bytes | None:
+        """The state, as bytes that are equal for equal states only; None if it cannot be told.
+
+        `returned`: what the target has returned, if it has.
+        """
+        reason = why_not()
+        if not reason:
+            try:
+                return self._whole(returned)
+            except CannotTell as error:
+                reason = str(error)
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+        return None
+
+    def pending(self) -> list[Pending]:
+        """See `dpor.system.StatefulSystem.pending`."""
+        found: list[Pending] = []
+        for thread in control.threads:
+            if thread.running and thread.pending is not None:
+                states = tuple([o.state for o in frames_of(thread)[1]])
+                missing = len(thread.pending.accesses) - len(states)
+                found.append(Pending(thread.id, thread.pending, states + (None,) * missing))
+        return found
+
+    def sync_states(self) -> Mapping[Location, Any]:
+        """See `dpor.system.StatefulSystem.sync_states`: of those whose names last."""
+        self._names.look_at(control._trace)
+        lasts = self._names.lasts
+        states = {o.location: o.state for o in control.made if lasts(o.location)}
+        states[control._process.location] = control._process.state
+        return states
+
+    def lasting(self, operation: Operation) -> Operation:
+        """See `dpor.system.StatefulSystem.lasting`."""
+        self._names.look_at(control._trace)
+        return self._names.operation(operation)
+
+    # ------------------------------------------------------------------ the state
+
+    def _whole(self, returned: Hashable) -> bytes:
+        self._names.look_at(control._trace)
+        parts: list[tuple[control.GuestThread, Part]] = []
+        dead: list[Any] = []
+        running: dict[int, tuple[int, int]] = {}
+        for thread in control.threads:
+            if not thread.bit or not thread.running:
+                continue
+            part, unused = read_thread(thread, self._layouts)
+            parts.append((thread, part))
+            dead += unused
+            for frame, depth in part.generators.items():
+                running[frame] = (thread.id, depth)
+        heap = self._heap(parts, running, returned, ())
+        dead += heap.dead
+        if dead and (heap.finalised or finalised_among(dead, heap)):
+            heap = self._heap(parts, running, returned, dead)
+        return marshal.dumps(heap.out, 2)
+
+    def _heap(
+        self,
+        parts: list[tuple[control.GuestThread, Part]],
+        running: dict[int, tuple[int, int]],
+        returned: Hashable,
+        dead: Iterable[Any],
+    ) -> Heap:
+        heap = Heap(self._plans, self._layouts, self._names, running)
+        heap.out.append((control.multi, control.timed_out, returned, len(parts)))
+        for thread, part in parts:
+            self._thread(heap, thread)
+            heap.part(part)
+        for thread in control.threads:
+            if thread.bit and not thread.running:
+                heap.out.append((thread.id, thread.daemon, thread.ended))
+        self._module_globals(heap)
+        self._of_run(heap)
+        self._failures(heap)
+        heap.out.append("dead")
+        heap.refs(dead)
+        heap.finish()
+        return heap
+
+    def _thread(self, heap: Heap, thread: control.GuestThread) -> None:
+        """What is known of the thread apart from its frames."""
+        operation = thread.pending
+        heap.out.append(
+            (
+                thread.id,
+                thread.name,
+                thread.daemon,
+                thread.ended,
+                control._yielding & thread.bit,
+                None if operation is None else self._plans.operation(heap, operation),
+                thread.data.get("started", 0),
+                thread.data.get("numbered", 0),
+                thread.data.get("uuid1", 0),
+            )
+        )
+        heap.ref(thread.front)
+        if thread.timed is not None:
+            heap.ref(thread.timed)
+            heap.out.append(("deadline", thread.deadline if control.options.timeouts == "idle" else None))
+        for key, value in thread.data.items():
+            if key in _COUNTED or type(value) is tuple:
+                continue  # told above; what a `threading.local` holds is told with it
+            if type(key) is not str and key not in _KEYS:
+                raise CannotTell(f"a thread has something of its own ({key!r}) that is not known")
+            heap.out.append(("own", _KEYS.get(key, key)))
+            heap.ref(value)
+        context = thread.greenlet.gr_context if thread.greenlet is not getcurrent() else contextvars.copy_context()
+        if context:
+            variables = sorted(context.items(), key=lambda item: item[0].name)
+            if len({variable.name for variable, _ in variables}) < len(variables):
+                raise CannotTell("two context variables of one name")
+            for variable, value in variables:
+                heap.out.append(("context", variable.name))
+                heap.ref(value)
+
+    # ------------------------------------------------------------------ what all threads can reach
+
+    def _module_globals(self, heap: Heap) -> None:
+        if not self._loader.is_constant or control.dirty:
+            for name, module in self._guest_modules().items():
+                heap.out.append(("module", name))
+                for key, value in module.__dict__.items():
+                    if not key.startswith((".", "__")):
+                        heap.out.append(key)
+                        heap.ref(value)
+        for changed in modules._changed.values():
+            heap.out.append(("changed", changed.__name__))
+            first = vars(changed).get(".first", {})
+            for key, value in vars(changed).items():
+                if not key.startswith(".") and first.get(key, _ABSENT) is not value:
+                    heap.out.append(key)
+                    heap.ref(value)
+        for copy in copying._copies:
+            for key in _changing(copy):
+                heap.ref(vars(copy)[key])
+
+    def _of_run(self, heap: Heap) -> None:
+        """What the stand-ins and the control remember."""
+        run = state.run
+        heap.out.append(
+            (
+                control._process.state,
+                run.shutting_down,
+                bool(run.unjoined),
+                sorted(numbering._asked.items()),
+                sorted(
+                    (thread, self._layouts.number(code) if isinstance(code, types.CodeType) else -1, line, used)
+                    for (thread, code, line), used in control._timeouts.items()
+                ),
+            )
+        )
+        heap.refs(run.atexit)
+        for value in (run.main, run.trace, run.profile, run.launching, getattr(run, "register", None)):
+            heap.ref(value)
+        if run.listed:
+            heap.out.append(len(run.listed))
+            heap.refs(run.listed.values())
+
+    def _failures(self, heap: Heap) -> None:
+        """The exceptions that have ended threads: the run's outcome has their texts, and the places."""
+        for thread, error in control.exceptions:
+            heap.out.append(("failed", thread.id))
+            heap.ref(error)
+
+
+_ABSENT: Final = object()
+_COUNTED: Final = frozenset({"started", "numbered", "uuid1", "ids"})
+_KEYS: Final[dict[Any, str]] = {random.Random: "random", _DummyThread: "dummy"}
+
+
+def key_of(whole: bytes) -> bytes:
+    """128 bits."""
+    return blake2b(whole, digest_size=16).digest()
+
+
+_changing_names: dict[int, tuple[types.ModuleType, list[str]]] = {}
+
+
+def _changing(module: types.ModuleType) -> list[str]:
+    """The globals of a copy of library source that its functions rebind, or whose objects can change."""
+    known = _changing_names.get(id(module))
+    if known is None or known[0] is not module:
+        rebound = {
+            name
+            for value in vars(module).values()
+            if isinstance(value, types.FunctionType)
+            for name in value.__code__.co_names
+            if name in _stored(value.__code__)
+        }
+        names = [
+            name
+            for name, value in vars(module).items()
+            if not name.startswith((".", "__")) and (name in rebound or not _is_constant(value))
+        ]
+        known = _changing_names[id(module)] = (module, names)
+    return known[1]
+
+
+def _stored(code: types.CodeType) -> set[str]:
+    import dis
+
+    return {str(i.argval) for i in dis.get_instructions(code) if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")}
+
+
+def _is_constant(value: Any) -> bool:
+    kind = type(value)
+    if kind in (tuple, frozenset):
+        return all(map(_is_constant, value))
+    return kind in ATOMS or isinstance(value, _CONSTANT)
+
+
+_CONSTANT: Final = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.ModuleType,
+    types.MappingProxyType,
+    type,
+    staticmethod,
+    types.GenericAlias,
+)

@@ -1,0 +1,187 @@
+"""The frames of a standing thread: where each stands, and what its live variables and operands are.
+
+Frames of ours count as the program's do: a stand-in in the middle of its steps has a position and variables too. Those
+of the control itself are left out, since the pending operation says all that they still have to do.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from dpor.runtime import control, operators
+from dpor.runtime.containers import accesses, generators
+from dpor.runtime.states.between import Reading, held
+from dpor.runtime.states.memory import address_of, slots_at
+from dpor.runtime.states.stacks import Layout
+
+UNBOUND: Final = (1,)
+"""In place of a variable without a value, or an operand that is no object."""
+
+_LEFT_OUT: Final = frozenset(
+    {
+        function.__code__
+        for function in (
+            *(control._decide, control._stand, control._wait, control.access, control._access_carefully),
+            *(control.touch, control.perform, control._perform, control.choose, accesses.stand),
+        )
+    }
+)
+"""What they have yet to do follows from the pending operation and its objects."""
+
+_PERFORM: Final = control._perform.__code__
+_OBJECTS: Final = _PERFORM.co_varnames.index("objects")
+
+_ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
+    operators._list_steps.__code__: frozenset({"key"}),
+    generators.drive.__code__: frozenset({"key"}),
+    generators._come_out.__code__: frozenset({"key"}),
+}
+"""Variables that hold the `id` of another variable's object."""
+
+
+class Layouts:
+    """The layouts of all code seen, by `id`; they keep it alive.
+
+    bottom   code of which only the position counts: its variables are our own
+    """
+
+    def __init__(self, bottom: Iterable[CodeType]) -> None:
+        self._known: dict[int, Layout] = {}
+        self.bottom = frozenset(bottom)
+
+    def of(self, code: CodeType) -> Layout:
+        found = self._known.get(id(code))
+        if found is None:
+            found = Layout(code, len(self._known), _ADDRESSES.get(code, frozenset()))
+            self._known[id(code)] = found
+        return found
+
+    def number(self, code: CodeType) -> int:
+        return self.of(code).number
+
+
+def frames_of(thread: control.GuestThread) -> tuple[list[FrameType], tuple[control.SyncObject, ...]]:
+    """Those of a thread that stands before an operation, the innermost first, without the control's; and the objects
+    of the operation's rule."""
+    frame: FrameType | None
+    if thread is control.current:
+        frame = sys._getframe()
+        while frame is not None and frame.f_code is not _DECIDE:
+            frame = frame.f_back
+    else:
+        frame = thread.greenlet.gr_frame
+    objects: tuple[control.SyncObject, ...] = ()
+    while frame is not None and frame.f_code in _LEFT_OUT:
+        if frame.f_code is _PERFORM:
+            objects = slots_at(address_of(frame), _OBJECTS + 1)[_OBJECTS]
+        frame = frame.f_back
+    found: list[FrameType] = []
+    while frame is not None and frame.f_code is not _LIVE:
+        found.append(frame)
+        frame = frame.f_back
+    return found, objects
+
+
+_DECIDE: Final = control._decide.__code__
+_LIVE: Final = control._live.__code__
+"""The end of what is a thread's: below it is the greenlet, which carried out other threads before."""
+
+
+class Part:
+    """What a frame, or several, have: numbers and strings and the like in `shape`, with a hole for each object.
+
+    shape     values that `marshal` knows; HOLE where an object is
+    objects   in the order of the holes
+    generators   by `id` of the frames of those that are being run: how manieth frame of the thread
+    """
+
+    __slots__ = ("generators", "objects", "shape")
+
+    def __init__(self) -> None:
+        self.shape: list[Any] = []
+        self.objects: list[Any] = []
+        self.generators: dict[int, int] = {}
+
+    def add(self, value: Any) -> None:
+        if type(value) in ATOMS:
+            self.shape.append(value)
+        else:
+            self.shape.append(HOLE)
+            self.objects.append(value)
+
+
+HOLE: Final = (0,)
+ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, type(Ellipsis)})
+"""Types whose objects are told apart by their values alone: the language does not say when two of them are one."""
+
+
+def read_thread(thread: control.GuestThread, layouts: Layouts) -> tuple[Part, list[Any]]:
+    """All frames of the thread, and its dead variables' objects. Raises `CannotTell`."""
+    part = Part()
+    dead: list[Any] = []
+    upper: Reading | None = None
+    frames, objects = frames_of(thread)
+    part.shape.append((len(objects),))
+    part.objects.extend(objects)
+    for depth, frame in enumerate(frames):
+        code = frame.f_code
+        layout = layouts.of(code)
+        if code in layouts.bottom:
+            part.shape.append((layout.number, layout.place(frame.f_lasti).index))
+            upper = None
+            continue
+        reading = Reading(frame, layout, layout.place(frame.f_lasti), address_of(frame))
+        add_frame(reading, part, dead)
+        if upper is not None:
+            between = held(reading, upper)
+            part.shape.append((len(between),))
+            for value in between:
+                part.add(value)
+        if code.co_flags & GENERATOR:
+            part.generators[id(frame)] = depth
+        upper = reading
+    return part, dead
+
+
+GENERATOR: Final = 0x20
+_OPTIMIZED: Final = 0x1
+
+
+def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
+    """Add the frame's position, live variables and operands to the part, objects of its other variables to `dead`."""
+    layout, place = reading.layout, reading.place
+    shape = part.shape
+    shape.append((layout.number, place.index))
+    slots = slots_at(reading.address, place.base)
+    if len(place.live) < layout.slots:
+        for slot in place.dead:
+            try:
+                value = slots[slot]
+            except ValueError:
+                continue
+            if type(value) not in ATOMS:
+                dead.append(value)
+    for slot in place.live:
+        _add_slot(slots, slot, part)
+    for slot in range(layout.slots, place.base):
+        _add_slot(slots, slot, part)
+    if not layout.code.co_flags & _OPTIMIZED:  # a module's or class body's: variables are in a mapping
+        names = reading.frame.f_locals
+        if names is not reading.frame.f_globals:
+            part.add(names)
+
+
+def _add_slot(slots: Any, slot: int, part: Part) -> None:
+    try:
+        value = slots[slot]
+    except ValueError:
+        part.shape.append(UNBOUND)
+        return
+    if type(value) in ATOMS:
+        part.shape.append(value)
+    else:
+        part.shape.append(HOLE)
+        part.objects.append(value)

@@ -1,0 +1,121 @@
+"""The heap as the program can see it: objects numbered in the order of one fixed traversal, each by its contents.
+
+Two heaps have equal encodings only if they are isomorphic: the same shape of references, the same values at the leaves,
+the same order in dicts and sets. The traversal calls no code of the program. What it meets and cannot read (an object
+made in C whose state is hidden) it refuses, by `CannotTell`.
+
+The encoding is a list of what `marshal` knows. A reference to an object is a tuple of its number; no other value of the
+program's is a tuple there, so each position says whether it is a leaf. What follows an object's type is determined by
+the type and the lengths that are given, so the list as a whole can be read in one way only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Protocol, TypeAlias
+
+from dpor.runtime import control, sharing
+from dpor.runtime.states.frames import ATOMS, Layouts, Part
+from dpor.runtime.states.naming import Names
+
+Plan: TypeAlias = Callable[["Heap", Any], None]
+"""How objects of one type are encoded: appends to `Heap.out`."""
+
+
+class Plans(Protocol):
+    """The plans by type. `get` answers those made before."""
+
+    @property
+    def get(self) -> Callable[[type], Plan | None]: ...
+
+    def make(self, kind: type, /) -> Plan: ...
+
+
+_REFERENCES: Final = [(n,) for n in range(4096)]
+_NO_MARK: Final = -1
+_SHARED: Final = -2
+_OWNED: Final = -3
+
+
+class Heap:
+    """One traversal.
+
+    out         the encoding so far
+    dead        the objects of dead variables of generators
+    running     by `id` of the frame of each generator that is being run: which thread runs it, as which frame
+    finalised   has anything been met whose end the program can notice (`__del__`, weak references)?
+    """
+
+    def __init__(self, plans: Plans, layouts: Layouts, names: Names, running: dict[int, tuple[int, int]]) -> None:
+        self.out: list[Any] = []
+        self.finalised = False
+        self.dead: list[Any] = []
+        self.layouts = layouts
+        self.plans = plans
+        self.running = running
+        self.names = names
+        self._dicts: list[Any] = []  # kept, so that no number is used again
+        self._objects: list[Any] = []
+        self._numbers: dict[int, tuple[int]] = {}
+        self._ids: dict[int, tuple[int, Any]] = control.threads[0].data.get("ids") or {}
+
+    def ref(self, value: Any) -> None:
+        """Append a leaf, or a reference to an object that is then encoded in its turn."""
+        if type(value) in ATOMS:
+            self.out.append(value)
+            return
+        number = self._numbers.get(id(value))
+        if number is None:
+            n = len(self._objects)
+            number = self._numbers[id(value)] = _REFERENCES[n] if n < 4096 else (n,)
+            self._objects.append(value)
+        self.out.append(number)
+
+    def refs(self, values: Iterable[Any]) -> None:
+        for value in values:
+            self.ref(value)
+
+    def part(self, part: Part) -> None:
+        self.out.append(part.shape)
+        for value in part.objects:
+            self.ref(value)
+
+    def has(self, obj: Any) -> bool:
+        return id(obj) in self._numbers
+
+    def dict_of(self, obj: Any, fields: dict[str, Any]) -> None:
+        """The contents of an object's own `__dict__`, which may be an object of its own for the program, too."""
+        number = self._numbers.get(id(fields))
+        if number is not None:
+            self.out.append(number)
+            return
+        self._numbers[id(fields)] = (~self._numbers[id(obj)][0],)
+        self._dicts.append(fields)
+        self.items(fields)
+
+    def items(self, mapping: dict[Any, Any]) -> None:
+        out, ref = self.out, self.ref
+        out.append(len(mapping))
+        for key, value in mapping.items():
+            ref(key)
+            ref(value)
+
+    def finish(self) -> None:
+        """Encode all objects that have been referred to, and those that these refer to."""
+        out, plans, table, ids = self.out, self.plans, sharing.table, self._ids
+        for obj in self._objects:
+            mark = table.get(id(obj))
+            if mark is None:
+                out.append(_NO_MARK)
+            elif type(mark) is control.GuestThread:
+                out.append(_OWNED - mark.id)
+            else:
+                number = mark.number  # type: ignore[union-attr]
+                out.append(number if self.names.lasts(number) else _SHARED)
+            if ids and id(obj) in ids:
+                out.append((ids[id(obj)][0], "id"))
+            kind = type(obj)
+            plan = plans.get(kind)
+            if plan is None:
+                plan = plans.make(kind)
+            plan(self, obj)

@@ -1,0 +1,152 @@
+"""Reading a frame's variables and operand stack where the interpreter keeps them.
+
+Python shows no operand stack, and shows variables only by copying them into the frame (or by a proxy). So the
+interpreter's own record of a frame is read: `PyFrameObject.f_frame` points to a `_PyInterpreterFrame`, whose
+`localsplus` holds variables, cells, free variables and then the operands. Nothing is ever written.
+
+Two things make that safe. A slot is read only where it certainly holds a reference or nothing: variables always do;
+operands do below `stacktop`, which is exact while the frame waits for a Python function that it has called itself or is
+a suspended generator, and -1 while it waits for C code (then `dpor.runtime.states.stacks` works out what is there). And
+`why_not` tries the layout on frames whose contents are known, once, before anything else is read; where that fails
+nothing is read at all.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from collections.abc import Callable, Generator
+from functools import cache
+from types import FrameType
+from typing import Any, Final
+
+_KNOWN: Final = ((3, 11), (3, 12), (3, 13))
+_VERSION: Final = sys.version_info[:2]
+
+_F_FRAME: Final = 24
+"""Offset of `f_frame` in a frame object: after its head and `f_back`."""
+
+_WORD: Final = ctypes.c_size_t
+_LAYOUT: Final[list[Any]] = (
+    [("_1", _WORD * 4), ("code", _WORD), ("_2", _WORD), ("previous", _WORD), ("_3", _WORD)]
+    if _VERSION == (3, 11)
+    else [("code", _WORD), ("previous", _WORD), ("_1", _WORD * 6)]
+)
+
+
+class Head(ctypes.Structure):
+    """The beginning of a `_PyInterpreterFrame`. code, previous: addresses; stacktop: slots in use, or -1."""
+
+    code: int
+    previous: int
+    stacktop: int
+    _fields_ = [*_LAYOUT, ("stacktop", ctypes.c_int32), ("_4", ctypes.c_int32)]
+
+
+_SLOTS: Final = ctypes.sizeof(Head)
+_at: Final = Head.from_address
+_word: Final = _WORD.from_address
+_references: Final[list[Callable[[int], Any]]] = [(ctypes.py_object * n).from_address for n in range(64)]
+
+
+def address_of(frame: FrameType) -> int:
+    """Where the interpreter's record of the frame is."""
+    return _word(id(frame) + _F_FRAME).value
+
+
+def head_of(frame: FrameType) -> Head:
+    """Raises RuntimeError where the record is not that of the frame's code."""
+    head = _at(_word(id(frame) + _F_FRAME).value)
+    if head.code != id(frame.f_code):
+        raise RuntimeError("a frame's memory is not laid out as expected")
+    return head
+
+
+def slots_at(address: int, count: int) -> Any:
+    """The first slots of the record at the address, as a sequence; to look at one that holds nothing is a ValueError.
+
+    The caller vouches for it that none of those it looks at is stale.
+    """
+    while count >= len(_references):
+        _references.append((ctypes.py_object * len(_references)).from_address)
+    return _references[count](address + _SLOTS)
+
+
+@cache
+def why_not() -> str:
+    """Why frames cannot be read here; empty if they can."""
+    version = ".".join(map(str, _VERSION))
+    if sys.implementation.name != "cpython" or _VERSION not in _KNOWN:
+        return f"the frames of {sys.implementation.name} {version} are laid out in a way that is not known"
+    if hasattr(sys, "gettotalrefcount") or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "the frames of a debug or free-threaded build are laid out in another way"
+    if not _is_as_expected():
+        return f"the frames of this build of Python {version} are not laid out as expected"
+    return ""
+
+
+def _is_as_expected() -> bool:
+    """Are variables, operands and stack tops found where they are known to be?"""
+    marks = [object() for _ in range(4)]
+    seen: list[bool] = []
+
+    def look(frame: FrameType | None, variables: list[object], operands: list[object] | None) -> None:
+        assert frame is not None
+        if _word(address_of(frame) + Head.code.offset).value != id(frame.f_code):  # type: ignore[attr-defined]
+            seen.append(False)
+            return
+        top = head_of(frame).stacktop
+        if operands is None:
+            seen.append(top == -1)
+            found = list(slots_at(address_of(frame), len(variables)))
+            seen.append(len(found) == len(variables) and all(map(_is, found, variables)))
+            return
+        expected = [*variables, *operands]
+        seen.append(top == len(expected))
+        if seen[-1]:
+            seen.append(all(map(_is, slots_at(address_of(frame), top), expected)))
+
+    def called(first: object, second: object) -> object:
+        third = marks[2]
+        return [marks[3], inner(first, second, third)][0]
+
+    def inner(first: object, second: object, third: object) -> object:
+        frame = sys._getframe(1)
+        look(frame, [first, second, third, *_cells(called)], [marks[3]])
+        return None
+
+    class Through:
+        def __enter__(self) -> None:
+            look(sys._getframe(1), [marks[0], self, *_cells(by_way_of_c)], None)
+
+        def __exit__(self, *error: object) -> None: ...
+
+    def by_way_of_c(first: object, manager: Any) -> None:
+        with manager:
+            marks.count(first)
+
+    def suspended(first: object) -> Generator[None, None, None]:
+        for mark in (marks[1],):
+            yield marks.count((first, mark))  # type: ignore[misc]
+
+    called(marks[0], marks[1])
+    by_way_of_c(marks[0], Through())
+    generator: Any = suspended(marks[0])
+    next(generator)
+    frame = generator.gi_frame
+    top = head_of(frame).stacktop
+    variables = [marks[0], marks[1], *_cells(suspended)]
+    seen.append(top == len(variables) + 1)
+    if seen[-1]:
+        found = list(slots_at(address_of(frame), top))
+        seen.append(all(map(_is, found, variables)) and type(found[-1]) is type(iter(())))
+    return len(seen) == 6 and all(seen)
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b
+
+
+def _cells(function: Any) -> tuple[object, ...]:
+    return function.__closure__ or ()

@@ -1,0 +1,90 @@
+"""Names of objects that do not depend on how the present state was reached.
+
+Locations are named by who made an object known and after how many events, which equivalent runs agree on and others do
+not. What the main thread made before it started another, or chose among alternatives, has the same name in all runs:
+such a name *lasts*, and is part of the state, since what a search knows of other states speaks of it. All other objects
+of a kind share one name, coarse but sound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from dpor.operations import WRITE, Location, Mode, Operation, OperationTable
+from dpor.system import Trace
+
+
+class Names:
+    """For one search. `fixed`: how many events the main thread has had when names begin to depend on the run; -1 as
+    long as that is not known."""
+
+    def __init__(self, table: OperationTable) -> None:
+        self._table = table
+        self._fixed = -1
+        self._lasting: dict[Location, Location] = {}
+        self._operations: dict[Operation, Operation] = {}
+
+    def look_at(self, trace: Trace) -> None:
+        """Before the first question, and at every one until it has an effect."""
+        if self._fixed < 0:
+            for i, operation in enumerate(trace.operations):
+                if operation.starts >= 0 or operation.alternatives > 1:
+                    self._fixed = i
+                    self._lasting.clear()
+                    self._operations.clear()
+                    break
+
+    def lasts(self, location: Location) -> bool:
+        return self.location(location) == location
+
+    def location(self, location: Location) -> Location:
+        """The location itself, or that which it shares with all others of its kind."""
+        known = self._lasting.get(location)
+        if known is None:
+            name = self._table.name_of(location)
+            known = self._lasting[location] = location if self._is_fixed(name) else self._table.location(_kind(name))
+        return known
+
+    def operation(self, operation: Operation) -> Operation:
+        """See `dpor.system.StatefulSystem.lasting`."""
+        known = self._operations.get(operation)
+        if known is None:
+            known = self._operations[operation] = self._renamed(operation)
+        return known
+
+    def _renamed(self, operation: Operation) -> Operation:
+        modes: dict[Location, Mode] = {}
+        for location, mode in operation.accesses:
+            lasting = self.location(location)
+            modes[lasting] = mode if modes.get(lasting, mode) is mode else WRITE
+        if modes == dict(operation.accesses):
+            return operation
+        return self._table.intern(
+            operation.kind,
+            tuple(modes.items()),
+            None,
+            operation.thread,
+            operation.value,
+            operation.alternatives,
+            operation.barrier,
+            operation.starts,
+        )
+
+    def _is_fixed(self, name: Any) -> bool:
+        if type(name) is not tuple:
+            return True
+        if len(name) == 2 and type(name[0]) is int:
+            return self.lasts(name[0])
+        match name:
+            case ("dict of", owner):
+                return self._is_fixed(owner)
+            case ("object", thread, events, _) | ("sync", _, thread, events, _):
+                return thread == 0 and (events <= self._fixed or self._fixed < 0)
+        return True
+
+
+def _kind(name: Any) -> Hashable:
+    if type(name[0]) is int:
+        return ("any", name[1])
+    return ("any", name[0], name[1] if name[0] == "sync" else "")

@@ -1,0 +1,296 @@
+"""How objects are encoded, by type: a plan is made when a type is met first.
+
+An object of a class written in Python is its class, what the built-in base holds, its slots and its `__dict__`. Whether
+a class adds nothing else is seen from its size: a type made in C that keeps something of its own has more room than
+that accounts for, and is refused.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+from dpor.operations import Operation
+from dpor.primitives.rules import BaseRule
+from dpor.runtime import control, sharing
+from dpor.runtime.containers import generators
+from dpor.runtime.containers.kinds import Family, static
+from dpor.runtime.standins.locals import local
+from dpor.runtime.standins.modules import StandIn
+from dpor.runtime.states.between import Reading
+from dpor.runtime.states.classes import Classes
+from dpor.runtime.states.contents import EXACT, SUBCLASSED, Content, exception
+from dpor.runtime.states.frames import UNBOUND, Part, add_frame
+from dpor.runtime.states.heap import Heap, Plan
+from dpor.runtime.states.memory import address_of
+from dpor.runtime.states.stacks import CannotTell
+
+_MANAGED_DICT: Final = 1 << 4
+_MANAGED_WEAKREF: Final = 1 << 3
+_WORD: Final = 8
+
+
+class TypePlans:
+    """The plans of one search; those of classes that a run has made last for that run."""
+
+    def __init__(self, classes: Classes) -> None:
+        self.classes = classes
+        self._known: dict[type, Plan] = {}
+        self._of_run: list[type] = []
+        self._rules: dict[Any, int] = {}
+        self._constants: dict[int, tuple[int, Any]] = {}
+        self.get: Callable[[type], Plan | None] = self._known.get
+
+    def begin_run(self) -> None:
+        for kind in self._of_run:
+            self._known.pop(kind, None)
+        self._of_run.clear()
+        self.classes.begin_run()
+
+    def make(self, kind: type) -> Plan:
+        plan = self._known[kind] = self._made(kind)
+        if kind not in EXACT:
+            self._of_run.append(kind)
+        return plan
+
+    def _made(self, kind: type) -> Plan:
+        content = EXACT.get(kind)
+        if content is not None:
+            return _numbered(-1 - list(EXACT).index(kind), content)
+        for base, special in self._special().items():
+            if issubclass(kind, base):
+                return special
+        return self._of_python(kind)
+
+    def _special(self) -> dict[type, Plan]:
+        """Types of ours, and those that are not encoded by their contents alone."""
+        return {
+            type: self._class,
+            types.GeneratorType: _generator,
+            local: self._local,
+            control.GuestThread: lambda heap, obj: heap.out.append(("thread", obj.id)),
+            sharing.Record: lambda heap, obj: heap.out.append(("record", heap.names.location(obj.number))),
+            Operation: self._operation,
+            BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
+            Family: self._constant,
+            StandIn: lambda heap, obj: heap.out.append(("module", obj.__name__)),
+            logging.Logger: self._logger,
+            logging.Manager: lambda heap, obj: heap.out.append(("loggers",)),
+        }
+
+    # ------------------------------------------------------------------ classes
+
+    def class_of(self, heap: Heap, kind: type) -> None:
+        """Append which class it is."""
+        number = self.classes.number(kind)
+        if number is None:
+            heap.ref(kind)
+        else:
+            heap.out.append(number)
+
+    def _class(self, heap: Heap, obj: type) -> None:
+        number = self.classes.number(obj)
+        if number is not None:
+            heap.out.append(("class", number))
+            return
+        heap.out.append(("class", obj.__module__, obj.__qualname__, len(obj.__bases__)))
+        self.class_of(heap, type(obj))
+        heap.refs(obj.__bases__)
+        for name, value in self.classes.attributes(obj):
+            heap.out.append(name)
+            heap.ref(value)
+
+    # ------------------------------------------------------------------ objects of classes written in Python
+
+    def _of_python(self, kind: type) -> Plan:
+        content, slots = _layout(kind)
+        fields = _fields_of(kind)
+        class_of = self.class_of
+        is_sync = issubclass(kind, control.SyncObject)
+        finalised = static(kind, "__del__") is not None
+
+        def plan(heap: Heap, obj: Any) -> None:
+            class_of(heap, kind)
+            if finalised:
+                heap.finalised = True
+            if content is not None:
+                content(heap, obj)
+            for slot in slots:
+                try:
+                    heap.ref(slot(obj))
+                except AttributeError:
+                    heap.out.append(UNBOUND)
+            if fields is not None:
+                heap.dict_of(obj, fields(obj))
+
+        def plan_of_sync(heap: Heap, obj: Any) -> None:
+            class_of(heap, kind)
+            if finalised:
+                heap.finalised = True
+            assert fields is not None
+            held = fields(obj)
+            location = held.get("location")
+            heap.out.append(location if location is None or heap.names.lasts(location) else -1)
+            heap.out.append(state_of(obj))
+            others = {name: value for name, value in held.items() if name not in _OF_SYNC}
+            heap.items(others)
+
+        return plan_of_sync if is_sync else plan
+
+    # ------------------------------------------------------------------ others
+
+    def _local(self, heap: Heap, obj: Any) -> None:
+        """`threading.local`: what each thread has in it."""
+        self.class_of(heap, type(obj))
+        heap.refs(object.__getattribute__(obj, "_local__arguments"))
+        for thread in control.threads:
+            entry = thread.data.get(id(obj)) if thread.bit else None
+            if entry is not None:
+                heap.out.append(("thread", thread.id))
+                heap.items(entry[1])
+        heap.out.append(None)
+
+    def _operation(self, heap: Heap, obj: Operation) -> None:
+        """Its number; operations are the same object if they are equal."""
+        heap.out.append(("operation", *self._number(heap.names.operation(obj))))
+
+    def _constant(self, heap: Heap, obj: Any) -> None:
+        heap.out.append(("constant", *self._number(obj)))
+
+    def _number(self, obj: Any) -> tuple[int]:
+        """A number for an object that is kept for ever."""
+        return (self._constants.setdefault(id(obj), (len(self._constants), obj))[0],)
+
+    def operation(self, heap: Heap, operation: Operation) -> int:
+        return self._number(heap.names.operation(operation))[0]
+
+    def _logger(self, heap: Heap, obj: Any) -> None:
+        heap.out.append(("logger", obj.name, obj.level, obj.propagate, obj.disabled))
+        heap.refs((obj.parent, obj.handlers, obj.filters))
+
+
+_OF_SYNC: Final = frozenset({"location", "state", "made_at"})
+
+
+def state_of(obj: control.SyncObject) -> Any:
+    """The state of a synchronisation object as something that `marshal` knows, the same for equal states."""
+    state = obj.state
+    return ("set", *sorted(state)) if isinstance(state, frozenset) else (state,)
+
+
+def _numbered(number: int, content: Content) -> Plan:
+    def plan(heap: Heap, obj: Any) -> None:
+        heap.out.append(number)
+        content(heap, obj)
+
+    return plan
+
+
+def _layout(kind: type) -> tuple[Content | None, list[Callable[[Any], Any]]]:
+    """What the built-in base of the class holds, and its slots. Raises `CannotTell`."""
+    slots: list[Callable[[Any], Any]] = []
+    here: type = kind
+    while here is not object:
+        if here in SUBCLASSED:
+            return SUBCLASSED[here], slots
+        if here.__module__ == "builtins" and issubclass(here, BaseException):
+            return exception, slots
+        base = here.__base__
+        assert base is not None
+        own = [found for found in here.__dict__.values() if _is_slot(found, here)]
+        if not here.__flags__ & 1 << 9 or here.__basicsize__ != base.__basicsize__ + _added(here, base, len(own)):
+            raise CannotTell(f"objects of type {here.__module__}.{here.__qualname__} have a state that is hidden")
+        slots += [found.__get__ for found in own]
+        here = base
+    return None, slots
+
+
+def _is_slot(found: Any, kind: type) -> bool:
+    return type(found) is types.MemberDescriptorType and found.__objclass__ is kind
+
+
+def _added(kind: type, base: type, slots: int) -> int:
+    """How many bytes more than the base's an object has if it only adds slots, a `__dict__` and weak references."""
+    words = slots
+    if kind.__dictoffset__ and not base.__dictoffset__ and not kind.__flags__ & _MANAGED_DICT:
+        words += 1
+    if kind.__weakrefoffset__ and not base.__weakrefoffset__ and not kind.__flags__ & _MANAGED_WEAKREF:
+        words += 1
+    return words * _WORD
+
+
+def _fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
+    fields = sharing.fields_of(kind)
+    if fields is None and kind.__dictoffset__:
+        raise CannotTell(f"the attributes of {kind.__module__}.{kind.__qualname__} objects are hidden")
+    return fields
+
+
+def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
+    """Its frame: one of those of a thread if it is being run, else as those are encoded."""
+    frame = obj.gi_frame
+    inside = generators._inside.get(id(obj))
+    heap.out.append(("generator", None if inside is None or not inside.running else inside.id))
+    if frame is None:
+        heap.out.append(None)
+        return
+    if obj.gi_running:
+        where = heap.running.get(id(frame))
+        if where is None:
+            raise CannotTell(f"the generator {obj.__qualname__} is being run out of sight")
+        heap.out.append(("running", *where))
+        return
+    layout = heap.layouts.of(frame.f_code)
+    part, dead = Part(), list[Any]()
+    place = layout.place(layout.suspended(frame.f_lasti))
+    add_frame(Reading(frame, layout, place, address_of(frame)), part, dead)
+    heap.part(part)
+    heap.dead.extend(dead)
+    if layout.cleans_up(frame.f_lasti):
+        heap.finalised = True
+
+
+def finalised_among(values: list[Any], heap: Heap) -> bool:
+    """Would anybody notice if these objects, and what only they refer to, ended? (Of dead variables.)"""
+    seen: set[int] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        if id(value) in seen or heap.has(value) or isinstance(value, (type, types.ModuleType)):
+            continue
+        seen.add(id(value))
+        kind = type(value)
+        if not _is_harmless(kind):
+            return True
+        if kind is types.GeneratorType:
+            frame = value.gi_frame
+            if frame is not None and heap.layouts.of(frame.f_code).cleans_up(frame.f_lasti):
+                return True
+        if kind is not types.FunctionType:
+            stack.extend(gc.get_referents(value))
+        else:
+            stack.extend((value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__))
+    return False
+
+
+def _is_harmless(kind: type) -> bool:
+    """Does nothing happen, that anybody could notice, when an object of this type ends?"""
+    return (
+        static(kind, "__del__") is None
+        and kind is not types.FrameType
+        and (kind in EXACT or kind in _ENDS_SILENTLY or kind.__module__.startswith("dpor.") or _is_plain(kind))
+    )
+
+
+_ENDS_SILENTLY: Final = frozenset({int, float, str, bytes, bool, complex, type(None), types.GeneratorType})
+
+
+def _is_plain(kind: type) -> bool:
+    try:
+        _layout(kind)
+    except CannotTell:
+        return False
+    return True

@@ -1,0 +1,131 @@
+"""The flow of control of a code object: its instructions, where each leads, and how deep the operand stack is there.
+
+What `dis` shows, with the exception table as edges. The depths are those that the interpreter has when it begins an
+instruction: a dataflow over `dis.stack_effect`, which is the compiler's own.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator
+from types import CodeType
+from typing import Final, NamedTuple
+
+_LEADS_NOWHERE: Final = frozenset({"RETURN_VALUE", "RETURN_CONST", "RERAISE", "RAISE_VARARGS", "INTERPRETER_EXIT"})
+_JUMPS_ALWAYS: Final = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
+_JUMPS: Final = frozenset({*dis.hasjrel, *dis.hasjabs})
+
+
+class Covered(NamedTuple):
+    """A row of the exception table: from `start` up to `end` (offsets in bytes), an exception leads to `target`, with
+    the operand stack cut to `depth`, then the offset of the instruction if `lasti`, then the exception."""
+
+    start: int
+    end: int
+    target: int
+    depth: int
+    lasti: bool
+
+
+class Instruction(NamedTuple):
+    """offset    in bytes, as `frame.f_lasti`
+    name, arg   arg is -1 where there is none
+    following   indices of the instructions that may come next, exceptions apart
+    jump        that of them to which it jumps, or -1
+    handler     index of where an exception leads that it raises, or -1
+    """
+
+    offset: int
+    name: str
+    arg: int
+    following: tuple[int, ...]
+    jump: int
+    handler: int
+
+
+class Flow:
+    """The instructions of a code object, in order, without inline caches."""
+
+    def __init__(self, code: CodeType) -> None:
+        plain = list(dis.get_instructions(code))
+        self.offsets = [instruction.offset for instruction in plain]
+        index = {offset: i for i, offset in enumerate(self.offsets)}
+        self.covered = list(exception_table(code))
+        self.instructions: list[Instruction] = []
+        for i, instruction in enumerate(plain):
+            name = instruction.opname
+            jump = index[instruction.argval] if instruction.opcode in _JUMPS else -1
+            following = (i + 1,) if name not in _LEADS_NOWHERE and name not in _JUMPS_ALWAYS else ()
+            row = self.row_at(instruction.offset)
+            self.instructions.append(
+                Instruction(
+                    instruction.offset,
+                    name,
+                    -1 if instruction.arg is None else instruction.arg,
+                    (*following, jump) if jump >= 0 else following,
+                    jump,
+                    -1 if row is None else index[row.target],
+                )
+            )
+        self._opcodes = [instruction.opcode for instruction in plain]
+
+    def row_at(self, offset: int) -> Covered | None:
+        """The row of the exception table that holds at this offset."""
+        return next((row for row in self.covered if row.start <= offset < row.end), None)
+
+    def at(self, lasti: int) -> int:
+        """Index of the instruction that a frame with this `f_lasti` is carrying out (it may point into its caches)."""
+        return bisect_right(self.offsets, lasti) - 1
+
+    def depths(self) -> list[int]:
+        """For each instruction, how many operands are on the stack when it begins; -1 where it is never reached."""
+        depths = [-1] * len(self.instructions)
+        todo = [(0, 0)] if depths else []
+        while todo:
+            i, depth = todo.pop()
+            if depths[i] >= 0:
+                continue
+            depths[i] = depth
+            instruction = self.instructions[i]
+            for following in instruction.following:
+                todo.append((following, depth + self._effect(i, following == instruction.jump)))
+            if instruction.handler >= 0:
+                row = self.row_at(instruction.offset)
+                assert row is not None
+                todo.append((instruction.handler, row.depth + row.lasti + 1))
+        return depths
+
+    def _effect(self, i: int, jumps: bool) -> int:
+        name, arg = self.instructions[i].name, self.instructions[i].arg
+        if name == "RETURN_GENERATOR":
+            return 1  # what is sent first
+        if _SPLIT_CALLS:
+            if name == "PRECALL":
+                return 0  # the compiler counts the arguments as gone after it; they stay for `CALL`
+            if name == "CALL":
+                return -arg - 1
+        opcode = self._opcodes[i]
+        return dis.stack_effect(opcode, arg if opcode >= dis.HAVE_ARGUMENT else None, jump=jumps)
+
+
+_SPLIT_CALLS: Final = sys.version_info < (3, 12)
+
+
+def exception_table(code: CodeType) -> Iterator[Covered]:
+    """The rows of `co_exceptiontable`, as `Objects/exception_handling_notes.txt` of CPython describes it."""
+    numbers = _numbers(code.co_exceptiontable)
+    for start in numbers:
+        length, target, depth_lasti = next(numbers), next(numbers), next(numbers)
+        yield Covered(2 * start, 2 * (start + length), 2 * target, depth_lasti >> 1, bool(depth_lasti & 1))
+
+
+def _numbers(table: bytes) -> Iterator[int]:
+    """Six bits a byte, the highest first; another byte follows where bit 6 is set."""
+    value = 0
+    for byte in table:
+        value = value << 6 | byte & 0x3F
+        if not byte & 0x40:
+            yield value
+            value = 0
