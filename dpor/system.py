@@ -7,7 +7,7 @@ that goes on running is then not switched away from and back to, which costs mor
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from dpor.operations import Action, Location, Operation, States, ThreadId
@@ -109,6 +109,14 @@ StateKey: TypeAlias = Hashable
 """The exact identity of a state: equal for two states only if no program could tell them apart."""
 
 
+class SyncChoices(StrEnum):
+    """Which starts, ends and joins of threads are choices for `original`."""
+
+    ALL = "all"
+    SHARED = "shared"
+    """Those of threads that share something at that moment. [DHRR04: D]"""
+
+
 @runtime_checkable
 class StatefulSystem(System, Protocol):
     """A system that can tell where it stands. All methods speak of the moment at which a chooser is being asked."""
@@ -123,6 +131,13 @@ class StatefulSystem(System, Protocol):
 
     def sync_states(self) -> Mapping[Location, Any]:
         """The states of all objects that operations which can block look at."""
+        ...
+
+    def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
+        """Could it matter in the present state who moves before the thread's next operation, which is enabled?
+
+        False only if what it accesses is out of reach of all other threads, and is no synchronisation with any.
+        """
         ...
 
     def changes_data(self, operation: Operation) -> bool:

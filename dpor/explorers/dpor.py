@@ -3,7 +3,7 @@
 Here                          In the papers
 StateGraph.planned, done      backtrack(s), done(s) of [FG05], kept for each state instead of each stack frame
 _summaries                    what [YCGK08] derives from its visible operation dependency graph
-complete()                    the proviso for cycles [God96, section 5]: the ignoring problem
+StatefulSearch.complete()     the proviso for cycles [God96, section 5]
 
 Each event s -t:a-> s' is compared with the summary of s': what could come before it is planned at s, then the summary
 of s grows by that of s'. When a summary grows, all events that lead to its state are compared again, whether or not
@@ -20,9 +20,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from dpor.explorers.cycles import breaking
 from dpor.explorers.state_graph import Event, StateNumber
-from dpor.explorers.states import StatefulSearch, last_or_lowest
+from dpor.explorers.states import StatefulSearch, Store, last_or_lowest
 from dpor.explorers.summaries import Items, Summary, SyncNumber
 from dpor.operations import Operation
 from dpor.system import Pending, Run, StatefulSystem
@@ -31,18 +30,20 @@ from dpor.system import Pending, Run, StatefulSystem
 class Dpor(StatefulSearch):
     """Backtrack sets with state matching and summaries."""
 
-    def __init__(self, system: StatefulSystem) -> None:
-        super().__init__(system)
+    def __init__(self, system: StatefulSystem, store: Store = Store.EVENTS) -> None:
+        super().__init__(system, store)
         self._items = Items()
         self._summaries: list[Summary] = []
         self._sync: list[SyncNumber] = []
         self._grown: list[StateNumber] = []  # a heap, of negative numbers: what lies deep comes first
         self._is_grown: set[StateNumber] = set()
 
-    def first(self, state: StateNumber, enabled: int) -> int:
+    def first(self, enabled: int) -> int:
+        return last_or_lowest(self.trace, enabled)
+
+    def added(self, state: StateNumber) -> None:
         system = self.system
         self._new(system.pending(), self._items.sync_number(system.sync_states()))
-        return last_or_lowest(self.trace, enabled)
 
     def ended(self, state: StateNumber, run: Run) -> None:
         self._new(run.blocked, self._items.sync_number({}))
@@ -87,13 +88,3 @@ class Dpor(StatefulSearch):
             if united != summary:
                 self._summaries[source] = united
                 self._grow(source)
-
-    def complete(self) -> bool:
-        """Is there no cycle left without a state at which everything is planned? Else have one of its states so."""
-        graph = self.graph
-        partly = [s for s in range(len(graph)) if graph.planned[s] != graph.enabled[s]]
-        complete = True
-        for state in breaking(graph.successors(partly)):
-            self.plan(state, graph.enabled[state])
-            complete = False
-        return complete

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dpor.explorers.state_graph import StateNumber
 from dpor.explorers.states import StatefulSearch
 
 
 class Full(StatefulSearch):
     """Depth-first search over all states."""
 
-    def first(self, state: StateNumber, enabled: int) -> int:
+    def first(self, enabled: int) -> int:
         return enabled

@@ -11,25 +11,45 @@ from __future__ import annotations
 import heapq
 from abc import abstractmethod
 from collections.abc import Iterator
+from enum import StrEnum
 
 from dpor.errors import NotDeterministic
+from dpor.explorers.cycles import breaking
 from dpor.explorers.rounds import Round, find_rounds
 from dpor.explorers.search import Stats
 from dpor.explorers.state_graph import NOWHERE, StateGraph, StateNumber
 from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation
 from dpor.outcome import Finding
-from dpor.system import STOP, Ending, Run, StatefulSystem, Trace
+from dpor.system import STOP, Ending, Run, StatefulSystem, StateKey, Trace
+
+
+class Store(StrEnum):
+    """Which states are stored."""
+
+    EVENTS = "events"
+    """Those after every event."""
+    CHOICES = "choices"
+    """The first, the last, and those with a choice; and where there is none for very long, one now and then, so that
+    endless loops are seen to be such. [DHRR04, section 7]"""
+    NONE = "none"
+    """None: the search is a stateless one."""
+
+
+MOST_UNSTORED = 10_000
+"""So many events in a row without a choice, and a state is stored in any case."""
 
 
 class StatefulSearch:
     """Run after run, each from a state at which something is left to do to the next known state, or the end.
 
+    store      which states are stored, and so can be met again
     terminates   does the program come to an end under every schedule? None: not known (yet)
     cycle        if not: a schedule that leads to a cycle and once round it
     """
 
-    def __init__(self, system: StatefulSystem) -> None:
+    def __init__(self, system: StatefulSystem, store: Store = Store.EVENTS) -> None:
         self.system = system
+        self.store = store
         self.trace = Trace()
         self.stats = Stats()
         self.graph = StateGraph()
@@ -39,12 +59,17 @@ class StatefulSearch:
         self._resumed = False
         self._open: list[tuple[int, StateNumber]] = []  # a heap, by depth; states with nothing left are passed over
         self._values: dict[StateNumber, list[Action]] = {}  # data choices still to be taken
+        self._is_stored = bytearray()
+        self._unstored = 0  # events since the last state that was stored
 
     # ------------------------------------------------------------------ what a search decides
 
     @abstractmethod
-    def first(self, state: StateNumber, enabled: int) -> int:
+    def first(self, enabled: int) -> int:
         """The threads to be planned at a new state, at least one."""
+
+    def added(self, state: StateNumber) -> None:
+        """The present state is a new one, with this number."""
 
     def edge(self, source: StateNumber, operation: Operation, target: StateNumber) -> None:
         """An event led from a state to another; it is in the graph now."""
@@ -56,8 +81,15 @@ class StatefulSearch:
         """A run is over."""
 
     def complete(self) -> bool:
-        """Nothing planned is left. Plan more, or answer that the search has come to its end."""
-        return True
+        """Nothing planned is left. Is there no cycle without a state at which everything is planned? [God96, section 5:
+        the ignoring problem] Else have one of its states so."""
+        graph = self.graph
+        partly = [s for s in range(len(graph)) if graph.planned[s] != graph.enabled[s]]
+        complete = True
+        for state in breaking(graph.successors(partly)):
+            self.plan(state, graph.enabled[state])
+            complete = False
+        return complete
 
     # ------------------------------------------------------------------ searching
 
@@ -131,8 +163,17 @@ class StatefulSearch:
         return self._take(self._at)
 
     def _check_return(self) -> None:
-        key = self.system.state()
-        if key is not None and self.graph.numbers.get(key) != self._at:
+        """The run was repeated: is it where it was? A state at which there turned out to be a choice is stored now."""
+        self._unstored = 0
+        if self.store is Store.NONE:
+            return
+        key, numbers = self.system.state(), self.graph.numbers
+        if key is None:
+            return
+        if not self._is_stored[self._at]:
+            if key not in numbers:
+                self._put(key, self._at)
+        elif numbers.get(key) != self._at:
             raise NotDeterministic(
                 f"a repeated run of {len(self.trace)} events led to another state than before. Does the program depend"
                 " on something that is not restored before each run (a cache, the outside world, the real clock)?"
@@ -141,27 +182,47 @@ class StatefulSearch:
     def _arrive(self, enabled: int) -> bool:
         """An event has happened, or the first run begins. Is the state that it led to a new one?"""
         graph = self.graph
-        key = self.system.state()
+        threads = self.first(enabled)
+        several = bool(threads & (threads - 1))
+        to_store = self._is_to_be_stored(several)
+        key = self.system.state() if to_store else None
         number = graph.numbers.get(key) if key is not None else None
         if number is not None:
             self.stats.matched += 1
             self._take_edge(number)
             return False
         number = self._add(enabled)
-        if key is not None:
-            graph.numbers[key] = number
-        threads = self.first(number, enabled)
+        if to_store:
+            self._put(key, number)
+        self.added(number)
         graph.planned[number] = threads
-        if threads & (threads - 1):
+        if several:
             self.stats.choices += 1
             self._open_up(number)
         self._take_edge(number)
         self._at = number
         return True
 
+    def _is_to_be_stored(self, several: bool) -> bool:
+        self._unstored += 1
+        match self.store:
+            case Store.EVENTS:
+                return True
+            case Store.CHOICES:
+                return several or self._at == NOWHERE or self._unstored > MOST_UNSTORED
+            case Store.NONE:
+                return False
+
+    def _put(self, key: StateKey | None, number: StateNumber) -> None:
+        self.stats.states += 1
+        self._unstored = 0
+        self._is_stored[number] = True
+        if key is not None:
+            self.graph.numbers[key] = number
+
     def _add(self, enabled: int) -> StateNumber:
         trace = self.trace
-        self.stats.states += 1
+        self._is_stored.append(False)
         return self.graph.add(enabled, self._at, trace.actions[-1] if trace.actions else 0)
 
     def _take_edge(self, target: StateNumber) -> None:
@@ -195,9 +256,11 @@ class StatefulSearch:
         if run.ending is Ending.CUT:
             return
         key = (Ending.COMPLETE, run.outcome, run.deadlock)
-        number = self.graph.numbers.get(key)
+        number = self.graph.numbers.get(key) if self.store is not Store.NONE else None
         if number is None:
-            number = self.graph.numbers[key] = self._add(0)
+            number = self._add(0)
+            if self.store is not Store.NONE:
+                self._put(key, number)
             self.ended(number, run)
         else:
             self.stats.matched += 1

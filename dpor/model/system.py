@@ -11,9 +11,10 @@ from dpor.model.machine import Act, Machine, Memory
 from dpor.model.semantics import Semantics
 from dpor.model.syntax import parse
 from dpor.model.tree import Program, Sort
-from dpor.operations import READ, THREAD_MASK, UNKNOWN, VALUE_SHIFT, Location, Operation, OperationTable
+from dpor.operations import READ, THREAD_MASK, UNKNOWN, VALUE_SHIFT, Location, Operation, OperationTable, ThreadId
 from dpor.outcome import Finding
-from dpor.system import STOP, Chooser, Ending, Pending, Run, StateKey, Trace
+from dpor.primitives.threads import Join
+from dpor.system import STOP, Chooser, Ending, Pending, Run, StateKey, SyncChoices, Trace
 
 MAX_STEPS: Final = 100_000
 
@@ -95,6 +96,11 @@ class AbstractSystem:
     def sync_states(self) -> Mapping[Location, Any]:
         memory = self._present[0].memory
         return {location: memory[location] for location in self._synchronising}
+
+    def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
+        """Every thread reaches all variables, but of a thread that has ended nobody can tell when it is joined."""
+        act = self._present[1][thread]
+        return act is not None and not isinstance(act.operation.rule, Join)
 
     def changes_data(self, operation: Operation) -> bool:
         sorts, name_of = self.semantics.sorts, self.table.name_of

@@ -1,0 +1,33 @@
+"""What Java Pathfinder does: a choice wherever it could matter in the present state, and state matching [PL11, 3.3].
+
+Here                            In the paper
+first()                         the scheduling choice of Fig. 2
+system.is_choice(thread, ...)   "globally relevant" for the original: a synchronisation, or an access to an object that
+                                is reachable from several threads in the present state (dynamic escape analysis)
+
+Where there is no choice the thread goes on: nobody else can reach what it is about to access, nor will before the
+thread itself lets them. So what is planned at a state is a persistent set. Differs: a cycle without a choice is broken
+(`StatefulSearch.complete`), where JPF ends a transition after a number of instructions.
+"""
+
+from __future__ import annotations
+
+from dpor.explorers.states import StatefulSearch, Store
+from dpor.system import StatefulSystem, SyncChoices
+
+
+class Original(StatefulSearch):
+    """All enabled threads where a choice could matter, else the one that is running."""
+
+    def __init__(
+        self, system: StatefulSystem, store: Store = Store.EVENTS, sync_choices: SyncChoices = SyncChoices.ALL
+    ) -> None:
+        super().__init__(system, store)
+        self.sync_choices = sync_choices
+
+    def first(self, enabled: int) -> int:
+        if self.trace.threads:
+            last = self.trace.threads[-1]
+            if enabled >> last & 1 and not self.system.is_choice(last, self.sync_choices):
+                return 1 << last
+        return enabled
