@@ -19,6 +19,7 @@ import attrs
 
 from dpor.errors import BadTarget, FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
 from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STRATEGIES, Explorer, Stats
+from dpor.explorers.states import StatefulSearch
 from dpor.findings.data_races import RaceDetector
 from dpor.findings.explain import Checkable, explain, matching, tell, unexplained
 from dpor.findings.minimise import Minimised, switches
@@ -139,6 +140,7 @@ class _ModelTarget:
         self.run, self.outcome_text, self.is_memory = system.run, system.outcome_text, system.is_memory
         self.state, self.pending, self.sync_states = system.state, system.pending, system.sync_states
         self.changes_data, self.livelock, self.lasting = system.changes_data, system.livelock, system.lasting
+        self.is_choice = system.is_choice
 
     def describe(self, trace: Trace) -> Explained:
         return Explained(
@@ -180,16 +182,19 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
         return lambda system: SAMPLERS[name](system, options.seed, options.depth)
     if name in STATEFUL and options.races:
         raise UserError(f"--races needs a search that visits every trace, and {name} does not; take another strategy")
-    return STRATEGIES[name] if name in STRATEGIES else lambda system: _stateful(name, system)
+    if name in STATEFUL:
+        return lambda system: _stateful(options, system)
+    return STRATEGIES[name]
 
 
-def _stateful(name: str, system: Checkable) -> Explorer:
+def _stateful(options: Options, system: Checkable) -> Explorer:
+    name = options.explorer
     if not isinstance(system, StatefulSystem):
         raise UserError(
             f"--strategy {name} stores states, which Python targets cannot tell yet; take one of"
             f" {', '.join(STRATEGIES)}"
         )
-    return STATEFUL[name](system)
+    return STATEFUL[name](system, options.store, options.sync_choices)
 
 
 def _shortfall(options: Options, counts: Stats) -> Iterator[str]:
@@ -226,6 +231,8 @@ class _Results:
     seen: dict[object, _Seen] = attrs.field(factory=dict)
     failures: list[Failure] = attrs.field(factory=list)
     finished: bool = False
+    terminates: bool | None = None
+    cycle: tuple[Step, ...] = ()
 
 
 class Session:
@@ -272,8 +279,11 @@ class Session:
             self._results = results = _Results()
             self.over_at, self._patience = self._deadline, None
             try:
-                self._search(explorer(system), results)
+                search = explorer(system)
+                self._search(search, results)
                 self._explain(system, results)
+                if isinstance(search, StatefulSearch):
+                    _tell_cycle(system, search, results)
             except FactWithdrawn as fact:
                 self._restarts.append(fact.reason)
             else:
@@ -313,6 +323,8 @@ class Session:
             choices=counts.choices,
             states=counts.states if options.explorer in STATEFUL else None,
             matched=counts.matched if options.explorer in STATEFUL else None,
+            terminates=results.terminates,
+            cycle=results.cycle,
             outcomes=len({outcome for outcome, _ in results.results}),
             outcome_digests=dict(sorted(results.digests.items())),
             deadlocks=len({deadlock for _, deadlock in results.results} - {None}),
@@ -464,6 +476,16 @@ class Session:
                 other=failure.other,
             ),
         )
+
+
+def _tell_cycle(system: Checkable, search: StatefulSearch, results: _Results) -> None:
+    """Does the program come to an end? Else the steps of a cycle."""
+    results.terminates = search.terminates
+    if search.cycle is not None:
+        way, once_round = search.cycle
+        trace = Trace()
+        system.run(trace, follow((*way, *once_round)))
+        results.cycle = system.describe(trace).steps[len(way) :]
 
 
 INTERRUPTED = "interrupted"

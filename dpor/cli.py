@@ -22,6 +22,7 @@ import click
 from dpor.answers import EXIT_CODES, KEEP, Exit, check_folders, draw, keep_folder, our_errors, to_stdout, write_file
 from dpor.cli_compare import compare
 from dpor.errors import BadSchedule, UserError
+from dpor.explorers.states import Store
 from dpor.options import DEFAULT_DEPTH, DEFAULT_SECONDS, DEFAULT_STEPS, Options
 from dpor.report.model import Failure, Report, Verdict, ended_by
 from dpor.report.progress import Lines, Monitor, StatusLine
@@ -33,6 +34,7 @@ from dpor.report.text import (
     show_failure,
     verdict_lines,
 )
+from dpor.system import SyncChoices
 from dpor.version import VERSION
 
 if TYPE_CHECKING:
@@ -122,6 +124,22 @@ def cli() -> None:
     type=click.FloatRange(1),
     metavar="MB",
     help="Stop when the process takes more than so many megabytes. [default: no limit]",
+)
+@click.option(
+    "--store",
+    type=click.Choice([*Store]),
+    default=Store.EVENTS,
+    show_default=True,
+    help="Of full, original and dpor: which states are stored and can be met again: those after every event, those"
+    " with a choice, or nothing.",
+)
+@click.option("--no-matching", "store", flag_value=Store.NOTHING.value, help="The same as --store nothing.")
+@click.option(
+    "--sync-choices",
+    type=click.Choice([*SyncChoices]),
+    default=SyncChoices.ALL,
+    show_default=True,
+    help="Of original: are all starts, ends and joins of threads choices, or those of threads that share something?",
 )
 @click.option(
     "--max-steps",

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 from types import UnionType
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 import attrs
 
 from dpor.errors import UserError
+from dpor.explorers.states import Store
+from dpor.system import SyncChoices
+
+E = TypeVar("E", bound=StrEnum)
 
 DEFAULT_SECONDS = 60.0
 DEFAULT_STEPS = 20_000
@@ -38,11 +42,24 @@ def _at_least(
     return check
 
 
-def _timeouts(value: str) -> Timeouts:
+def _one_of(kind: type[E], name: str, value: str) -> E:
     try:
-        return Timeouts(value)
+        return kind(value)
     except ValueError:
-        raise UserError(f"timeouts must be 'any' or 'idle', not {value!r}") from None
+        known = " or ".join(repr(member.value) for member in kind)
+        raise UserError(f"{name} must be {known}, not {value!r}") from None
+
+
+def _timeouts(value: str) -> Timeouts:
+    return _one_of(Timeouts, "timeouts", value)
+
+
+def _store(value: str) -> Store:
+    return _one_of(Store, "store", value)
+
+
+def _sync_choices(value: str) -> SyncChoices:
+    return _one_of(SyncChoices, "sync_choices", value)
 
 
 def _names(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
@@ -53,7 +70,7 @@ def _names(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
 class Options:
     """How to check. Every field is an option of `dpor check` with the same name.
 
-    strategy        none, classic, source, optimal; storing states, full, dpor; never exhaustive, random, pct;
+    strategy        none, classic, source, optimal; storing states, full, original, dpor; never exhaustive, random, pct;
                     None: optimal, or with `preemptions`, classic
     preemptions     explore schedules with at most so many preemptions only; None: all. For none and classic
     seed            of the random strategies: the same seed gives the same runs
@@ -63,6 +80,8 @@ class Options:
     max_seconds     stop after so many seconds; None: no limit
     max_states      stop when more than so many states are stored; None: no limit
     max_memory      stop when the process takes more than so many megabytes (10^6 bytes); None: no limit
+    store           of the stateful strategies: which states are stored
+    sync_choices    of original: which starts, ends and joins of threads are choices
     max_steps       end a single execution after so many operations
     timeouts        when a timed wait may time out
     timeout_limit   how often one call site of one thread may time out in one execution while others can move
@@ -86,6 +105,8 @@ class Options:
     max_seconds: float | None = attrs.field(default=DEFAULT_SECONDS, validator=_at_least(0, int | float, or_none=True))
     max_states: int | None = attrs.field(default=None, validator=_at_least(1, or_none=True))
     max_memory: float | None = attrs.field(default=None, validator=_at_least(1, int | float, or_none=True))
+    store: Store = attrs.field(default=Store.EVENTS, converter=_store)
+    sync_choices: SyncChoices = attrs.field(default=SyncChoices.ALL, converter=_sync_choices)
     max_steps: int = attrs.field(default=DEFAULT_STEPS, validator=_at_least(1))
     timeouts: Timeouts = attrs.field(default=Timeouts.ANY, converter=_timeouts)
     timeout_limit: int = attrs.field(default=1, validator=_at_least(0))
@@ -111,6 +132,8 @@ class OptionArguments(TypedDict, total=False):
     max_seconds: float | None
     max_states: int | None
     max_memory: float | None
+    store: str
+    sync_choices: str
     max_steps: int
     timeouts: str
     timeout_limit: int

@@ -238,15 +238,13 @@ def relative(path: str) -> str:
 
 
 def follow(schedule: Sequence[Action]) -> Chooser:
-    """A chooser that takes exactly these actions. Raises `NotDeterministic` where one cannot be taken."""
+    """A chooser that takes exactly these actions, then stops. Raises `NotDeterministic` where one cannot be taken."""
     position = 0
 
     def choose(enabled: int) -> Action:
         nonlocal position
         if position == len(schedule):
-            raise NotDeterministic(
-                f"the schedule ends after {position} events, but the program goes on (threads {_threads(enabled)})"
-            )
+            return STOP
         action = schedule[position]
         if not enabled >> (action & THREAD_MASK) & 1:
             raise NotDeterministic(

@@ -12,11 +12,13 @@ from dpor.explorers.dpor import Dpor
 from dpor.explorers.full import Full
 from dpor.explorers.none import NoReduction
 from dpor.explorers.optimal import Optimal
+from dpor.explorers.original import Original
 from dpor.explorers.pct import Pct
 from dpor.explorers.random_walk import RandomWalk
 from dpor.explorers.search import Stats
 from dpor.explorers.source import Source
-from dpor.system import Run, StatefulSystem, System, Trace
+from dpor.explorers.states import StatefulSearch, Store
+from dpor.system import Run, StatefulSystem, SyncChoices, System, Trace
 
 __all__ = [
     "BOUNDED",
@@ -66,7 +68,11 @@ STRATEGIES: dict[str, Callable[[System], Explorer]] = {
 }
 """By the names of the command line: those that store no states, for any system."""
 
-STATEFUL: dict[str, Callable[[StatefulSystem], Explorer]] = {"full": Full, "dpor": Dpor}
+STATEFUL: dict[str, Callable[[StatefulSystem, Store, SyncChoices], StatefulSearch]] = {
+    "full": lambda system, store, sync_choices: Full(system, store),
+    "original": Original,
+    "dpor": lambda system, store, sync_choices: Dpor(system, store),
+}
 """Those that store the states they meet, for systems that can tell them."""
 
 BOUNDED: dict[str, Callable[[System, int], Explorer]] = {"none": BoundedNone, "classic": BoundedClassic}

@@ -31,8 +31,8 @@ class Store(StrEnum):
     CHOICES = "choices"
     """The first, the last, and those with a choice; and where there is none for very long, one now and then, so that
     endless loops are seen to be such. [DHRR04, section 7]"""
-    NONE = "none"
-    """None: the search is a stateless one."""
+    NOTHING = "nothing"
+    """The search is a stateless one."""
 
 
 MOST_UNSTORED = 10_000
@@ -44,7 +44,7 @@ class StatefulSearch:
 
     store      which states are stored, and so can be met again
     terminates   does the program come to an end under every schedule? None: not known (yet)
-    cycle        if not: a schedule that leads to a cycle and once round it
+    cycle        if not: a schedule that leads to a cycle, and then the one that goes round it once
     """
 
     def __init__(self, system: StatefulSystem, store: Store = Store.EVENTS) -> None:
@@ -54,7 +54,7 @@ class StatefulSearch:
         self.stats = Stats()
         self.graph = StateGraph()
         self.terminates: bool | None = None
-        self.cycle: tuple[Action, ...] | None = None
+        self.cycle: tuple[tuple[Action, ...], tuple[Action, ...]] | None = None
         self._at: StateNumber = NOWHERE
         self._resumed = False
         self._open: list[tuple[int, StateNumber]] = []  # a heap, by depth; states with nothing left are passed over
@@ -118,7 +118,7 @@ class StatefulSearch:
         for found in rounds:
             self.graph.way_to(found.state, self.trace)
             if self.cycle is None:
-                self.cycle = (*self.trace.actions, *found.actions)
+                self.cycle = tuple(self.trace.actions), found.actions
             if found.livelock:
                 yield self._go_round(found)
 
@@ -165,7 +165,7 @@ class StatefulSearch:
     def _check_return(self) -> None:
         """The run was repeated: is it where it was? A state at which there turned out to be a choice is stored now."""
         self._unstored = 0
-        if self.store is Store.NONE:
+        if self.store is Store.NOTHING:
             return
         key, numbers = self.system.state(), self.graph.numbers
         if key is None:
@@ -210,7 +210,7 @@ class StatefulSearch:
                 return True
             case Store.CHOICES:
                 return several or self._at == NOWHERE or self._unstored > MOST_UNSTORED
-            case Store.NONE:
+            case Store.NOTHING:
                 return False
 
     def _put(self, key: StateKey | None, number: StateNumber) -> None:
@@ -256,10 +256,10 @@ class StatefulSearch:
         if run.ending is Ending.CUT:
             return
         key = (Ending.COMPLETE, run.outcome, run.deadlock)
-        number = self.graph.numbers.get(key) if self.store is not Store.NONE else None
+        number = self.graph.numbers.get(key) if self.store is not Store.NOTHING else None
         if number is None:
             number = self._add(0)
-            if self.store is not Store.NONE:
+            if self.store is not Store.NOTHING:
                 self._put(key, number)
             self.ended(number, run)
         else:

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 import attrs
 
 from dpor.errors import InternalError, NotDeterministic
-from dpor.findings.minimise import Minimised, minimise
+from dpor.findings.minimise import Minimised, minimise, switches
 from dpor.findings.racing import RacingPair, racing_pair
 from dpor.operations import Action, Location
-from dpor.outcome import Finding
+from dpor.outcome import Finding, Kind
 from dpor.report.model import Failure
 from dpor.report.steps import Explained, Step
 from dpor.schedule import follow
@@ -72,7 +72,10 @@ def explain(
     system: ExplainingSystem, finding: Finding, schedule: Sequence[Action], enough: Callable[[], bool] = lambda: False
 ) -> Failure:
     """The failure to report; made small until there is `enough`. Raises what `System.run` raises."""
-    small = minimise(system, schedule, finding, enough=enough)
+    if finding.kind is Kind.LIVELOCK:  # it lies in where the schedule leads: in going round it
+        small = Minimised(tuple(schedule), switches(schedule), least=False)
+    else:
+        small = minimise(system, schedule, finding, enough=enough)
     trace = Trace()
     run = system.run(trace, follow(small.schedule))
     found = matching(run.findings, finding)
@@ -82,13 +85,18 @@ def explain(
 
 
 def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
-    """The one among these that is the same failure."""
+    """The one among these that is the same failure. A livelock needs only that its schedule could be followed."""
+    if finding.kind is Kind.LIVELOCK:
+        return finding
     return next((found for found in findings if found.group == finding.group), None)
 
 
 def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small: Minimised) -> Failure:
     """Describe this run, with the race to look at marked."""
-    pair = racing_pair(system, trace, run, found) if found.events is None else RacingPair(*found.events)
+    if found.events is not None:
+        pair: RacingPair | None = RacingPair(*found.events)
+    else:
+        pair = None if found.kind is Kind.LIVELOCK else racing_pair(system, trace, run, found)
     explained = system.describe(trace)
     if len(explained.steps) != len(trace):
         raise InternalError(f"{len(trace)} events were told as {len(explained.steps)} steps")

@@ -76,6 +76,8 @@ class Report:
     choices     states where a second thread was tried
     states      states stored; None for searches that store none
     matched     how often a stored state was met again; None likewise
+    terminates  of stateful searches: does every schedule come to an end? None: not known
+    cycle       if not: the steps of going round once, for ever
     outcomes    distinct results of complete runs
     outcome_digests   a digest of each, the same in every process and for every strategy, with the outcome in words
     deadlocks   distinct deadlocked terminal states
@@ -98,6 +100,8 @@ class Report:
     choices: int = 0
     states: int | None = None
     matched: int | None = None
+    terminates: bool | None = None
+    cycle: tuple[Step, ...] = attrs.field(default=(), repr=False)
     outcomes: int = 0
     outcome_digests: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     deadlocks: int = 0

@@ -131,6 +131,9 @@ def count_lines(report: Report) -> list[str]:
         f"  {report.peak_memory_bytes / 1e6:,.0f} MB at most; "
         + ", ".join(f"{name} {version}" for name, version in report.versions.items()),
     ]
+    if report.terminates is False:
+        lines.append("  does not terminate under every schedule; this can go on for ever:")
+        lines += [f"    {step.thread}  {step.source}" for step in report.cycle]
     return lines + [f"  began again: {reason}" for reason in report.restarts]
 
 
