@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from dpor.errors import UserError
-from dpor.explorers import STATEFUL, STRATEGIES
+from dpor.explorers import SAMPLERS, STATEFUL, STRATEGIES
 from dpor.report.comparison import Comparison, Row
 
 WORKLOADS = (
@@ -55,7 +55,7 @@ def jobs(targets: Iterable[str], strategies: Sequence[str]) -> list[Job]:
 
     Raises `UserError` for a strategy that does not exist, or if there is none.
     """
-    known = [*STRATEGIES, *STATEFUL]
+    known = [*STRATEGIES, *STATEFUL, *SAMPLERS]
     for strategy in strategies:
         if strategy not in known:
             raise UserError(f"no strategy {strategy!r}; there are {', '.join(known)}")

@@ -54,6 +54,13 @@ def test_every_strategy_has_a_column_with_ratios_to_the_first() -> None:
     assert done.stderr.splitlines()[0].startswith("[1/6] sb.json  none: pass, 6 executions, ")
 
 
+def test_random_strategies_are_compared_only_when_they_are_named() -> None:
+    done = compare("sb.json", "--strategies", "optimal,random,pct", "--max-seconds", "0.5")
+    assert done.exit_code == 0
+    assert "random schedules: " in done.stdout
+    assert "pct" not in compare("sb.json").stdout
+
+
 def test_each_program_of_a_file_is_a_target() -> None:
     Path("both.jsonl").write_text(
         "\n".join(json.dumps({"name": n, "spec": s}) for n, s in [("sb", SB), ("e", ENDLESS)])
