@@ -488,7 +488,7 @@ def _access_carefully(operation: Operation) -> None:
     before = None
     if DAEMONS in facts:
         if me.daemon:
-            perform(_DaemonAccess(operation.kind, operation.accesses), _process)
+            perform(DaemonAccess(operation.kind, operation.accesses), _process)
             return
         before = (None,) * len(operation.accesses)  # so that operations with a rule find it in the history
     me.pending = operation
@@ -579,7 +579,7 @@ def _operation(rule: Rule, me: GuestThread, objects: tuple[SyncObject, ...]) -> 
     if known is not None and known[0] is rule:
         return known[1]
     accesses = tuple([(o.location, mode) for o, mode in zip(objects, rule.modes, strict=False)])
-    if isinstance(rule, _DaemonAccess):
+    if isinstance(rule, DaemonAccess):
         accesses += rule.plain
     operation = operations.intern(rule.name, accesses, rule, me.id, starts=starts)
     found = operation, type(rule).enabled is not BaseRule.enabled
@@ -715,7 +715,7 @@ class _DaemonRule(BaseRule):
 
 
 @attrs.frozen
-class _DaemonAccess(BaseRule):
+class DaemonAccess(BaseRule):
     """A plain access by a daemon thread. Its states are those of the process, then one None for each location."""
 
     name: str  # type: ignore[misc]
@@ -768,7 +768,7 @@ class _StartInProcess(_InProcess):
 
 
 def _in_process(rule: Rule, objects: tuple[SyncObject, ...], me: GuestThread) -> tuple[Rule, tuple[SyncObject, ...]]:
-    if isinstance(rule, _DaemonAccess):
+    if isinstance(rule, DaemonAccess):
         return rule, objects
     if me.daemon and not isinstance(rule, thread_rules.Start):
         return _DaemonRule(rule), (*objects, _process)

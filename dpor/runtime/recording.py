@@ -43,7 +43,7 @@ class Recording(Recorder):
         self.settle(thread)
         frame = control.guest_frame(sys._getframe(1))
         file, line = (None, None) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-        if objects is None:
+        if objects is None or isinstance(operation.rule, control.DaemonAccess):
             text, value, after = _plain(operation)
         else:
             text, value, after = _synchronising(operation, objects)
@@ -101,7 +101,7 @@ def _plain(operation: Operation) -> tuple[str, str, Any]:
         return f"choose one of {operation.alternatives}", str(operation.value), None
     if not operation.accesses:
         return operation.kind, "", None
-    location, mode = operation.accesses[0]
+    location, mode = operation.accesses[0 if operation.rule is None else 1]  # first of a daemon's comes the process
     name = control.operations.name_of(location)
     if isinstance(name, tuple) and name and name[0] == "global":
         module = sys.modules.get(name[1])

@@ -277,6 +277,16 @@ def test_a_race_names_both_places_and_threads_and_is_replayed(tmp_path: Path) ->
     assert dpor.replay(tmp_path / "s.json", counter).message == failure.message
 
 
+def test_a_daemon_thread_s_access_is_told_like_any_other() -> None:
+    def program() -> None:
+        shared = Shared()
+        threading.Thread(target=lambda: setattr(shared, "value", 1), name="d", daemon=True).start()
+        assert shared.value >= 0
+
+    (failure,) = dpor.check(program, races=True).findings
+    assert failure.message.startswith("write Shared.value in d (")
+
+
 def test_each_pair_of_places_is_told_once() -> None:
     report = dpor.check(published_by_flag, races=True, all=True, max_executions=5)
     assert len(report.findings) == 2
