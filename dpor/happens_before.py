@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from dpor.clocks import Clock, includes, join
-from dpor.operations import READ, UPDATE, WRITE, Location, Mode, Operation, States, ThreadId
+from dpor.operations import READ, UPDATE, WRITE, Access, Location, Mode, Operation, States, ThreadId
 from dpor.system import Trace
 
 
@@ -67,7 +67,8 @@ class HappensBefore:
 
     def extend(self) -> list[list[Race]]:
         """Take in the new events of the trace. Returns, for each, its races with earlier events (not to be changed)."""
-        return [self._add(position) for position in range(len(self.clocks), len(self.trace))]
+        add = self._add
+        return [add(position) for position in range(len(self.clocks), len(self.trace))]
 
     def cut(self, length: int) -> None:
         """Forget the events from `length` on. To be called before the trace itself is cut."""
@@ -200,9 +201,11 @@ class HappensBefore:
         For an event just about to be taken in, and for the pending operation of a thread that stays blocked.
         """
         clock = self.clock_of(thread).copy()
+        if len(operation.accesses) == 1:
+            return self._races_at(operation, states[0], clock)
         walks = [self._backwards(location, mode, clock) for location, mode in operation.accesses]
         races: list[Race] = []
-        for partner in walks[0] if len(walks) == 1 else heapq.merge(*walks, reverse=True):
+        for partner in heapq.merge(*walks, reverse=True):
             if self._in(clock, partner):  # ordered by a race found after this one was looked up, or its own
                 continue
             there = self._states_without(partner, operation, states)
@@ -221,6 +224,25 @@ class HappensBefore:
                 break
         return [p for location, mode in operation.accesses for p in self._backwards(location, mode, clock) if p < end]
 
+    def _races_at(self, operation: Operation, now: object, clock: Clock) -> list[Race]:
+        """The races of an operation on one object (nearly all are): without merging, a third of the time."""
+        ((location, mode),) = operation.accesses
+        operations, clocks = self.trace.operations, self.clocks
+        threads, indices = self.trace.threads, self.indices
+        races = _NO_RACES
+        for event in reversed(self._history.get(location, ())):
+            accesses = operations[event].accesses
+            other = accesses[0][1] if len(accesses) == 1 else _mode_at(location, accesses)
+            if includes(clock, threads[event], indices[event]):
+                if other is WRITE:
+                    break
+            elif other is not mode or mode is WRITE:
+                there = (self._state_without(event, location, now),)
+                if operation.enabled(there):
+                    races = [*races, Race(event, operation.in_states(there))]
+                    join(clock, clocks[event])
+        return races
+
     def _in(self, clock: Clock, event: int) -> bool:
         return includes(clock, self.trace.threads[event], self.indices[event])
 
@@ -229,7 +251,7 @@ class HappensBefore:
         clock (which grows while this is iterated). Ends at a write in the clock: what came before it is there too."""
         operations = self.trace.operations
         for event in reversed(self._history.get(location, ())):
-            other = next(m for touched, m in operations[event].accesses if touched == location)
+            other = _mode_at(location, operations[event].accesses)
             if self._in(clock, event):
                 if other is WRITE:
                     return
@@ -247,11 +269,14 @@ class HappensBefore:
         history = self._history.get(location, ())
         operations, befores = self.trace.operations, self.trace.befores
         first = None
-        for position in reversed(history):
-            if position < event:
-                break
-            if position == event or self.before(event, position):
-                first = position
+        if history and history[-1] == event:
+            first = event
+        else:
+            for position in reversed(history):
+                if position < event:
+                    break
+                if position == event or self.before(event, position):
+                    first = position
         if first is None:
             return now
         before = befores[first]
@@ -260,3 +285,7 @@ class HappensBefore:
             if touched == location:
                 return state
         raise AssertionError(f"event {first} is in the history of a location that it does not touch")
+
+
+def _mode_at(location: Location, accesses: tuple[Access, ...]) -> Mode:
+    return next(mode for touched, mode in accesses if touched == location)

@@ -148,7 +148,7 @@ class Operation:
 
     def enabled(self, states: States) -> bool:
         """Can it run when its objects are in these states? Operations without a rule always can."""
-        return self.rule is None or self.rule.enabled(states, self.thread)
+        return self.rule is None or self.applied(states) is not None
 
     def outcome(self, modes: tuple[Mode, ...]) -> Operation:
         """The same operation with the modes that it turned out to have."""
@@ -195,7 +195,9 @@ class Operation:
         """The operation with the modes that it would have if it ran (it must be enabled) in these states."""
         if self.rule is None:
             return self
-        return self.outcome(self.rule.apply(states, self.thread).modes)
+        applied = self.applied(states)
+        assert applied is not None
+        return applied.operation
 
     def __repr__(self) -> str:
         accesses = " ".join(f"{mode.name[0]}{location}" for location, mode in self.accesses)

@@ -154,11 +154,12 @@ class Search(DepthFirst):
     # ------------------------------------------------------------------ one run
 
     def _choose(self, enabled: int) -> Action:
+        nodes = self.nodes
         node = self._resumed
         if node is not None:
             self._resumed = None
         else:
-            sleep = self.nodes[-1].sleep if self.nodes else NO_SLEEP
+            sleep = nodes[-1].sleep if nodes else NO_SLEEP
             if sleep:
                 sleep = self._still_asleep(sleep)
             node = Node(enabled, sleep, self._planned)
@@ -166,12 +167,12 @@ class Search(DepthFirst):
         while plan:
             branch = plan.pop(0)
             if branch.action not in node.sleep:
-                self.nodes.append(node)
+                nodes.append(node)
                 self._planned = branch.children
                 return branch.action
         action = self._first_awake(enabled, node.sleep)
         if action != STOP:
-            self.nodes.append(node)
+            nodes.append(node)
             self._planned = []
         return action
 
@@ -183,7 +184,7 @@ class Search(DepthFirst):
         threads = self.trace.threads
         if threads and enabled >> threads[-1] & 1:
             last = threads[-1]
-            action = awake(last, sleep)
+            action = awake(last, sleep) if sleep else last
             if action != STOP:
                 if len(threads) < PATIENCE or threads[-PATIENCE] != last or threads[-PATIENCE:].count(last) < PATIENCE:
                     return action
@@ -193,6 +194,8 @@ class Search(DepthFirst):
         return self._first_awake_of(enabled, sleep)
 
     def _first_awake_of(self, enabled: int, sleep: dict[Action, Operation]) -> Action:
+        if not sleep:
+            return (enabled & -enabled).bit_length() - 1
         while enabled:
             lowest = enabled & -enabled
             action = awake(lowest.bit_length() - 1, sleep)
@@ -213,13 +216,14 @@ class Search(DepthFirst):
         for thread, operation, states in run.blocked:
             for first, there in happens_before.races_of(thread, operation, states):
                 self.reverse(first, end, thread, there)
-        for position in range(start, end):
+        special = [p for p, o in enumerate(trace.operations[start:], start) if o.barrier or o.alternatives > 1]
+        for position in special:
             if trace.operations[position].barrier:  # nothing but others that could have timed out instead was possible
                 for thread in threads_of(self.nodes[position].enabled & ~(1 << trace.threads[position])):
                     self.choose_again(position, thread, trace.operations[position])
         # The values of a data choice are like rivals for a lock that is never given back: at the end of every run, each
         # value not taken is pending and blocked.
-        self._choices.extend(p for p in range(start, end) if trace.operations[p].alternatives > 1)
+        self._choices.extend(p for p in special if trace.operations[p].alternatives > 1)
         for position in self._choices:
             operation = trace.operations[position]
             for value in range(operation.alternatives):

@@ -18,6 +18,7 @@ from __future__ import annotations
 import operator
 import os
 import sys
+from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -90,13 +91,14 @@ class GuestThread:
     pending   the operation that it stands before; `objects`: those of its rule, or None for a plain access
     starter   while it has not come to its first operation: the greenlet that waits for that, to go on
     timed     the rule to use if the pending operation times out because nothing else can move; `deadline`: when
+    started   how many threads it has started
     ended     mask of the threads of which it knows that they ended, because it waited for that
     time      its virtual clock, in seconds
     """
 
     __slots__ = (
         "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "name",
-        "named_at", "objects", "pending", "running", "starter", "time", "timed",
+        "named_at", "objects", "pending", "running", "started", "starter", "time", "timed",
     )  # fmt: skip
 
     def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
@@ -116,6 +118,7 @@ class GuestThread:
         self.ended = 0
         self.time = 0.0
         self.running = True
+        self.started = 0
         self.starter: greenlet = None
         self.greenlet: greenlet = None
 
@@ -149,6 +152,8 @@ class Recorder:
 multi = False
 """Can more than one thread act on shared data? While False, accesses are no operations."""
 current: GuestThread = None  # type: ignore[assignment]
+os_thread = 0
+"""The thread of the host in which the run is carried out."""
 unwinding = False
 threads: list[GuestThread] = []
 operations = OperationTable()
@@ -221,7 +226,7 @@ def begin(
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
     global _position, _replayed, _most, _still, _hub, _ending, _error, _numbers, _known, _atomic, _patience, _threads
-    global _operations, _ready, _able, _yielding, _everybody, _workers
+    global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread
     if current is not None:
         raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
     multi = unwinding = timed_out = False
@@ -245,6 +250,7 @@ def begin(
     _ready = _everybody = main.bit
     _able = _yielding = 0
     threads.append(main)
+    os_thread = get_ident()
     current = main
 
 
@@ -787,7 +793,7 @@ before_spawn: Callable[[Any], None] = lambda front: None
 
 def _next_child(me: GuestThread) -> ThreadId:
     """The number of the thread that `me` starts next."""
-    key = (me.id, me.data.get("started", 0))
+    key = (me.id, me.started)
     number = _numbers.get(key)
     if number is None:
         number = _numbers[key] = len(_numbers) + 1
@@ -801,7 +807,7 @@ def spawn(front: Any, body: Callable[[], None]) -> None:
         return
     me = current
     number = _next_child(me)
-    me.data["started"] = me.data.get("started", 0) + 1
+    me.started += 1
     daemon = bool(front.daemon)
     if daemon and DAEMONS not in facts:
         withdraw(

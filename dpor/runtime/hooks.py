@@ -40,7 +40,10 @@ def attr(obj: Any, name: str) -> Any:
         mark = table.get(id(obj))
         if mark is control.current:
             return obj
-        if mark is None:
+        record: Record | None
+        if type(mark) is Record:
+            record = mark
+        elif mark is None:
             record = sharing._first_touch(obj)
             if record is None:
                 return obj
@@ -124,8 +127,17 @@ def forget_types() -> None:
 
 def setattr_(value: Any, obj: Any, name: str) -> None:
     """`obj.name = value`."""
-    if _stand_before_write(obj, name):
-        publish(value)
+    if control.multi:
+        mark = table.get(id(obj))
+        if mark is not control.current:  # the object may be shared
+            operation = mark.writes.get(name) if type(mark) is Record else None
+            if operation is not None:
+                control.access(operation)
+                publish(value)
+            elif _stand_before_write(obj, name):
+                publish(value)
+    elif isinstance(obj, _HOLDERS):
+        control.dirty = True
     setattr(obj, name, value)
 
 

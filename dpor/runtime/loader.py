@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _WITH_STATE = ("logging", "warnings", "os")
 _NONE = types.ModuleType("none")
+_NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _NEVER = ("dpor", "statics", "greenlet", "attrs", "attr", "pytest", "_pytest", "hypothesis")
 
@@ -71,6 +72,7 @@ class Loader:
         self._host_modules: list[str] = []
         self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
         self._builtins = dict(vars(builtins), __import__=self._import)
+        self._finder = _Finder(self)
         self.host: HostState | None = None  # from when the program imports a module whose state it may change
 
     # ------------------------------------------------------------------ which files are the program's
@@ -117,8 +119,7 @@ class Loader:
     @contextmanager
     def importing(self) -> Iterator[None]:
         """While the program runs or is loaded: its imports go through here, and its modules are in `sys.modules`."""
-        finder = _Finder(self)
-        sys.meta_path.insert(0, finder)
+        sys.meta_path.insert(0, self._finder)
         self._shadowed = {}
         for name in self._host_modules:
             if name not in self.modules and name in sys.modules:
@@ -126,10 +127,10 @@ class Loader:
         for name, guest in self.modules.items():
             self._enter(name, guest.module)
         try:
-            with outside.watched(), generating.watched(), self._logs():
+            with outside.watched, generating.watched, self._logs():
                 yield
         finally:
-            sys.meta_path.remove(finder)
+            sys.meta_path.remove(self._finder)
             for name in self.modules:
                 sys.modules.pop(name, None)
             sys.modules.update(self._shadowed)
@@ -140,7 +141,7 @@ class Loader:
             self.host.restore()
 
     def _logs(self) -> AbstractContextManager[None]:
-        return nullcontext() if self.host is None else logs.watched()
+        return _NOTHING if self.host is None else logs.watched()
 
     def _enter(self, name: str, module: types.ModuleType) -> None:
         if name in sys.modules and sys.modules[name] is not module:

@@ -96,25 +96,36 @@ table: dict[int, Record | control.GuestThread] = {}
 """By `id`: the record of a shared object, or the thread to which an unshared one belongs. Objects in it are kept alive
 until the run ends, so that no number is used twice."""
 _kept: list[Any] = []
+_used: list[Record] = []
+"""The records that have an object in this run."""
 _records: dict[Hashable, Record] = {}
 _roots: Callable[[], Iterable[tuple[Hashable, Any]]] = lambda: ()
 _roots_published = False
+_facts_seen: tuple[object, int] = (None, 0)
+_any_coarse = False
+"""Are there types all objects of which share one record?"""
 
 
 def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     """Before each run. `roots`: what every thread can reach (globals and class attributes of the program), named."""
-    global _roots, _roots_published
+    global _roots, _roots_published, _facts_seen, _any_coarse
     table.clear()
     _kept.clear()
-    for record in _records.values():
+    for record in _used:
         record.obj = None
+    _used.clear()
     _roots = roots
     _roots_published = False
+    facts = control.facts
+    if _facts_seen[0] is not facts or _facts_seen[1] != len(facts):
+        _facts_seen = (facts, len(facts))
+        _any_coarse = any(type(fact) is tuple and fact[0] == "type" for fact in facts)
 
 
 def forget() -> None:
     """Before a search starts, for the first time or again: records hold what the facts of the old one implied."""
     _records.clear()
+    _used.clear()
     table.clear()
     _kept.clear()
 
@@ -134,9 +145,9 @@ def record_of(obj: Any) -> Record | None:
 
 def _first_touch(obj: Any) -> Record | None:
     kind = type(obj)
-    if kind in ATOMIC or is_neutral(kind) or issubclass(kind, type):
+    if _way_of(kind) is not _RECORDED:
         return None
-    if _type_key(kind) in control.facts:
+    if _any_coarse and _type_key(kind) in control.facts:
         return _coarse(obj)
     table[id(obj)] = control.current
     _kept.append(obj)
@@ -163,6 +174,7 @@ def _put(obj: Any, name: Hashable) -> Record:
     if record is None:
         record = _records[name] = Record(name)
     record.obj = obj
+    _used.append(record)
     table[id(obj)] = record
     _kept.append(obj)
     return record
@@ -181,6 +193,7 @@ def alias(obj: Any, fields: dict[str, Any]) -> None:
         if record is None:
             record = _records[name] = Alias(owner)
         record.obj = fields
+        _used.append(record)
         table[id(fields)] = record
         _kept.append(fields)
 
@@ -225,43 +238,39 @@ def _publish(value: Any, root: Hashable = None) -> None:
     while stack:
         obj = stack.pop()
         kind = type(obj)
-        if kind in _QUICK:
+        way = _ways.get(kind) or _way_of(kind)
+        if way is _NOTHING_IN_IT:
             continue
         key = id(obj)
-        if kind in _CONTAINED:
-            if key in visited:
-                continue
-            visited.add(key)
-        elif kind in ATOMIC or issubclass(kind, type):
-            continue
-        elif is_neutral(kind):
+        if way is _PASSED_THROUGH:
             if key in visited:
                 continue
             visited.add(key)
         else:
             if isinstance(table.get(key), Record):
                 continue
-            type_key = _type_key(kind)
-            if type_key in control.facts:
-                _put(obj, type_key)
+            if _any_coarse and _type_key(kind) in control.facts:
+                _coarse(obj)
             elif root is not None:
                 _put(obj, ("root", root, counted))
                 counted += 1
             else:
                 _put(obj, ("object", *thread.name_object()))
-        stack.extend(reversed(_children(obj, kind)))
+        children = _children(obj, kind)
+        children.reverse()
+        stack += children
 
 
 def _children(obj: Any, kind: type) -> list[Any]:
     if kind is types.FunctionType:
-        executed = ".call" in obj.__builtins__  # by `exec`: its globals are no module's
-        return [
-            *([obj.__globals__] if executed else ()),
-            *(obj.__closure__ or ()),
-            *(obj.__defaults__ or ()),
-            *(obj.__kwdefaults__ or {}).values(),
-            *obj.__dict__.values(),
-        ]
+        children = [*(obj.__closure__ or ()), *(obj.__defaults__ or ())]
+        if ".call" in obj.__builtins__:  # by `exec`: its globals are no module's
+            children.insert(0, obj.__globals__)
+        if obj.__kwdefaults__:
+            children.extend(obj.__kwdefaults__.values())
+        if obj.__dict__:
+            children.extend(obj.__dict__.values())
+        return children
     if kind is types.BuiltinFunctionType:
         owner = obj.__self__
         return [] if type(owner) is types.ModuleType else [owner]
@@ -269,16 +278,14 @@ def _children(obj: Any, kind: type) -> list[Any]:
         return sorted(gc.get_referents(obj), key=_stable)
     fields = fields_of(kind)
     if fields is None:
-        children = gc.get_referents(obj)
-    else:  # whether the dict is among what the object refers to depends on whether anybody has looked at it before
-        own = fields(obj)
-        inside = {id(own), *map(id, own.values())}
-        children = [*[child for child in gc.get_referents(obj) if id(child) not in inside], *own.values()]
-    return [
-        child
-        for child in children
-        if type(child) not in _QUICK and type(child) is not types.ModuleType and not isinstance(child, type)
-    ]
+        return gc.get_referents(obj)
+    own = fields(obj)
+    # Whether the dict is among what the object refers to depends on whether anybody has looked at it before.
+    others = [child for child in gc.get_referents(obj) if child is not own and child is not kind]
+    if others:
+        inside = set(map(id, own.values()))
+        others = [child for child in others if id(child) not in inside]
+    return [*others, *own.values()]
 
 
 _fields: dict[type, Callable[[Any], dict[str, Any]] | None] = {}
@@ -310,7 +317,29 @@ def _stable(obj: Any) -> str:
 
 # ---------------------------------------------------------------------- kinds of types
 
+_NOTHING_IN_IT, _PASSED_THROUGH, _RECORDED = 1, 2, 3
+"""What publishing does with an object of a type: nothing, as nothing that can change is reached through it; it goes on
+to what the object refers to; or the object is given a record first."""
+
+_ways: dict[type, int] = {}
 _neutral: dict[type, bool] = {}
+_MOST_TYPES: Final = 5000
+"""Classes made anew by every run are not kept for ever."""
+
+
+def _way_of(kind: type) -> int:
+    way = _ways.get(kind)
+    if way is None:
+        if kind in _CONTAINED:
+            way = _PASSED_THROUGH
+        elif kind in ATOMIC or issubclass(kind, type):
+            way = _NOTHING_IN_IT
+        else:
+            way = _PASSED_THROUGH if is_neutral(kind) else _RECORDED
+        if len(_ways) > _MOST_TYPES:
+            _ways.clear()
+        _ways[kind] = way
+    return way
 
 
 def is_neutral(kind: type) -> bool:
@@ -319,7 +348,13 @@ def is_neutral(kind: type) -> bool:
     if answer is None:
         module = kind.__module__
         answer = isinstance(module, str) and module.startswith("dpor.runtime")
-        if len(_neutral) > 5000:  # classes made anew by every run are not kept for ever
+        if len(_neutral) > _MOST_TYPES:
             _neutral.clear()
         _neutral[kind] = answer
     return answer
+
+
+def make_neutral(kind: type) -> None:
+    """Its objects are to count as stand-ins, wherever it comes from."""
+    _neutral[kind] = True
+    _ways[kind] = _PASSED_THROUGH

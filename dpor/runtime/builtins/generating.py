@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -20,6 +19,7 @@ import attr._make
 
 from dpor.runtime import control
 from dpor.runtime.builtins.executing import instrumented, supply
+from dpor.runtime.standins.patches import Change, Patches
 
 _GENERATORS: Final = frozenset({"dataclasses", "attr", "attrs"})
 
@@ -101,7 +101,7 @@ def _instead(name: str, ours: str) -> Callable[..., Any]:
     return generator
 
 
-_CHANGED: Final[list[tuple[dict[str, Any], str, Any]]] = [
+_CHANGED: Final[list[Change]] = [
     (names, name, ours)
     for names, name, ours in (
         (vars(dataclasses), "_recursive_repr", _instead("_recursive_repr", "recursive_repr")),
@@ -114,15 +114,5 @@ _CHANGED: Final[list[tuple[dict[str, Any], str, Any]]] = [
 _REAL: Final[dict[str, Any]] = {name: names[name] for names, name, _ in _CHANGED}
 
 
-@contextmanager
-def watched() -> Iterator[None]:
-    """While the program runs."""
-    for names, name, ours in _CHANGED:
-        names[name] = ours
-    vars(dataclasses)["exec"] = _exec
-    try:
-        yield
-    finally:
-        for names, name, _ in _CHANGED:
-            names[name] = _REAL[name]
-        del vars(dataclasses)["exec"]
+watched: Final = Patches([*_CHANGED, (vars(dataclasses), "exec", _exec)])
+"""While the program runs."""

@@ -22,7 +22,7 @@ class local:
         self = object.__new__(cls)
         object.__setattr__(self, "_local__arguments", (args, kwargs))
         _all_own()[id(self)] = (self, {})
-        sharing._neutral[cls] = True  # a subclass is the program's, its attributes are still no locations
+        sharing.make_neutral(cls)  # a subclass is the program's, its attributes are still no locations
         return self
 
     def __getattribute__(self, name: str) -> Any:

@@ -64,11 +64,9 @@ def _matters(handler: logging.Handler) -> bool:
 
 # ---------------------------------------------------------------------- while the program runs
 
-_here = 0
-
 
 def _create_lock(self: logging.Handler) -> None:
-    if control.current is not None and _thread.get_ident() == _here:
+    if control.current is not None and _thread.get_ident() == control.os_thread:
         self.lock = HandlerLock(self)  # type: ignore[assignment]
     else:
         _REAL_CREATE_LOCK(self)
@@ -76,7 +74,7 @@ def _create_lock(self: logging.Handler) -> None:
 
 def _told(real: Callable[..., Any]) -> Callable[..., Any]:
     def set_(*args: Any, **kwargs: Any) -> Any:
-        if control.multi and _thread.get_ident() == _here:
+        if control.multi and _thread.get_ident() == control.os_thread:
             control.limit(f"logging was changed ({real.__qualname__}) while several threads exist: seen in one order")
         return real(*args, **kwargs)
 
@@ -101,8 +99,6 @@ _CHANGED: Final = [
 @contextmanager
 def watched() -> Iterator[None]:
     """While a program that imports `logging` runs."""
-    global _here
-    _here = _thread.get_ident()
     for owner, name, _, ours in _CHANGED:
         setattr(owner, name, ours)
     try:

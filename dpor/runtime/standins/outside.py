@@ -15,13 +15,13 @@ import signal as real_signal
 import socket as real_socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any, Final
 
 from dpor.runtime import control
 from dpor.runtime.standins.modules import StandIn, shadow
+from dpor.runtime.standins.patches import Patches
 from dpor.runtime.standins.unmodelled import give_up, refuse, refusing
 
 _ONE_PROCESS: Final = "the process that is checked must stay one"
@@ -81,27 +81,10 @@ def socket_module() -> StandIn:
 
 # ---------------------------------------------------------------------- what code of others does
 
-_here = 0
-"""The OS thread in which the program is run."""
-
-
-@contextmanager
-def watched() -> Iterator[None]:
-    """While the program runs: code that is not instrumented may neither start a real thread nor fork."""
-    global _here
-    _here = _thread.get_ident()
-    for names, name, _, guarded in _GUARDED:
-        names[name] = guarded
-    try:
-        yield
-    finally:
-        for names, name, real, _ in _GUARDED:
-            names[name] = real
-
 
 def _guard(real: Callable[..., Any], refusal: Callable[[], None]) -> Callable[..., Any]:
     def guarded(*args: Any, **kwargs: Any) -> Any:
-        if control.current is not None and _thread.get_ident() == _here:
+        if control.current is not None and _thread.get_ident() == control.os_thread:
             refusal()
         return real(*args, **kwargs)
 
@@ -120,8 +103,8 @@ def _refuse_thread() -> None:
     give_up(f"{module} starts {name}, a real thread that no schedule has: add --instrument {module.partition('.')[0]}")
 
 
-_GUARDED: Final = [
-    (vars(module), name, vars(module)[name], _guard(vars(module)[name], refusal))
+watched: Final = Patches(
+    (vars(module), name, _guard(vars(module)[name], refusal))
     for module, name, refusal in (
         (threading, "_start_new_thread", _refuse_thread),
         (threading, "_start_joinable_thread", _refuse_thread),
@@ -130,5 +113,5 @@ _GUARDED: Final = [
         (os, "fork", lambda: refuse("os.fork", _ONE_PROCESS)),
     )
     if hasattr(module, name)
-]
-"""In which namespace, which name, what it is, and what takes its place."""
+)
+"""While the program runs: code that is not instrumented may neither start a real thread nor fork."""
