@@ -18,7 +18,7 @@ from dpor.errors import FactWithdrawn
 from dpor.explorers import STRATEGIES
 from dpor.options import Options
 
-HERE = Path(__file__).parent
+TARGETS = Path(__file__).parent / "targets"
 
 
 class Measurement(TypedDict):
@@ -39,8 +39,8 @@ class Measurement(TypedDict):
 def open_program(name: str) -> Any:
     """The system of a program that `programs.KNOWN` names."""
     if " " in name:
-        return open_target(str(HERE / "programs.json"), Options(name=name))
-    return open_target(f"{HERE / 'targets.py'}::{name}", Options())
+        return open_target(str(TARGETS / "abstract.json"), Options(name=name))
+    return open_target(f"{TARGETS / 'threaded.py'}::{name}", Options())
 
 
 def measure(name: str, strategy: str = "optimal", seconds: float = 1.0) -> Measurement:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import attrs
-
-HERE = Path(__file__).parent
 
 
 @attrs.frozen
 class Program:
     """One row of the table.
 
-    name    of a function in `targets.py`, or of a program in `programs.json`
+    name    of a function in `targets/threaded.py`, or (with a blank in it) of a program in `targets/abstract.json`
     peer    CPU seconds that another partial-order checker for Python threads needs to finish it, with OS threads and
             a switch at any opcode, measured on a machine like ours; None where it did not finish or was not measured
     """
 
     name: str
     peer: float | None = None
-
-    @property
-    def is_abstract(self) -> bool:
-        return " " in self.name
 
 
 PROGRAMS = (

@@ -14,8 +14,9 @@ def dependent(a: Operation, b: Operation) -> bool:
     """Do the operations, of different threads, fail to commute? Modes are those of the outcomes, where known."""
     if a.barrier or b.barrier:
         return True
+    others = b.accesses
     for location, mode in a.accesses:
-        for other, other_mode in b.accesses:
+        for other, other_mode in others:
             if other == location and (mode is not other_mode or mode is WRITE):
                 return True
     return False

@@ -191,9 +191,13 @@ class HappensBefore:
 
     def not_after(self, event: int, end: int) -> list[int]:
         """The events between `event` and `end` that do not happen after `event` [ADJS14: notdep(e, E)]."""
-        thread, index, clocks = self.trace.threads[event], self.indices[event], self.clocks
-
-        return [p for p in range(event + 1, end) if not includes(clocks[p], thread, index)]
+        thread, index = self.trace.threads[event], self.indices[event]
+        # `includes`, written out: asked of every event for every race.
+        return [
+            position
+            for position, clock in enumerate(self.clocks[event + 1 : end], event + 1)
+            if thread >= len(clock) or clock[thread] < index
+        ]
 
     def races_of(self, thread: ThreadId, operation: Operation, states: States) -> list[Race]:
         """The races of an operation that has a rule, standing behind all events so far; `states`: of its objects now.
@@ -233,7 +237,7 @@ class HappensBefore:
         for event in reversed(self._history.get(location, ())):
             accesses = operations[event].accesses
             other = accesses[0][1] if len(accesses) == 1 else _mode_at(location, accesses)
-            if includes(clock, threads[event], indices[event]):
+            if clock[threads[event]] >= indices[event]:
                 if other is WRITE:
                     break
             elif other is not mode or mode is WRITE:
@@ -272,10 +276,11 @@ class HappensBefore:
         if history and history[-1] == event:
             first = event
         else:
+            thread, index, clocks = self.trace.threads[event], self.indices[event], self.clocks
             for position in reversed(history):
                 if position < event:
                     break
-                if position == event or self.before(event, position):
+                if position == event or includes(clocks[position], thread, index):
                     first = position
         if first is None:
             return now

@@ -23,7 +23,8 @@ class Optimal(Search):
 
     def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
         node, trace = self.nodes[first], self.trace
-        sequence = [(trace.actions[p], trace.operations[p]) for p in self.happens_before.not_after(first, end)]
+        actions, operations = trace.actions, trace.operations
+        sequence = [(actions[p], operations[p]) for p in self.happens_before.not_after(first, end)]
         sequence.append((action, operation))
         for sleeping, slept in node.sleep.items():
             if is_weak_initial(sleeping, slept, sequence):

@@ -99,6 +99,8 @@ _kept: list[Any] = []
 _used: list[Record] = []
 """The records that have an object in this run."""
 _records: dict[Hashable, Record] = {}
+_objects: dict[tuple[int, int, int], Record] = {}
+"""Of these, the ones of objects that are named by their publisher, by the name that it gave them."""
 _roots: Callable[[], Iterable[tuple[Hashable, Any]]] = lambda: ()
 _roots_published = False
 _facts_seen: tuple[object, int] = (None, 0)
@@ -125,6 +127,7 @@ def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
 def forget() -> None:
     """Before a search starts, for the first time or again: records hold what the facts of the old one implied."""
     _records.clear()
+    _objects.clear()
     _used.clear()
     table.clear()
     _kept.clear()
@@ -255,7 +258,14 @@ def _publish(value: Any, root: Hashable = None) -> None:
                 _put(obj, ("root", root, counted))
                 counted += 1
             else:
-                _put(obj, ("object", *thread.name_object()))
+                name = thread.name_object()
+                record = _objects.get(name)
+                if record is None:
+                    record = _objects[name] = _put(obj, ("object", *name))
+                else:
+                    record.obj = obj  # which keeps it alive
+                    _used.append(record)
+                    table[key] = record
         children = _children(obj, kind)
         children.reverse()
         stack += children
