@@ -465,6 +465,7 @@ class Session:
             python=sys.version.split()[0],
             sources=read_sources(system.sources()),
             schedule=failure.schedule,
+            first_schedule=failure.first_schedule,
             threads=failure.threads,
             finding=Finding(
                 failure.kind,
@@ -563,11 +564,12 @@ class Replay:
             )
         found = matching(run.findings, saved.finding)
         if found is None:
+            goes_on = f" ({len(trace)} events; the program goes on)" if run.ending is Ending.STOPPED else ""
             raise NotDeterministic(
-                f"the schedule was followed to its end, and this time {_told(run.findings)}; it was saved for"
+                f"the schedule was followed to its end{goes_on}, and this time {_told(run.findings)}; it was saved for"
                 f" {_first_line(saved.finding)}"
             )
-        small = Minimised(saved.schedule, switches(saved.schedule), least=False)
+        small = Minimised(saved.schedule, switches(saved.schedule), least=False, first=saved.first_schedule)
         return attrs.evolve(tell(system, trace, run, found, small), saved=saved)
 
     def _follow(self, system: Checkable, trace: Trace) -> Run:

@@ -58,7 +58,8 @@ class SavedSchedule:
     hash_seed      PYTHONHASHSEED; None if hashes were random
     python         the version that made it
     sources        by path, relative to the working folder where it lies under it
-    schedule       the actions
+    schedule       the actions, made small
+    first_schedule the actions under which the failure was found (in old files: none)
     threads        the threads' names, by number
     finding        the failure that it shows
     """
@@ -73,6 +74,7 @@ class SavedSchedule:
     python: str = ""
     sources: Mapping[str, Source] = attrs.field(factory=dict)
     threads: tuple[str, ...] = ()
+    first_schedule: tuple[Action, ...] = ()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file. Raises `BadSchedule` if that cannot be done."""
@@ -119,8 +121,8 @@ class SavedSchedule:
     @classmethod
     def _from_json(cls, content: dict[str, Any]) -> SavedSchedule:
         finding = dict(content["finding"])
-        schedule = tuple(content["schedule"])
-        if not all(type(action) is int and action >= 0 for action in schedule):
+        schedule, first = tuple(content["schedule"]), tuple(content.get("first_schedule", ()))
+        if not all(type(action) is int and action >= 0 for action in schedule + first):
             raise ValueError("the schedule is not a list of numbers")
         seed = content["hash_seed"]
         if seed is not None and not (isinstance(seed, str) and seed.isdecimal() and int(seed) < 1 << 32):
@@ -134,6 +136,7 @@ class SavedSchedule:
             python=str(content["python"]),
             sources={str(path): Source(**source) for path, source in content["sources"].items()},
             schedule=schedule,
+            first_schedule=first,
             threads=tuple(str(name) for name in content["threads"]),
             finding=Finding(
                 Kind(finding["kind"]),

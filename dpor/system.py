@@ -52,6 +52,8 @@ class Ending(Enum):
     """No thread can move any more: finished, or deadlocked."""
     STOPPED = "stopped"
     """The chooser answered STOP."""
+    ENDED = "ended"
+    """It took too long for the clock: a repetition may come further."""
     CUT = "cut"
     """Too long (`--max-steps`), or something in the program made going on senseless: the reason is in `Run.limits`."""
 

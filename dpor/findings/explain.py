@@ -65,6 +65,7 @@ def unexplained(finding: Finding, schedule: Sequence[Action]) -> Failure:
         details=finding.details,
         other=finding.other,
         schedule=tuple(schedule),
+        first_schedule=tuple(schedule),
     )
 
 
@@ -73,7 +74,7 @@ def explain(
 ) -> Failure:
     """The failure to report; made small until there is `enough`. Raises what `System.run` raises."""
     if finding.kind is Kind.LIVELOCK:  # it lies in where the schedule leads: in going round it
-        small = Minimised(tuple(schedule), switches(schedule), least=False)
+        small = Minimised(tuple(schedule), switches(schedule), least=False, first=tuple(schedule))
     else:
         small = minimise(system, schedule, finding, enough=enough)
     trace = Trace()
@@ -108,6 +109,7 @@ def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small
         trace=tuple(_marked(explained.steps, pair)),
         output=explained.output,
         switches=small.switches,
+        first_schedule=small.first,
     )
 
 

@@ -1,7 +1,7 @@
-"""Fewest context switches: from a schedule that fails to one that a person can follow.
+"""From a schedule that fails to a small one: fewest context switches, then fewest events, then the smallest choices.
 
 A candidate is a *guide*: a list of actions that `dpor.schedule.prefer` keeps to where it can. Each is run, and counts
-only if the run shows the same failure; what is kept is the run itself, never the guide. Two searches, one after the
+only if the run shows the same failure; what is kept is the run itself, never the guide. Three searches, one after the
 other:
 
 1. *Regroup.* In a window of the schedule, put each thread's events together, in the order in which the threads come
@@ -9,28 +9,32 @@ other:
    that is affordable for long schedules, but it ends in local minima.
 2. *Count up.* All schedules with 0, 1, 2, ... switches, forced ones included, until one fails or the best known is
    proved to be least. [MQ07, with all switches counted instead of preemptions only]
+3. *Shrink.* Other values of each data choice; switches that come earlier; then, if runs differ in length at all, all
+   shorter schedules with as few switches.
 
 The budget is in events, not seconds, so that the same failure gives the same schedule on every machine.
 
-Not for: shrinking the number of events (a switch fewer never waits for that), nor inputs.
+Not for: inputs other than data choices.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby, pairwise
 
 import attrs
 
 from dpor.dependence import dependent
 from dpor.errors import UserError
-from dpor.operations import THREAD_MASK, Action, ThreadId
+from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, ThreadId
 from dpor.outcome import Finding
-from dpor.schedule import prefer
-from dpor.system import STOP, Ending, System, Trace
+from dpor.schedule import follow, prefer
+from dpor.system import STOP, Ending, Run, System, Trace
 
 BUDGET = 30_000
-"""Events to spend on one finding."""
+"""Events to spend on one finding; half as many again on shrinking."""
 COST_OF_RUN = 40
 """What a run costs besides its events, in events."""
 
@@ -40,11 +44,13 @@ class Minimised:
     """A schedule that shows the finding.
 
     least   no schedule with fewer switches shows it (within the same choices of data)
+    first   the schedule as it was found
     """
 
     schedule: tuple[Action, ...]
     switches: int
     least: bool
+    first: tuple[Action, ...]
 
 
 def switches(schedule: Sequence[Action]) -> int:
@@ -56,6 +62,16 @@ def switches(schedule: Sequence[Action]) -> int:
     return sum((a ^ b) & THREAD_MASK != 0 for a, b in pairwise(schedule))
 
 
+def size(schedule: Sequence[Action]) -> tuple[int, int, int, tuple[int, ...]]:
+    """What is made small: switches, then events, then the sum of the values chosen, then each of them.
+
+    >>> size([0, 1, 1 | 2 << VALUE_SHIFT])
+    (1, 3, 2, (0, 0, 2))
+    """
+    values = tuple(action >> VALUE_SHIFT for action in schedule)
+    return switches(schedule), len(schedule), sum(values), values
+
+
 def minimise(
     system: System,
     schedule: Sequence[Action],
@@ -63,8 +79,7 @@ def minimise(
     budget: int = BUDGET,
     enough: Callable[[], bool] = lambda: False,
 ) -> Minimised:
-    """The schedule with the fewest switches that still shows this finding, as far as the budget goes, and until there
-    is `enough`.
+    """The smallest schedule that still shows this finding, as far as the budget goes, and until there is `enough`.
 
     Raises what `System.run` raises.
     """
@@ -74,7 +89,10 @@ def minimise(
         least = _count_up(attempt)
     except _OutOfBudget:
         least = False
-    return Minimised(attempt.best, switches(attempt.best), least)
+    attempt.budget = budget // 2
+    with suppress(_OutOfBudget):
+        _shrink(attempt)
+    return Minimised(attempt.best, switches(attempt.best), least, tuple(schedule))
 
 
 class _OutOfBudget(Exception):
@@ -83,13 +101,17 @@ class _OutOfBudget(Exception):
 
 @attrs.define
 class _Attempt:
-    """The best schedule so far, and what may still be spent. Invariant: `best` shows the wanted finding."""
+    """The best schedule so far, and what may still be spent. Invariant: `best` shows the wanted finding.
+
+    lengths   of all complete runs so far, in events
+    """
 
     system: System
     wanted: Finding
     budget: int
     best: tuple[Action, ...]
     enough: Callable[[], bool]
+    lengths: set[int] = attrs.field(factory=set)
 
     def shows(self, findings: Sequence[Finding]) -> bool:
         """Is the wanted finding among these? One that needs no timeout is not traded for one that does."""
@@ -108,12 +130,17 @@ class _Attempt:
             run = self.system.run(trace, prefer(actions))
         except UserError:  # the guide made the program do something that cannot be followed
             return False
-        better = run.ending is not Ending.STOPPED and self.take(trace, run.findings)
+        better = self.take(trace, run)
         self.spend(len(trace))
         return better
 
-    def take(self, trace: Trace, findings: Sequence[Finding]) -> bool:
-        if not self.shows(findings) or switches(trace.actions) >= switches(self.best):
+    def take(self, trace: Trace, run: Run) -> bool:
+        """Keep this run if it is better. One that was ended because it took too long could not be repeated."""
+        if run.ending is Ending.COMPLETE:
+            self.lengths.add(len(trace))
+        elif run.ending is not Ending.CUT:
+            return False
+        if not self.shows(run.findings) or size(trace.actions) >= size(self.best):
             return False
         self.best = tuple(trace.actions)
         return True
@@ -202,9 +229,10 @@ class _Point:
 
 
 def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, int], Action]) -> bool:
-    """Depth first through all schedules with at most `bound` switches, until one fails."""
+    """Depth first through all schedules with at most `bound` switches that could be better, until one fails."""
     trace = Trace()
     points: list[_Point] = []
+    longest = sys.maxsize if bound < switches(attempt.best) else len(attempt.best) - 1
 
     def action_of(thread: ThreadId) -> Action:
         if not values:
@@ -214,6 +242,8 @@ def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, i
 
     def choose(enabled: int) -> Action:
         position = len(trace)
+        if position >= longest:
+            return STOP
         if position < len(points):
             point = points[position]
         else:
@@ -238,7 +268,7 @@ def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, i
 
     while True:
         run = attempt.system.run(trace, choose)
-        if run.ending is not Ending.STOPPED and attempt.take(trace, run.findings):
+        if attempt.take(trace, run):
             return True
         attempt.spend(len(trace))
         while points and not points[-1].left:
@@ -264,3 +294,41 @@ def _needless_switch(trace: Trace, points: list[_Point]) -> bool:
         return False
     last = trace.operations[end]
     return not any(dependent(last, between) for between in trace.operations[before + 1 : end])
+
+
+# ---------------------------------------------------------------------- shrink
+
+
+def _shrink(attempt: _Attempt) -> None:
+    while _other_values(attempt) or _earlier_switches(attempt):
+        pass
+    while len(attempt.lengths) > 1:
+        if not _with_switches(attempt, switches(attempt.best), _values(attempt.best)):
+            return
+
+
+def _other_values(attempt: _Attempt) -> bool:
+    """Each data choice with each of its values."""
+    trace = Trace()
+    attempt.system.run(trace, follow(attempt.best))
+    attempt.spend(len(trace))
+    best = attempt.best
+    for position, (action, operation) in enumerate(zip(trace.actions, trace.operations, strict=True)):
+        for value in range(operation.alternatives if operation.alternatives > 1 else 0):
+            other = action & THREAD_MASK | value << VALUE_SHIFT
+            if other != action and attempt.guide([*best[:position], other, *best[position + 1 :]]):
+                return True
+    return False
+
+
+def _earlier_switches(attempt: _Attempt) -> bool:
+    """Each block left after 0, 1, 2, 4, ... events, which leaves a loop that waits for another thread earlier."""
+    blocks = _blocks(attempt.best)
+    for number, block in enumerate(blocks):
+        left = 0
+        while left < len(block):
+            kept = [*blocks[:number], block[:left], *blocks[number + 1 :], block[left:]]
+            if attempt.guide([action for part in kept for action in part]):
+                return True
+            left = left * 2 or 1
+    return False

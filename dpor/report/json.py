@@ -33,6 +33,7 @@ def _failure(failure: Failure) -> dict[str, Any]:
         **fields,
         "kind": failure.kind.value,
         "schedule": list(failure.schedule),
+        "first_schedule": list(failure.first_schedule),
         "threads": list(failure.threads),
         "trace": [_step(step) for step in failure.trace],
         "details": list(failure.details),

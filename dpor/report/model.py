@@ -34,6 +34,7 @@ class Failure:
 
     kind, message, thread, file, line, needs_timeout, details, other   as in `dpor.outcome.Finding`
     schedule    the choices that lead to it: for each event, the thread's number (and a data choice's value shifted)
+    first_schedule  the choices under which it was found, before they were made small
     threads     the names of the threads, by number
     trace       the run under that schedule, one step for each event
     output      what the program printed in that run
@@ -49,6 +50,7 @@ class Failure:
     file: str | None = None
     line: int | None = None
     schedule: tuple[Action, ...] = attrs.field(default=(), repr=False)
+    first_schedule: tuple[Action, ...] = attrs.field(default=(), repr=False)
     threads: tuple[str, ...] = attrs.field(default=(), repr=False)
     trace: tuple[Step, ...] = attrs.field(default=(), repr=False)
     output: str = ""

@@ -387,7 +387,7 @@ def _decide() -> GuestThread | None:
             if not enabled:
                 return None
     if _position >= _most:
-        _ending = Ending.CUT
+        _ending = Ending.CUT if _most == options.max_steps else Ending.ENDED
         limit(_why_cut())
         return None
     try:
@@ -1046,7 +1046,7 @@ def beat(frame: FrameType | None, patience: int | None) -> None:
         _graveyard.append(here)
     else:
         limit(f"a run was ended after its event {_position:,}{_where_cut(frame)}")
-        _ending = Ending.CUT
+        _ending = Ending.ENDED
     _hub.switch()
     raise GuestExit
 

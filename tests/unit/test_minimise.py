@@ -1,19 +1,22 @@
-"""Fewest context switches: still the same failure, never more switches, and the least where that is claimed."""
+"""Fewest switches, events, values: still the same failure, never a larger one, and the least where that is claimed."""
 
 from __future__ import annotations
 
 import random
+import threading
 from typing import Any
 
 import pytest
 
+import dpor
 from dpor.errors import UserError
 from dpor.explorers import NoReduction
-from dpor.findings.minimise import minimise, switches
+from dpor.findings.minimise import minimise, size, switches
 from dpor.findings.racing import racing_pair
 from dpor.model import AbstractSystem
+from dpor.operations import VALUE_SHIFT
 from dpor.outcome import Finding
-from dpor.schedule import follow
+from dpor.schedule import follow, prefer
 from dpor.system import Trace
 
 LOST_UPDATE = {
@@ -150,3 +153,69 @@ def test_a_run_of_one_thread_has_no_race() -> None:
     trace = Trace()
     run = system.run(trace, follow([0]))
     assert racing_pair(system, trace, run, run.findings[0]) is None
+
+
+# ---------------------------------------------------------------------- events and values
+
+SPIN = {
+    "vars": {"go": 0, "x": 0},
+    "threads": [[["while", "a==0", ["r go a"]], "r x b", "assert b==1"], ["w go 1"]],
+}
+"""The loop may go round any number of times; once is enough."""
+PICKY = {"vars": {"x": 0}, "threads": [["choose a 5", "choose b 5", "w x a", "r x c", "assert c<2"], ["r x d"]]}
+
+
+def smallest(system: AbstractSystem, group: tuple[object, ...]) -> Any:
+    return min(size(schedule) for schedule, finding in failing_runs(system) if finding.group == group)
+
+
+@pytest.mark.parametrize("program", [LOST_UPDATE, CHOICE, PICKY], ids=["lost update", "choice", "picky"])
+def test_fewest_switches_then_events_then_values(program: dict[str, Any]) -> None:
+    """The judge is every interleaving."""
+    system = AbstractSystem(program)
+    failing = failing_runs(system)
+    for schedule, finding in random.Random(2).sample(failing, min(20, len(failing))):
+        small = minimise(system, schedule, finding, budget=10**6)
+        assert size(small.schedule) == smallest(system, finding.group)
+        assert small.first == schedule
+        run = system.run(Trace(), follow(small.schedule))
+        assert finding.group in [found.group for found in run.findings]
+
+
+def test_a_loop_that_waits_goes_round_as_little_as_it_can() -> None:
+    system = AbstractSystem(SPIN)
+    schedule = (0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0)
+    trace = Trace()
+    (finding,) = system.run(trace, prefer(schedule)).findings
+    small = minimise(system, tuple(trace.actions), finding)
+    assert switches(small.schedule) == 1
+    assert len(small.schedule) < len(trace)
+    assert minimise(system, tuple(trace.actions), finding) == small
+    longer = [size(s) for s, _ in failing_runs(AbstractSystem(SPIN, 12))]
+    assert size(small.schedule) == min(longer)
+
+
+def test_a_python_program() -> None:
+    """Found with --all under any of several values and schedules; told with the least."""
+
+    def program() -> None:
+        done: list[int] = []
+        rounds = dpor.choose(4)
+
+        def work() -> None:
+            for _ in range(rounds):
+                done.append(1)
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(done) < 4
+
+    (failure,) = dpor.check(program, all=True, strategy="none", max_executions=3000, max_seconds=None).findings
+    assert failure.schedule[0] == 2 << VALUE_SHIFT
+    assert len([step for step in failure.trace if "append" in step.operation]) == 4
+    assert failure.saved is not None
+    assert failure.saved.first_schedule == failure.first_schedule
+    assert dpor.replay(failure.saved, program).trace == failure.trace
