@@ -357,6 +357,7 @@ class _Sink:
     def __init__(self) -> None:
         self._kept: _Kept | None = None
         self._aloud = False
+        self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
 
     def keep(self) -> None:
         self._kept = _Kept()
@@ -375,19 +376,42 @@ class _Sink:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """For the length of a run: new streams, whatever the program does with them. There is no input."""
+        """For the length of a run: streams as new, whatever the program does with them. There is no input."""
         before = sys.stdin, sys.stdout, sys.stderr
-        sys.stdin = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-        if not self._aloud:
-            sys.stdout, sys.stderr = self._stream(), self._stream()
+        if not all(map(_is_as_new, self._streams)):  # to make them costs as much as a thread
+            self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
+        stdin, stdout, stderr = self._streams
+        sys.stdin = stdin
+        if self._kept is not None:
+            sys.stdout, sys.stderr = _stream(self._kept), _stream(self._kept)
+        elif not self._aloud:
+            sys.stdout, sys.stderr = stdout, stderr
         try:
             yield
         finally:
             sys.stdin, sys.stdout, sys.stderr = before
 
-    def _stream(self) -> io.TextIOWrapper:
-        to: Any = self._kept or _Nowhere()
-        return io.TextIOWrapper(to, "utf-8", "backslashreplace", write_through=to is self._kept)
+
+def _stdin() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), "utf-8", "strict")
+
+
+def _stream(to: Any) -> io.TextIOWrapper:
+    return io.TextIOWrapper(to, "utf-8", "backslashreplace", write_through=type(to) is _Kept)
+
+
+def _is_as_new(stream: io.TextIOWrapper) -> bool:
+    """Has no program closed, detached or changed it? (What was written to it went nowhere.)"""
+    try:
+        buffer = stream.buffer
+        settings = stream.errors, stream.encoding, stream.line_buffering, stream.write_through
+        if type(buffer) is io.BytesIO:
+            as_new = settings == ("strict", "utf-8", False, False) and not buffer.getvalue()
+        else:
+            as_new = settings == ("backslashreplace", "utf-8", False, False)
+        return as_new and not stream.closed and not stream.__dict__ and not buffer.__dict__
+    except ValueError:  # closed or detached
+        return False
 
 
 class _Nowhere(io.RawIOBase):
