@@ -13,7 +13,8 @@ bound allows, where the same events in another order would not. Two things follo
   preempts none. Here only if the bound left something out below it (or it itself): else all was seen.
 - It is put to sleep only if the bound left nothing out below it.
 
-Beyond what is planned a run never preempts: it goes on with the thread that ran last, however long that takes.
+Beyond what is planned a run goes on with the thread that ran last; if that takes very long, it goes on with another as
+far as the bound allows, and the longer run is planned.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from collections.abc import Sequence
 import attrs
 
 from dpor.explorers.preemptions import NOBODY, START, Point
-from dpor.explorers.search import Search, awake, threads_of
+from dpor.explorers.search import PATIENCE, Search, awake, threads_of
 from dpor.explorers.wakeup_tree import Branch
 from dpor.happens_before import HappensBefore
 from dpor.operations import THREAD_MASK, Action, Location, Operation, ThreadId
@@ -56,6 +57,7 @@ class BoundedClassic(Search):
         self._most = preemptions
         self._bounded: list[_Bounded] = []  # one for each node
         self._blocked: Sequence[Pending] = ()
+        self._left: Action = STOP  # what would have gone on, where another was chosen for want of patience
 
     # ------------------------------------------------------------------ one run
 
@@ -71,20 +73,38 @@ class BoundedClassic(Search):
             bounded.append(_Bounded(point))
         else:
             del self._bounded[len(self.trace) + 1 :]
-        return super()._choose(enabled)
+        self._left = STOP
+        action = super()._choose(enabled)
+        if self._left != STOP:
+            self._bounded[-1].seen.add(self._left)
+            self.plan(self.nodes[-1], Branch(self._left, self.trace.operations[-1]))
+        return action
 
     def _first_awake(self, enabled: int, sleep: dict[Action, Operation]) -> Action:
         point = self._bounded[-1].point
         if point.running == NOBODY:
             return self._first_awake_of(enabled, sleep)
         action = awake(point.running, sleep)
+        others = enabled & ~(1 << point.running)
         if action == STOP:
-            action = self._first_awake_of(enabled & ~(1 << point.running), sleep)
+            action = self._first_awake_of(others, sleep)
             if action != STOP and point.before == self._most:
                 self.stats.left_out += 1
                 self._bounded[-2].below = True
                 return STOP
+        elif point.before < self._most and self._is_long():
+            # It may be waiting in a loop for one of the others. That it goes on is planned as well.
+            other = self._first_awake_of(others, sleep)
+            if other != STOP:
+                self._left = action
+                return other
         return action
+
+    def _is_long(self) -> bool:
+        """Has the thread that ran last run for very long? Asked anew after as many events again."""
+        threads = self.trace.threads
+        end = len(threads)
+        return end % PATIENCE == 0 and threads[-PATIENCE:].count(threads[-1]) == PATIENCE
 
     # ------------------------------------------------------------------ between runs
 
