@@ -74,6 +74,27 @@ def keep_folder() -> bool:
     return True
 
 
+def strategies_named(names: str | None, *, samplers: bool = False) -> list[str]:
+    """Those of an option `--strategies a,b,c`; None: all that can cover everything. Raises `UserError`.
+
+    `samplers`: may they be named, too?
+    """
+    from dpor.explorers import SAMPLERS, STATEFUL, STRATEGIES
+
+    known = [*STRATEGIES, *STATEFUL]
+    if names is None:
+        return known
+    if samplers:
+        known += SAMPLERS
+    chosen = names.split(",")
+    for name in chosen:
+        if name not in known:
+            raise UserError(f"no strategy {name!r}; there are {', '.join(known)}")
+    if len({*chosen}) < len(chosen):
+        raise UserError(f"--strategies takes different names with commas between them, not {names}")
+    return chosen
+
+
 def check_folders(*paths: str | None) -> None:
     """Before the work is done: can it be written?"""
     for path in paths:

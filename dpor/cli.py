@@ -21,6 +21,7 @@ import click
 
 from dpor.answers import EXIT_CODES, KEEP, Exit, check_folders, draw, keep_folder, our_errors, to_stdout, write_file
 from dpor.cli_compare import compare
+from dpor.cli_fuzz import fuzz
 from dpor.errors import BadSchedule, UserError
 from dpor.explorers.states import Store
 from dpor.options import DEFAULT_DEPTH, DEFAULT_SECONDS, DEFAULT_STEPS, Options
@@ -395,3 +396,4 @@ def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
 
 
 cli.add_command(compare)
+cli.add_command(fuzz)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpor.answers import EXIT_CODES, Exit, check_folders, draw, our_errors, to_stdout, write_file
+from dpor.answers import EXIT_CODES, Exit, check_folders, draw, our_errors, strategies_named, to_stdout, write_file
 from dpor.report.progress import counted
 
 if TYPE_CHECKING:
@@ -51,11 +51,10 @@ def compare(
     """
     with our_errors(traceback):
         from dpor import comparing
-        from dpor.explorers import STATEFUL, STRATEGIES
         from dpor.report import comparison
 
         check_folders(json_, csv_, html)
-        names = [*STRATEGIES, *STATEFUL] if strategies is None else strategies.split(",")
+        names = strategies_named(strategies, samplers=True)
         jobs = comparing.jobs(targets or comparing.WORKLOADS, names)
         done, interrupted = _compare(jobs, len(names), max_seconds)
         if json_ is not None:

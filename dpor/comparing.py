@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import attrs
 
 from dpor.errors import UserError
-from dpor.explorers import SAMPLERS, STATEFUL, STRATEGIES
 from dpor.report.comparison import Comparison, Row
 
 WORKLOADS = (
@@ -51,16 +50,7 @@ class Job(NamedTuple):
 
 
 def jobs(targets: Iterable[str], strategies: Sequence[str]) -> list[Job]:
-    """What is to be run, in order; of a file with several abstract programs, every one.
-
-    Raises `UserError` for a strategy that does not exist, or if there is none.
-    """
-    known = [*STRATEGIES, *STATEFUL, *SAMPLERS]
-    for strategy in strategies:
-        if strategy not in known:
-            raise UserError(f"no strategy {strategy!r}; there are {', '.join(known)}")
-    if not strategies or len({*strategies}) < len(strategies):
-        raise UserError(f"--strategies takes different names with commas between them, not {','.join(strategies)!r}")
+    """What is to be run, in order; of a file with several abstract programs, every one."""
     return [Job(target, name, strategy) for target in targets for name in _names(target) for strategy in strategies]
 
 

@@ -120,10 +120,12 @@ class StatusLine(Monitor):
 
 
 class Count:
-    """So many things, one after another: this one writes a line for each that is done, for logs."""
+    """So many things, one after another: this one writes a line for each that is done, for logs, but no more than so
+    many lines."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, lines: int) -> None:
         self._total = total
+        self._lines = lines
         self._done = 0
 
     def begin(self, what: str) -> None:
@@ -132,7 +134,8 @@ class Count:
     def end(self, line: str) -> None:
         """It is done; the line says how."""
         self._done += 1
-        print(f"[{self._done}/{self._total}] {line}", file=sys.stderr, flush=True)
+        if self._done * self._lines // self._total > (self._done - 1) * self._lines // self._total:
+            print(f"[{self._done:,}/{self._total:,}] {line}", file=sys.stderr, flush=True)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -148,10 +151,10 @@ class _BarCount(Count):
         self._task = task
 
     def begin(self, what: str) -> None:
-        self._bar.update(self._task, description=what)
+        self._bar.update(self._task, description=what, refresh=True)
 
     def end(self, line: str) -> None:
-        self._bar.advance(self._task)
+        self._bar.update(self._task, advance=1, refresh=True)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -163,15 +166,18 @@ class _BarCount(Count):
 
 
 @contextmanager
-def counted(total: int) -> Iterator[Count]:
-    """Shows how many of `total` things are done: a bar if somebody looks on, else lines. (rich's bar refreshes itself
-    from a thread: not for use while a program runs under control in this process.)"""
+def counted(total: int, lines: int | None = None, ticking: bool = True) -> Iterator[Count]:
+    """Shows how many of `total` things are done: a bar if somebody looks on, else `lines` (None: one for each).
+
+    ticking   the bar's clock goes on meanwhile, moved by a thread: not where programs run under control in this process
+    """
     if not sys.stderr.isatty():
-        yield Count(total)
+        yield Count(total, lines or total)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(file=sys.stderr)  # also while a program's output is being swallowed
+    with Progress(*columns, console=console, transient=True, auto_refresh=ticking) as bar:
         yield _BarCount(bar, bar.add_task("", total=total))

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from dpor.runtime.options import RuntimeOptions
+from dpor.testing.python_programs import program
 from tests.judge.against import missed, search
 from tests.judge.real_threads import Judge
-from tests.properties.python_programs import program
 
 PROGRAMS = int(os.environ.get("DPOR_JUDGE_PROGRAMS", "100"))
 FIRST = int(os.environ.get("DPOR_JUDGE_FIRST", "0"))

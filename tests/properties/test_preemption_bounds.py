@@ -19,9 +19,9 @@ from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.program import PythonSystem
 from dpor.system import System, Trace
 from dpor.testing import Spec, random_program, shrink
+from dpor.testing.python_programs import program
 from tests.litmus.test_oracle_counts import reordered
 from tests.oracle.judge import TooMany, explore
-from tests.properties.python_programs import program
 
 EXAMPLES = int(os.environ.get("DPOR_BOUND_EXAMPLES", "60"))
 """By hand: DPOR_BOUND_EXAMPLES=5000."""

@@ -15,7 +15,7 @@ from dpor.explorers import STRATEGIES
 from dpor.runtime.program import PythonSystem
 from dpor.system import Ending
 from dpor.testing import trace_class
-from tests.properties.python_programs import program
+from dpor.testing.python_programs import program
 
 EXAMPLES = int(os.environ.get("DPOR_PYTHON_EXAMPLES", "300"))
 """By hand: DPOR_PYTHON_EXAMPLES=5000."""

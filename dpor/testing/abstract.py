@@ -1,7 +1,7 @@
-"""Abstract programs made at random, and judges of what an explorer does with them. For those who test explorers.
+"""Abstract programs made at random.
 
 Two ways to the same programs: `abstract_programs()` is a Hypothesis strategy (needs `pip install dpor[test]`), and
-`random_program(Random(seed))` needs nothing and makes thousands a second; `shrink` makes what it found small.
+`random_program(Random(seed))` needs nothing and makes thousands a second.
 
 >>> from random import Random
 >>> program = random_program(Random(3), words=("r", "w"), threads=(2, 2))
@@ -12,24 +12,18 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import factorial, prod
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
-from dpor.errors import BadProgram
-from dpor.model.syntax import parse
 from dpor.model.tree import OPERANDS
-from dpor.operations import READ, UPDATE, Operation
-from dpor.system import Trace
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 Spec: TypeAlias = dict[str, Any]
 """An abstract program in its JSON form (`dpor.model`)."""
-
-T = TypeVar("T")
 
 BASE: Final = frozenset(
     {"r", "w", "rmw", "cas", "await", "lock", "unlock", "P", "V", "wait", "notify", "notifyall"}
@@ -177,7 +171,7 @@ class _Generator:
             "conds": ["c"],
             "threads": bodies,
         }
-        return _without_unused(spec)
+        return without_unused(spec)
 
     def _go_on(self, body: list[Any]) -> list[Any]:
         """The body, or a part of it again and again."""
@@ -243,7 +237,7 @@ def _count(body: Sequence[Any], word: str = "") -> int:
     return total
 
 
-def _without_unused(spec: Spec) -> Spec:
+def without_unused(spec: Spec) -> Spec:
     """Declare only what the threads name."""
     used = set(re.findall(r"\w+", str(spec["threads"])))
     slim: Spec = {}
@@ -255,72 +249,3 @@ def _without_unused(spec: Spec) -> Spec:
         else:
             slim[key] = [name for name in part if name in used]
     return {key: part for key, part in slim.items() if part}
-
-
-# ---------------------------------------------------------------------- judges
-
-
-def trace_class(trace: Trace) -> Hashable:
-    """What is the same for equivalent runs and different for others: what each thread did, and in which order the
-    events came that depend on each other. Found from the modes alone, without `dpor.happens_before`."""
-    seen: dict[int, int] = {}
-    events = []
-    for thread, operation in zip(trace.threads, trace.operations, strict=True):
-        seen[thread] = seen.get(thread, 0) + 1
-        events.append((thread, seen[thread], operation))
-    order = [(a[:2], b[:2]) for i, b in enumerate(events) for a in events[:i] if a[0] != b[0] and _conflict(a[2], b[2])]
-    return frozenset(events), frozenset(order)
-
-
-def _conflict(a: Operation, b: Operation) -> bool:
-    modes = dict(b.accesses)
-    return any(
-        location in modes and not (mode == modes[location] and mode in (READ, UPDATE)) for location, mode in a.accesses
-    )
-
-
-# ---------------------------------------------------------------------- shrinking
-
-
-def shrink(spec: Spec, fails: Callable[[Spec], bool]) -> Spec:
-    """A smaller program that still fails: no thread or statement can be left out, no block replaced by what is in it.
-
-    >>> spec = {"vars": {"x": 0}, "threads": [["r x a", ["if", "a==0", ["w x 1"]]], ["r x a"], ["w x 2"]]}
-    >>> shrink(spec, lambda p: "w x 1" in str(p))
-    {'vars': {'x': 0}, 'threads': [['w x 1']]}
-    """
-    while True:
-        for smaller in _smaller(spec):
-            if _valid(smaller) and fails(smaller):
-                spec = _without_unused(smaller)
-                break
-        else:
-            return spec
-
-
-def _valid(spec: Spec) -> bool:
-    try:
-        parse(spec)
-    except BadProgram:
-        return False
-    return True
-
-
-def _smaller(spec: Spec) -> Iterator[Spec]:
-    threads = spec["threads"]
-    for t in reversed(range(len(threads) if len(threads) > 1 else 0)):
-        yield {**spec, "threads": threads[:t] + threads[t + 1 :]}
-    for t, body in enumerate(threads):
-        for smaller in _smaller_bodies(body):
-            yield {**spec, "threads": [*threads[:t], smaller, *threads[t + 1 :]]}
-
-
-def _smaller_bodies(body: list[Any]) -> Iterator[list[Any]]:
-    for i, statement in enumerate(body):
-        before, after = body[:i], body[i + 1 :]
-        yield before + after
-        if isinstance(statement, list):
-            for j, block in enumerate(statement[2:], 2):
-                yield before + block + after
-                for smaller in _smaller_bodies(block):
-                    yield [*before, [*statement[:j], smaller, *statement[j + 1 :]], *after]

@@ -1,0 +1,53 @@
+"""Programs made at random, and judges of what explorers do with them. For those who write explorers.
+
+`fuzz` puts an explorer to the test; what it finds is as small as can be made:
+
+>>> from dpor.explorers.source import Source
+>>> class Forgetful(Source):
+...     def reverse(self, first, end, action, operation):
+...         if operation.kind != "lock":  # races for locks are passed over
+...             super().reverse(first, end, action, operation)
+>>> found = fuzz({"forgetful": Forgetful}, examples=1000)
+>>> found.wrong.startswith("forgetful: misses "), "lock m" in str(found.program) or "lock n" in str(found.program)
+(True, True)
+
+docs/explorers.md shows how to write one. The parts can be used alone: generators (`abstract_programs` for Hypothesis,
+`random_program`, `make_program`), judges (`explore`, `disagreement`, `trace_class`), `shrink` and `shrink_source`.
+"""
+
+from dpor.testing.abstract import ALL, BASE, Spec, abstract_programs, random_program
+from dpor.testing.fuzzing import Disagreement, fuzz, make_program
+from dpor.testing.judging import (
+    PROMISES,
+    Reference,
+    Seen,
+    TooLarge,
+    disagreement,
+    explore,
+    reference,
+    trace_class,
+    wrong_with,
+)
+from dpor.testing.shrinking import shrink, shrink_source
+
+__all__ = [
+    "ALL",
+    "BASE",
+    "PROMISES",
+    "Disagreement",
+    "Reference",
+    "Seen",
+    "Spec",
+    "TooLarge",
+    "abstract_programs",
+    "disagreement",
+    "explore",
+    "fuzz",
+    "make_program",
+    "random_program",
+    "reference",
+    "shrink",
+    "shrink_source",
+    "trace_class",
+    "wrong_with",
+]

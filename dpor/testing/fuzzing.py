@@ -1,0 +1,176 @@
+"""Program after program, made at random, until an explorer does something wrong on one; which is then made small."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Literal, TypeAlias
+
+import attrs
+
+from dpor.errors import BadTarget
+from dpor.explorers import STATEFUL, STRATEGIES
+from dpor.schedule import to_json_text
+from dpor.testing.abstract import Spec, random_program
+from dpor.testing.judging import PROMISES, MakeExplorer, TooLarge, disagreement, explorers_of
+from dpor.testing.python_programs import program as python_program
+from dpor.testing.shrinking import shrink, shrink_source
+
+Kind: TypeAlias = Literal["abstract", "python"]
+
+ENDLESS_SHARE = 4
+"""One in so many programs goes on for ever, if such are wanted."""
+INTERLEAVINGS = 1_000
+INTERLEAVINGS_OF_A_PASS = 300
+
+
+SAVED_MODEL = '''"""Found by `dpor fuzz`, from seed {seed}: {wrong}.
+
+For pytest; `dpor check {file}` explores the program.
+"""
+
+from pathlib import Path
+
+from dpor.testing import disagreement
+
+
+def test_the_strategies_agree():
+    assert disagreement(Path(__file__).with_name("{file}"), {names}) == ""
+'''
+SAVED_PYTHON = '''"""Found by `dpor fuzz --kind python`, from seed {seed}: {wrong}.
+
+For pytest, and for `dpor check {file}::scenario`.
+"""
+
+{source}
+
+
+def test_the_strategies_agree():
+    from dpor.testing import disagreement
+
+    assert disagreement(f"{{__file__}}::scenario", {names}) == ""
+'''
+
+
+@attrs.frozen
+class Disagreement:
+    """A program on which an explorer does something wrong.
+
+    seed      makes it: `fuzz(examples=1, seed=seed)`
+    wrong     which explorer, and what it does wrong, on the small program
+    program   made small: an abstract program, or the source of a module with a function `scenario`
+    """
+
+    seed: int
+    wrong: str
+    program: Spec | str
+
+    def save(self, folder: Path) -> list[Path]:
+        """Write files that pytest runs and `dpor check` explores: the program is in the last of them."""
+        name = self.wrong.partition(":")[0]
+        values = {
+            "seed": self.seed,
+            "wrong": self.wrong.replace("\\", "/").replace('"', "'"),
+            "names": [name] if name in {**STRATEGIES, **STATEFUL} else None,
+        }
+        test = folder / f"test_fuzz_{self.seed}.py"
+        if isinstance(self.program, str):
+            text = SAVED_PYTHON.format(**values, file=test.name, source=self.program)
+            files = {test: text}
+        else:
+            model = folder / f"fuzz_{self.seed}.json"
+            files = {test: SAVED_MODEL.format(**values, file=model.name), model: to_json_text(self.program)}
+        for file, text in files.items():
+            file.write_text(text, encoding="utf-8")
+        return list(files)
+
+
+def fuzz(
+    explorers: Mapping[str, MakeExplorer] | Collection[str] | None = None,
+    *,
+    examples: int = 300,
+    seed: int = 0,
+    kind: Kind = "abstract",
+    cyclic: bool = False,
+    promises: Mapping[str, Collection[str]] = PROMISES,
+    each: Callable[[int, bool], None] = lambda seed, judged: None,
+) -> Disagreement | None:
+    """Judge explorers on so many programs, the first made from this seed, the next from the seed after.
+
+    explorers, promises   see `dpor.testing.disagreement`
+    cyclic   abstract programs: every fourth goes on for ever, over finitely many states
+    each     called after each program, with its seed and whether it was small enough to be judged
+    """
+    chosen = explorers_of(explorers)
+    with TemporaryDirectory(prefix="dpor-fuzz-") as folder:
+        judge = partial(_judge, Path(folder), promises)
+        for number in range(seed, seed + examples):
+            program = make_program(number, kind, cyclic)
+            wrong = judge(chosen, program)
+            if wrong:
+                return _small(number, program, wrong, chosen, judge)
+            each(number, wrong is not None)
+    return None
+
+
+def make_program(seed: int, kind: Kind = "abstract", cyclic: bool = False) -> Spec | str:
+    """The program of a seed: an abstract one, or the source of a Python one."""
+    if kind == "python":
+        return python_program(seed, most=2)
+    endless = cyclic and seed % ENDLESS_SHARE == 0
+    return random_program(
+        Random(seed), interleavings=INTERLEAVINGS_OF_A_PASS if endless else INTERLEAVINGS, endless=endless
+    )
+
+
+def _judge(
+    folder: Path,
+    promises: Mapping[str, Collection[str]],
+    explorers: Mapping[str, MakeExplorer],
+    program: Spec | str,
+) -> str | None:
+    """What is wrong; "" if nothing; None if the program is too large."""
+    try:
+        if not isinstance(program, str):
+            return disagreement(program, explorers, promises)
+        file = folder / "program.py"
+        file.write_text(program, encoding="utf-8")
+        return disagreement(f"{file}::scenario", explorers, promises)
+    except (TooLarge, BadTarget):  # made small, it may have lost its `scenario`
+        return None
+
+
+def _small(
+    seed: int,
+    program: Spec | str,
+    wrong: str,
+    explorers: Mapping[str, MakeExplorer],
+    judge: Callable[[Mapping[str, MakeExplorer], Spec | str], str | None],
+) -> Disagreement:
+    name = wrong.partition(":")[0]
+    at_fault = {name: explorers[name]} if name in explorers else {}  # not if `full` and `none` disagree
+
+    best = Disagreement(seed, wrong, program)
+
+    def fails(smaller: Spec | str) -> bool:
+        nonlocal best
+        found = judge(at_fault, smaller) or ""
+        if not _alike(found, wrong):
+            return False
+        best = Disagreement(seed, found, smaller)
+        return True
+
+    try:
+        small = shrink_source(program, fails) if isinstance(program, str) else shrink(program, fails)
+    except KeyboardInterrupt:
+        return best
+    return attrs.evolve(best, program=small)
+
+
+def _alike(wrong: str, other: str) -> bool:
+    """The same fault, whatever the counts? (A lost outcome is easier to understand than a lost trace class.)"""
+    return re.sub(r"\d+", "", wrong) == re.sub(r"\d+", "", other)

@@ -1,0 +1,240 @@
+"""Judges of explorers: what a search saw of a program, held against what it should have seen.
+
+No judge is enough alone. Outcomes do not tell that everything is explored twice; trace classes cannot tell that two
+operations are wrongly called independent, because they are made of that relation; states say nothing of a search that
+stores none. `disagreement` asks all that apply.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+from dpor.checking import open_target
+from dpor.errors import DporError, FactWithdrawn
+from dpor.explorers import STATEFUL, STRATEGIES, Explorer
+from dpor.model import AbstractSystem
+from dpor.operations import READ, UPDATE, Operation
+from dpor.options import Options
+from dpor.outcome import Kind
+from dpor.system import Ending, StatefulSystem, System, Trace
+from dpor.testing.abstract import Spec
+
+MakeExplorer: TypeAlias = Callable[[Any], Explorer]
+"""Makes an explorer of a system: the class, usually."""
+
+Program: TypeAlias = Spec | str | Path
+"""An abstract program, the file of one, or `path/file.py::name`."""
+
+MOST_RUNS: Final = 5_000
+MOST_PYTHON_RUNS: Final = 600
+"""Of `none`; programs with more are too large to judge by it."""
+MOST_STATES: Final = 3_000
+"""Of `full`, likewise."""
+ENDLESS: Final = 20 * MOST_RUNS
+"""Of the search that is judged: a search with so many runs is taken not to end."""
+
+PROMISES: Final[Mapping[str, frozenset[str]]] = {
+    "none": frozenset({"classes"}),
+    "classic": frozenset({"classes", "once"}),
+    "source": frozenset({"classes", "once"}),
+    "optimal": frozenset({"classes", "once", "no blocked run"}),
+    "dpor": frozenset({"few states"}),
+}
+"""What a search is held to besides all outcomes, deadlocks and failures: each trace class is seen (`classes`), none
+twice (`once`), no run is begun in vain (`no blocked run`), no more states are stored than `full` stores."""
+
+
+class TooLarge(DporError):
+    """The program has too many interleavings or states to be judged."""
+
+
+@attrs.define
+class Seen:
+    """What a search saw.
+
+    executions, blocked   complete runs, and those given up;  states   stored ones
+    outcomes, deadlocks   the different ones, of complete runs
+    failures     what went wrong in any run, deadlocks and livelocks left out: kind, thread, message
+    classes      how many complete runs each trace class had (if asked for)
+    terminates   False: a cycle of states was found
+    """
+
+    executions: int = 0
+    blocked: int = 0
+    states: int = 0
+    outcomes: set[Hashable] = attrs.Factory(set)
+    deadlocks: set[Hashable] = attrs.Factory(set)
+    failures: set[tuple[Kind, str, str]] = attrs.Factory(set)
+    classes: Counter[Hashable] = attrs.Factory(Counter)
+    terminates: bool = True
+
+
+def explore(
+    make: MakeExplorer, system: System, *, classes: bool = False, runs: int = MOST_RUNS, states: int = MOST_STATES
+) -> Seen:
+    """Let an explorer go through all of a program; again, if the system learns something about it on the way.
+
+    Raises `TooLarge` after so many runs or states, or if a run was cut.
+    """
+    while True:
+        try:
+            return _explore(make(system), classes, runs, states)
+        except FactWithdrawn:
+            pass
+
+
+def _explore(explorer: Explorer, classes: bool, runs: int, states: int) -> Seen:
+    seen = Seen()
+    for run in explorer.explore():
+        if run.limits:
+            raise TooLarge(run.limits[0])
+        for finding in run.findings:
+            if finding.kind not in (Kind.DEADLOCK, Kind.LIVELOCK):
+                seen.failures.add((finding.kind, finding.thread, finding.message))
+        if run.ending is Ending.COMPLETE:
+            seen.outcomes.add(run.outcome)
+            if run.deadlock is not None:
+                seen.deadlocks.add(run.deadlock)
+            if classes:
+                seen.classes[trace_class(explorer.trace)] += 1
+        stats = explorer.stats
+        if stats.executions + stats.blocked > runs or stats.states > states:
+            raise TooLarge(f"{stats.executions:,} executions, {stats.states:,} states")
+    seen.executions, seen.blocked, seen.states = (
+        explorer.stats.executions,
+        explorer.stats.blocked,
+        explorer.stats.states,
+    )
+    seen.terminates = getattr(explorer, "terminates", True)
+    return seen
+
+
+def trace_class(trace: Trace) -> Hashable:
+    """What is the same for equivalent runs and different for others: what each thread did, and in which order the
+    events came that depend on each other. Found from the modes alone, without `dpor.happens_before`."""
+    seen: dict[int, int] = {}
+    events = []
+    for thread, operation in zip(trace.threads, trace.operations, strict=True):
+        seen[thread] = seen.get(thread, 0) + 1
+        events.append((thread, seen[thread], operation))
+    order = [(a[:2], b[:2]) for i, b in enumerate(events) for a in events[:i] if a[0] != b[0] and _conflict(a[2], b[2])]
+    return frozenset(events), frozenset(order)
+
+
+def _conflict(a: Operation, b: Operation) -> bool:
+    modes = dict(b.accesses)
+    return any(
+        location in modes and not (mode == modes[location] and mode in (READ, UPDATE)) for location, mode in a.accesses
+    )
+
+
+# ---------------------------------------------------------------------- judging
+
+
+@attrs.frozen
+class Reference:
+    """What there is to be seen of a program.
+
+    none   by listing all interleavings; None for programs that go on for ever
+    full   by listing all states; None where the system cannot tell them
+    """
+
+    none: Seen | None
+    full: Seen | None
+
+
+def reference(system: System) -> Reference:
+    """Ask the two searches that leave nothing out. Raises `TooLarge`."""
+    runs = MOST_RUNS if isinstance(system, AbstractSystem) else MOST_PYTHON_RUNS
+    full = explore(STATEFUL["full"], system) if isinstance(system, StatefulSystem) else None
+    if full is not None and not full.terminates:
+        return Reference(None, full)
+    if full is None:
+        explore(
+            STRATEGIES["optimal"], system, runs=runs
+        )  # what is shared is known afterwards: all others see the same operations
+    return Reference(explore(STRATEGIES["none"], system, classes=True, runs=runs), full)
+
+
+def _against(seen: Seen, reference: Seen) -> str:
+    for what in ("outcomes", "deadlocks", "failures"):
+        if missing := getattr(reference, what) - getattr(seen, what):
+            return f"misses {len(missing)} of {len(getattr(reference, what))} {what}"
+        if more := getattr(seen, what) - getattr(reference, what):
+            return f"{len(more)} {what} that there are not"
+    return ""
+
+
+def wrong_with(make: MakeExplorer, promises: Collection[str], system: System, known: Reference) -> str:
+    """What an explorer does wrong on a program, in a few words; "" if nothing."""
+    try:
+        seen = explore(make, system, classes=known.none is not None, runs=ENDLESS, states=ENDLESS)
+    except TooLarge as error:
+        return f"does not end: {error}"
+    except Exception as error:
+        return f"raises {type(error).__name__}: {error}"
+    judge = known.none or known.full
+    assert judge is not None
+    if wrong := _against(seen, judge):
+        return wrong
+    if known.none is not None:
+        missing = known.none.classes.keys() - seen.classes.keys()
+        if "classes" in promises and missing:
+            return f"misses {len(missing)} of {len(known.none.classes)} trace classes"
+        if "once" in promises and any(count > 1 for count in seen.classes.values()):
+            return "a trace class twice"
+    if "no blocked run" in promises and seen.blocked:
+        return f"{seen.blocked} blocked runs"
+    if "few states" in promises and known.full is not None and seen.states > known.full.states:
+        return f"stores {seen.states} states where full stores {known.full.states}"
+    return ""
+
+
+def disagreement(
+    program: Program,
+    explorers: Mapping[str, MakeExplorer] | Collection[str] | None = None,
+    promises: Mapping[str, Collection[str]] = PROMISES,
+) -> str:
+    """Which of the explorers does what wrong on a program, in a few words; "" if none does.
+
+    `explorers`: by name, classes or the names of strategies; None: all strategies. Those that store no states are left
+    out where the program goes on for ever, those that do where the target cannot tell its states.
+
+    Raises `TooLarge`.
+    """
+    chosen = explorers_of(explorers)
+    system = _system_of(program)
+    try:
+        known = reference(system)
+    except TooLarge:
+        raise
+    except Exception as error:
+        return f"full or none: raises {type(error).__name__}: {error}"
+    if known.none is not None and known.full is not None and (wrong := _against(known.full, known.none)):
+        return f"full: {wrong}"
+    for name, make in chosen.items():
+        if name in STATEFUL if known.full is None else name in STRATEGIES and known.none is None:
+            continue
+        if wrong := wrong_with(make, promises.get(name, ()), system, known):
+            return f"{name}: {wrong}"
+    return ""
+
+
+def explorers_of(explorers: Mapping[str, MakeExplorer] | Collection[str] | None) -> Mapping[str, MakeExplorer]:
+    """The explorers by name."""
+    if isinstance(explorers, Mapping):
+        return explorers
+    known: dict[str, MakeExplorer] = {**STRATEGIES, **STATEFUL}
+    names = known if explorers is None else explorers
+    return {name: known[name] for name in names if name not in ("none", "full")}
+
+
+def _system_of(program: Program) -> System:
+    if isinstance(program, Mapping):
+        return AbstractSystem(program, max_steps=MOST_STATES)
+    return open_target(program, Options(max_steps=MOST_STATES))
