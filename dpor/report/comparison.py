@@ -98,8 +98,9 @@ def value(row: Row, measure: Measure) -> str:
     return measure.shown(number) + ("+" if measure.cut and not row.finished else "")
 
 
-def ratio(row: Row, first: Row, measure: Measure) -> str:
-    """How many times as much as the first strategy needs; a bound where one of the two was cut short."""
+def ratio(row: Row, rows: Sequence[Row], measure: Measure) -> str:
+    """How many times what the first strategy with such a number needs; a bound where one of the two was cut short."""
+    first = next((row for row in rows if _number(row, measure) is not None), row)
     number, base = _number(row, measure), _number(first, measure)
     if row is first or number is None or not base or not (row.finished or first.finished):
         return ""
@@ -154,7 +155,7 @@ def draw_table(comparison: Comparison, console: Console) -> None:
     table.add_row("verdict", *[Text(row.verdict, STYLES[row.verdict]) for row in rows])
     table.add_row("findings", *[Text(findings(row)) for row in rows])
     for measure in MEASURES:
-        table.add_row(measure.name, *[_cell(row, rows[0], measure) for row in rows])
+        table.add_row(measure.name, *[_cell(row, rows, measure) for row in rows])
     console.print(table)
     for note in notes(rows):
         console.print(Text(f"  {note}", "dim"), soft_wrap=True)
@@ -163,11 +164,11 @@ def draw_table(comparison: Comparison, console: Console) -> None:
     console.print()
 
 
-def _cell(row: Row, first: Row, measure: Measure) -> Text:
+def _cell(row: Row, rows: Sequence[Row], measure: Measure) -> Text:
     from rich.text import Text
 
     text = Text(value(row, measure))
-    if times := ratio(row, first, measure):
+    if times := ratio(row, rows, measure):
         text.append(f" {times}", "dim")
     return text
 

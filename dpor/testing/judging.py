@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-from dpor.checking import open_target
+from dpor.checking import explorer_of, open_target
 from dpor.errors import DporError, FactWithdrawn
 from dpor.explorers import STATEFUL, STRATEGIES, Explorer
 from dpor.model import AbstractSystem
@@ -43,6 +43,7 @@ PROMISES: Final[Mapping[str, frozenset[str]]] = {
     "classic": frozenset({"classes", "once"}),
     "source": frozenset({"classes", "once"}),
     "optimal": frozenset({"classes", "once", "no blocked run"}),
+    "original": frozenset({"few states"}),
     "dpor": frozenset({"few states"}),
 }
 """What a search is held to besides all outcomes, deadlocks and failures: each trace class is seen (`classes`), none
@@ -151,7 +152,7 @@ class Reference:
 def reference(system: System) -> Reference:
     """Ask the two searches that leave nothing out. Raises `TooLarge`."""
     runs = MOST_RUNS if isinstance(system, AbstractSystem) else MOST_PYTHON_RUNS
-    full = explore(STATEFUL["full"], system) if isinstance(system, StatefulSystem) else None
+    full = explore(explorer_of(Options(strategy="full")), system) if isinstance(system, StatefulSystem) else None
     if full is not None and not full.terminates:
         return Reference(None, full)
     if full is None:
@@ -229,9 +230,8 @@ def explorers_of(explorers: Mapping[str, MakeExplorer] | Collection[str] | None)
     """The explorers by name."""
     if isinstance(explorers, Mapping):
         return explorers
-    known: dict[str, MakeExplorer] = {**STRATEGIES, **STATEFUL}
-    names = known if explorers is None else explorers
-    return {name: known[name] for name in names if name not in ("none", "full")}
+    names = [*STRATEGIES, *STATEFUL] if explorers is None else explorers
+    return {name: explorer_of(Options(strategy=name)) for name in names if name not in ("none", "full")}
 
 
 def _system_of(program: Program) -> System:
