@@ -23,7 +23,6 @@ from dpor.answers import EXIT_CODES, KEEP, Exit, check_folders, draw, keep_folde
 from dpor.cli_compare import compare
 from dpor.cli_fuzz import fuzz
 from dpor.errors import BadSchedule, UserError
-from dpor.explorers.states import Store
 from dpor.options import DEFAULT_DEPTH, DEFAULT_SECONDS, DEFAULT_STEPS, Options
 from dpor.report.model import Failure, Report, Verdict, ended_by
 from dpor.report.progress import Lines, Monitor, StatusLine
@@ -35,7 +34,7 @@ from dpor.report.text import (
     show_failure,
     verdict_lines,
 )
-from dpor.system import SyncChoices
+from dpor.system import Store, SyncChoices
 from dpor.version import VERSION
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import Any, TypedDict, TypeVar
 import attrs
 
 from dpor.errors import UserError
-from dpor.explorers.states import Store
-from dpor.system import SyncChoices
+from dpor.system import Store, SyncChoices
 
 E = TypeVar("E", bound=StrEnum)
 

@@ -111,6 +111,18 @@ StateKey: TypeAlias = Hashable
 """The exact identity of a state: equal for two states only if no program could tell them apart."""
 
 
+class Store(StrEnum):
+    """Which states are stored."""
+
+    EVENTS = "events"
+    """Those after every event."""
+    CHOICES = "choices"
+    """The first, the last, and those with a choice; and where there is none for very long, one now and then, so that
+    endless loops are seen to be such. [DHRR04, section 7]"""
+    NOTHING = "nothing"
+    """The search is a stateless one."""
+
+
 class SyncChoices(StrEnum):
     """Which starts, ends and joins of threads are choices for `original`."""
 

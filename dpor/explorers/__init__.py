@@ -17,8 +17,8 @@ from dpor.explorers.pct import Pct
 from dpor.explorers.random_walk import RandomWalk
 from dpor.explorers.search import Stats
 from dpor.explorers.source import Source
-from dpor.explorers.states import StatefulSearch, Store
-from dpor.system import Run, StatefulSystem, SyncChoices, System, Trace
+from dpor.explorers.states import StatefulSearch
+from dpor.system import Run, StatefulSystem, Store, SyncChoices, System, Trace
 
 __all__ = [
     "BOUNDED",

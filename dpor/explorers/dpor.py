@@ -21,10 +21,10 @@ import heapq
 from collections.abc import Iterable
 
 from dpor.explorers.state_graph import Event, StateNumber
-from dpor.explorers.states import StatefulSearch, Store, last_or_lowest
+from dpor.explorers.states import StatefulSearch, last_or_lowest
 from dpor.explorers.summaries import Items, Summary, SyncNumber
 from dpor.operations import Operation
-from dpor.system import Pending, Run, StatefulSystem
+from dpor.system import Pending, Run, StatefulSystem, Store
 
 
 class Dpor(StatefulSearch):

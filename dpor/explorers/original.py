@@ -12,8 +12,8 @@ thread itself lets them. So what is planned at a state is a persistent set. Diff
 
 from __future__ import annotations
 
-from dpor.explorers.states import StatefulSearch, Store
-from dpor.system import StatefulSystem, SyncChoices
+from dpor.explorers.states import StatefulSearch
+from dpor.system import StatefulSystem, Store, SyncChoices
 
 
 class Original(StatefulSearch):

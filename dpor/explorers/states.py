@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 from abc import abstractmethod
 from collections.abc import Iterator
-from enum import StrEnum
 
 from dpor.errors import NotDeterministic
 from dpor.explorers.cycles import breaking
@@ -20,20 +19,7 @@ from dpor.explorers.search import Stats
 from dpor.explorers.state_graph import NOWHERE, StateGraph, StateNumber
 from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation
 from dpor.outcome import Finding
-from dpor.system import STOP, Ending, Run, StatefulSystem, StateKey, Trace
-
-
-class Store(StrEnum):
-    """Which states are stored."""
-
-    EVENTS = "events"
-    """Those after every event."""
-    CHOICES = "choices"
-    """The first, the last, and those with a choice; and where there is none for very long, one now and then, so that
-    endless loops are seen to be such. [DHRR04, section 7]"""
-    NOTHING = "nothing"
-    """The search is a stateless one."""
-
+from dpor.system import STOP, Ending, Run, StatefulSystem, StateKey, Store, Trace
 
 MOST_UNSTORED = 10_000
 """So many events in a row without a choice, and a state is stored in any case."""
