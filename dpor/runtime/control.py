@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, NoReturn
 import attrs
 from greenlet import getcurrent, greenlet
 
-from dpor.errors import BadSchedule, FactWithdrawn, NotDeterministic, UserError
+from dpor.errors import BadSchedule, FactWithdrawn, NotDeterministic, Unsupported, UserError
 from dpor.happens_before import HappensBefore
 from dpor.operations import (
     READ,
@@ -394,6 +394,9 @@ def _decide() -> GuestThread | None:
         action = _choose(enabled)
         if action == STOP and yielding:
             action = _choose(yielding)
+    except RecursionError:
+        _error = Unsupported(f"the program recurses so deep that nothing is left for the search{_where_cut()}")
+        return None
     except Exception as error:  # not for the program, in whose greenlet the search is asked
         _error = error
         return None

@@ -1,10 +1,11 @@
-"""What programs change in the host's own modules, brought back after each run: loggers, warning filters, environment.
+"""What programs change in the host's own modules, brought back after each run: loggers, filters, environment, builtins.
 
 Kept cheap by looking first whether anything differs: nearly every run leaves all of it alone.
 """
 
 from __future__ import annotations
 
+import builtins
 import logging
 import os
 import warnings
@@ -25,6 +26,7 @@ class HostState:
         self._disable = manager.disable
         self._filters = list(warnings.filters)
         self._environment = dict(os.environ)
+        self._builtins = dict(vars(builtins))
 
     def restore(self) -> None:
         manager = logging.root.manager
@@ -45,6 +47,11 @@ class HostState:
         if warnings.filters != self._filters:
             warnings.filters[:] = self._filters  # type: ignore[index]
             warnings._filters_mutated()  # type: ignore[attr-defined]
+        if vars(builtins) != self._builtins:
+            names = vars(builtins)
+            names.update(self._builtins)
+            for name in set(names) - set(self._builtins):
+                del names[name]
         if os.environ != self._environment:
             os.environ.clear()
             os.environ.update(self._environment)

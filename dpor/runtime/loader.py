@@ -32,7 +32,7 @@ from dpor.runtime.standins import logs, outside
 if TYPE_CHECKING:
     from dpor.runtime.host import HostState
 
-_WITH_STATE = ("logging", "warnings", "os")
+_WITH_STATE = ("logging", "warnings", "os", "builtins")
 _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")

@@ -159,6 +159,7 @@ _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "uuid": random.uuid_module,
     "os": random.os_module,
     "signal": outside.signal_module,
+    "atexit": outside.atexit_module,
     "socket": outside.socket_module,
     "sched": _sched,
     "concurrent": _concurrent,

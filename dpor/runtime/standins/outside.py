@@ -10,6 +10,7 @@ which is taken to answer the same in every run (a run that differs is `NotDeterm
 from __future__ import annotations
 
 import _thread
+import atexit as real_atexit
 import os
 import signal as real_signal
 import socket as real_socket
@@ -72,6 +73,21 @@ def signal_module() -> StandIn:
 
     names = dict.fromkeys(_SIGNALS, "signals come at moments that no schedule has")
     return shadow(real_signal, getsignal=getsignal, signal=signal, **refused_of(real_signal, names))
+
+
+def atexit_module() -> StandIn:
+    """What is registered is not run: a run ends, the process does not."""
+
+    def register(func: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if not callable(func):
+            raise TypeError("the first argument must be callable")
+        control.limit(f"{getattr(func, '__qualname__', 'a function')}, registered with atexit, is not run")
+        return func
+
+    def unregister(func: Any, /) -> None:
+        pass
+
+    return shadow(real_atexit, register=register, unregister=unregister)
 
 
 def socket_module() -> StandIn:
