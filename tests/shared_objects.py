@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from dpor.operations import Access
-from dpor.runtime import builtins, control, hooks, operators, program, sharing
+from dpor.runtime import control, hooks, program, sharing, special
 from dpor.runtime.containers.accesses import ANY_KEY, CHANGES, EVERYTHING
-from dpor.runtime.instrument import SUPPORT, instrument
+from dpor.runtime.instrument import instrument
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.sharing import ELEMENTS, STRUCTURE
 from dpor.system import Trace
@@ -67,14 +67,7 @@ class World:
         return self.log
 
     def hooks(self) -> dict[str, Any]:
-        facts = control.facts
-        return {
-            **SUPPORT,
-            **operators.HOOKS,
-            ".call": builtins.call,
-            **hooks.attribute_hooks(facts),
-            **hooks.global_hooks("program"),
-        }
+        return special.all_hooks(control.facts, "program")
 
     def know(self, *facts: object) -> None:
         control.facts.update(facts)

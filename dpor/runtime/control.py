@@ -161,6 +161,8 @@ options = RuntimeOptions()
 recorder: Recorder | None = None
 limits: dict[str, None] = {}
 """Why this run stands for less than everything, in order."""
+_latent: dict[str, None] = {}
+"""Such reasons, if a thread is started."""
 exceptions: list[tuple[GuestThread, BaseException]] = []
 timed_out = False
 """Has anything timed out in this run?"""
@@ -817,6 +819,7 @@ def spawn(front: Any, body: Callable[[], None]) -> None:
             DAEMONS, "a daemon thread is started: from now on the end of the program is an operation", at_once=True
         )
     before_spawn(front)
+    limits.update(_latent)
     multi = True
     child = GuestThread(number, front.name, daemon, front)
     child.time = me.time
@@ -943,6 +946,11 @@ def report_exception(exc: BaseException) -> None:
 def limit(reason: str) -> None:
     """This run stands for less than everything: the verdict cannot be "pass"."""
     limits[reason] = None
+
+
+def limit_of_threads(reason: str) -> None:
+    """As `limit`, if another thread exists by now or will be started."""
+    (limits if multi else _latent)[reason] = None
 
 
 def opaque(name: str) -> None:
@@ -1222,6 +1230,6 @@ def _unwind() -> None:
 
 
 _OF_A_RUN: tuple[Any, ...] = (
-    *(threads, limits, exceptions, stuck, taken_at, made, _early, _waiting, _timeouts, _advances),
+    *(threads, limits, exceptions, stuck, taken_at, made, _early, _latent, _waiting, _timeouts, _advances),
 )
 """What begins empty in each run."""

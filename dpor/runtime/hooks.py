@@ -15,10 +15,11 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
-from dpor.operations import READ, WRITE, Access, Operation
+from dpor.operations import READ, WRITE, Access, Mode, Operation
 from dpor.runtime import control, sharing
 from dpor.runtime.instrument import SUPPORT
-from dpor.runtime.sharing import STRUCTURE, Record, publish, record_of, table
+from dpor.runtime.instrument.names import LOADED_SPECIALLY, is_stored_specially
+from dpor.runtime.sharing import Record, publish, record_of, table
 
 _HOLDERS: Final = (type, types.ModuleType, types.FunctionType)
 """What has attributes, and is found by all threads under a name instead of by a record."""
@@ -30,6 +31,15 @@ make_standin: Callable[[Any, Record, str], Any] = lambda obj, record, name: obj
 """`containers.standin`."""
 family_of: Callable[[type], Any] = lambda kind: None
 """`containers.kinds.family_of`."""
+
+read_names: Callable[[Any], None] = lambda obj: None
+"""`special.read_names`."""
+special_load: Callable[[Any, str], Any] = lambda obj, name: obj
+"""`special.load`."""
+registering: Callable[[Any], Any] = lambda method: method
+"""`special.registering`."""
+special_store: Callable[[Any, Any, str], None] = lambda value, obj, name: None
+"""`special.store`."""
 
 # ---------------------------------------------------------------------- attributes
 
@@ -104,6 +114,8 @@ def _way(kind: type, name: str) -> int:
         return _OF_SUPER
     if sharing.is_neutral(kind):
         return _PLAIN
+    if kind is types.MemberDescriptorType:
+        return _CALLED
     found, _ = _static(kind, name)
     if kind in (str, bytes):
         return _CALLED if name in ("join", "format", "format_map", "__mod__") else _PLAIN
@@ -123,6 +135,17 @@ def _way(kind: type, name: str) -> int:
 def forget_types() -> None:
     """The classes of the program are made anew, or the facts have changed."""
     _ways.clear()
+
+
+def loaded(obj: Any, name: str) -> Any:
+    """As the hook of a load, of a name that is only known when the program runs."""
+    return special_load(obj, name) if name in LOADED_SPECIALLY else attr_with_classes(obj, name)
+
+
+def stored(value: Any, obj: Any, name: str) -> None:
+    """`setattr(obj, name, value)`"""
+    store = special_store if is_stored_specially(name) else setattr_
+    store(value, obj, name)
 
 
 def setattr_(value: Any, obj: Any, name: str) -> None:
@@ -168,8 +191,6 @@ def _stand_before_write(obj: Any, name: str) -> bool:
 def _read_operation(record: Record, obj: Any, name: str) -> Any:
     """What a load of the field is: an operation, nothing (None), or a function that makes a stand-in."""
     kind = type(obj)
-    if name == "__dict__":
-        return _load_dict
     found, _ = _static(kind, name)
     if type(found) in _C_CALLABLES:
         return None if _is_harmless(kind, name) else standin
@@ -243,15 +264,6 @@ def _opaque_method(obj: Any, record: Record, name: str) -> Any:
     return Holder(name, call(getattr(obj, name)))
 
 
-def _load_dict(obj: Any, record: Record, name: str) -> Any:
-    """`obj.__dict__` of a shared object: its keys are the object's fields."""
-    fields = obj.__dict__
-    if isinstance(fields, dict):
-        sharing.alias(obj, fields)
-        control.facts_add(("dict exposed", sharing._type_key(type(obj))), f"the __dict__ of {type(obj).__qualname__}")
-    return obj
-
-
 def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
     try:
         return record.writes[name]
@@ -268,8 +280,7 @@ def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
             control.withdraw(key, f"{kind.__qualname__}.{name} is written while several threads exist")
             return record.access("write", name, WRITE)
         accesses: tuple[Access, ...] = ((record.location(name), WRITE),)
-        if ("dict exposed", sharing._type_key(kind)) in control.facts:
-            accesses += ((sharing.Alias(record).location(STRUCTURE), WRITE),)
+        accesses += sharing.structure_of(("dict of", record.name), sharing.exposed(kind))
         operation = control.operations.intern("write", accesses)
     record.writes[name] = operation
     return operation
@@ -309,44 +320,72 @@ def _write_class_or_module(obj: Any, name: str) -> None:
     key = ("class attribute", name)
     if key not in control.facts:
         control.withdraw(key, f"the class attribute {obj.__qualname__}.{name} is written while several threads exist")
-    control.access(class_operation("write", name, WRITE))
-
-
-def class_operation(kind: str, name: str, mode: Any) -> Operation:
     location = control.operations.location(("class attribute", name))
-    return control.operations.intern(kind, ((location, mode),))
+    control.touch("write", ((location, WRITE), *sharing.structure_of(sharing.CLASS_NAMES, sharing.CLASSES_EXPOSED)))
+
+
+RULES: Final = "rules"
+"""The location, and the fact that it is written, of what look-ups find: see `special`."""
+
+
+def rules(mode: Mode) -> Access:
+    return control.operations.location(RULES), mode
 
 
 def attr_with_classes(obj: Any, name: str) -> Any:
-    """As `attr`, in searches in which class attributes are written: their names are looked up as operations."""
-    if control.multi:
-        if isinstance(obj, types.ModuleType):
-            if ("global", obj.__name__, name) in control.facts:
-                control.access(_global_operation("read", obj.__name__, name, READ))
-            return obj
-        if ("class attribute", name) in control.facts:
-            control.access(class_operation("read", name, READ))
-    return attr(obj, name)
+    """As `attr`, in searches in which class attributes, globals of modules or the rules of look-up are written."""
+    if not control.multi:
+        return obj
+    kind = type(obj)  # (`isinstance` could ask a `__getattribute__` of the program)
+    if issubclass(kind, types.ModuleType):
+        read_global(obj.__name__, name)
+        return obj
+    accesses = class_reads(name)
+    if RULES in control.facts and (kind.__flags__ & OF_THE_PROGRAM or issubclass(kind, _HOLDERS)):
+        accesses += (rules(READ),)
+    if not accesses:
+        return attr(obj, name)
+    # The look-up is one step: what it finds in the class and what in the object are read together.
+    record = record_of(obj)
+    operation = None if record is None else _read_operation(record, obj, name)
+    if type(operation) is Operation:
+        accesses += operation.accesses
+    control.touch("read", accesses)
+    return obj if record is None or operation is None or type(operation) is Operation else operation(obj, record, name)
 
 
-def _global_operation(kind: str, module: str, name: str, mode: Any) -> Operation:
-    location = control.operations.location(("global", module, name))
-    return control.operations.intern(kind, ((location, mode),))
+def class_reads(name: str) -> tuple[Access, ...]:
+    """What looking for the name in a class reads, if anything writes it."""
+    if ("class attribute", name) not in control.facts:
+        return ()
+    return ((control.operations.location(("class attribute", name)), READ),)
+
+
+OF_THE_PROGRAM: Final = 1 << 9
+"""In the `__flags__` of a class: it was made while Python ran."""
+
+
+def read_global(module: str, name: str) -> None:
+    """Stand before a global is looked at, if anything writes it."""
+    if ("global", module, name) in control.facts:
+        control.touch("read", ((control.operations.location(("global", module, name)), READ),))
 
 
 def _write_global(module: str, name: str) -> None:
     key = ("global", module, name)
     if key not in control.facts:
         control.withdraw(key, f"the global {module}.{name} is written while several threads exist")
-    control.access(_global_operation("write", module, name, WRITE))
+    location = control.operations.location(key)
+    whole = sharing.structure_of(("dict of", "global", module), ("dict exposed", "global", module))
+    control.touch("write", ((location, WRITE), *whole))
 
 
 def global_hooks(module: str) -> dict[str, Callable[..., Any]]:
     """The hooks of one module's globals that functions rebind."""
 
     def gload(name: str) -> None:
-        if control.multi and ("global", module, name) in control.facts:
-            control.access(_global_operation("read", module, name, READ))
+        if control.multi:
+            read_global(module, name)
 
     def gstore(name: str, value: Any) -> Any:
         control.dirty = True
@@ -405,6 +444,7 @@ def subject(obj: Any, names: tuple[str, ...]) -> Any:
             if record is not None:
                 accesses.update(dict.fromkeys(_matched(record, part, names)))
         if accesses:
+            control.limit(f"match looks at what other threads change, in several steps{control._where_cut()}")
             control.touch("match", tuple(accesses))
     return obj
 
@@ -449,6 +489,7 @@ def _parts_of(obj: Any) -> list[Any]:
 def attribute_hooks(facts: set[object]) -> dict[str, Any]:
     """The hooks of this file that are the same for all modules, as the facts of the search require."""
     classes = any(isinstance(fact, tuple) and fact[0] in ("class attribute", "global") for fact in facts)
+    classes = classes or RULES in facts
     load = attr_with_classes if classes else attr
     return {
         ".attr": load,

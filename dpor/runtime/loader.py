@@ -68,6 +68,7 @@ class Loader:
         self.modules: dict[str, GuestModule] = {}
         self.sources: dict[str, str] = {}
         self.visible_globals: dict[str, frozenset[str]] = {}
+        self.numbers = False  # hook also operators with a number that is written out
         self._shadowed: dict[str, types.ModuleType] = {}
         self._host_modules: list[str] = []
         self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
@@ -166,7 +167,13 @@ class Loader:
         from dpor.runtime import control
 
         with control.atomic():
-            return builtins.__import__(name, globals, locals, fromlist, level)
+            module = builtins.__import__(name, globals, locals, fromlist, level)
+        if control.multi and fromlist:
+            from dpor.runtime import hooks
+
+            for imported in fromlist:
+                hooks.read_global(module.__name__, imported)
+        return module
 
     def load_file(self, file: Path) -> types.ModuleType:
         """The module of a file, by its dotted name if it lies in a package, else by its stem."""
@@ -269,7 +276,7 @@ class Loader:
 
     def _prepare(self, name: str, guest: GuestModule) -> None:
         visible = self.visible_globals.get(name, frozenset())
-        guest.code = instrument(guest.source, guest.path, visible_globals=visible)
+        guest.code = instrument(guest.source, guest.path, visible_globals=visible, numbers=self.numbers)
         guest.module.__dict__.update(self._hooks(name), __builtins__=self._builtins)
         guest.first = dict(guest.module.__dict__)
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from dpor.runtime import control, sharing
 from dpor.runtime.containers.accesses import UNMADE, Touched, made, make, stand
-from dpor.runtime.containers.calls import Call, foreign, unknown
+from dpor.runtime.containers.calls import Call, foreign, perform, unknown
 from dpor.runtime.containers.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.runtime.containers.keys import FOREIGN, part_of
 from dpor.runtime.containers.kinds import families, family_of, is_immutable, is_program, static
@@ -48,11 +48,15 @@ UNLIKE: Final = SCALARS - {bytes}
 # ---------------------------------------------------------------------- subscripts
 
 
+_WINDOWS: Final = frozenset({memoryview, types.MappingProxyType})
+"""They show another object, which may be shared though they are not."""
+
+
 def getitem(obj: Any, key: Any) -> Any:
     """`obj[key]`"""
     if control.multi and table.get(id(obj)) is not control.current:
         record = sharing.record_of(obj)
-        if record is not None or type(obj) is memoryview:
+        if record is not None or type(obj) in _WINDOWS:
             kind = type(obj)
             if record is not None and (kind is dict or (kind is list and type(key) is int and key >= 0)):
                 if type(key) in SIMPLE_KEYS:
@@ -108,6 +112,8 @@ def _perform(obj: Any, record: Record | None, name: str, plain: Callable[..., An
     kind = type(obj)
     family = families.get(kind)
     if family is None:
+        if kind is types.MappingProxyType:
+            return perform(Call(obj, record, name, plain, args))
         found = static(kind, name)
         if isinstance(found, types.FunctionType):
             return plain(obj, *args) if is_program(found) else _foreign(obj, record, name, found, plain, *args)
@@ -364,7 +370,7 @@ def _in_view(a: Any, view: Any) -> bool:
     record = sharing.record_of(behind)
     touched = Touched()
     if record is not None:
-        if "keys" in type(view).__name__:
+        if "keys" in type(view).__name__ or type(view) is types.MappingProxyType:
             touched.add(reads_key(record, behind, a))
         elif "items" in type(view).__name__ and type(a) is tuple and len(a) == 2:
             touched.add(reads_key(record, behind, a[0]))
@@ -543,6 +549,11 @@ def unpackmap(obj: Any) -> Any:
             if accesses:
                 stand("unpack", accesses)
                 return dict(obj)
+    if control.multi and type(obj) is types.MappingProxyType:
+        touched = Touched()
+        take_view(obj, touched)
+        stand("unpack", touched.accesses())
+        return dict(obj)
     return obj
 
 

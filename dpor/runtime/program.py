@@ -22,7 +22,7 @@ from dpor.operations import Location, Operation
 from dpor.outcome import Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
-from dpor.runtime import builtins, containers, control, hooks, operators, sharing
+from dpor.runtime import builtins, containers, control, hooks, sharing, special
 from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.loader import Loader
@@ -32,6 +32,8 @@ from dpor.runtime.target import Target, open_target
 from dpor.system import Chooser, Ending, Pending, Run, Trace
 
 hooks.call, hooks.make_standin, hooks.family_of = builtins.call, containers.standin, family_of
+hooks.read_names, hooks.special_load, hooks.special_store = special.read_names, special.load, special.store
+hooks.registering = special.registering
 
 COLLECT_EVERY = 64
 """Runs between garbage collections (of the youngest generation: full ones are rarer by another `COLLECT_EVERY`). During
@@ -77,12 +79,7 @@ class PythonSystem:
     # ------------------------------------------------------------------ loading
 
     def _hooks(self, module: str) -> dict[str, Any]:
-        return {
-            **operators.HOOKS,
-            ".call": builtins.call,
-            **hooks.attribute_hooks(self._search.facts),
-            **hooks.global_hooks(module),
-        }
+        return special.all_hooks(self._search.facts, module)
 
     def _load(self) -> None:
         """Import the program, under control, so that what its modules make is named as in every later run."""
@@ -164,6 +161,7 @@ class PythonSystem:
             if isinstance(fact, tuple) and fact[0] == "global":
                 visible.setdefault(fact[1], set()).add(fact[2])
         self._loader.visible_globals = {name: frozenset(names) for name, names in visible.items()}
+        self._loader.numbers = hooks.RULES in self._search.facts
         self._loader.renew()
         self._begin_search()
         control.dirty = True

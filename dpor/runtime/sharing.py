@@ -16,11 +16,13 @@ coarse but sound, and the search starts again.
 from __future__ import annotations
 
 import gc
+import sys
 import types
+import weakref
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final
 
-from dpor.operations import Access, Location, Mode, Operation
+from dpor.operations import WRITE, Access, Location, Mode, Operation
 from dpor.runtime import control
 
 STRUCTURE: Final = "<structure>"
@@ -34,7 +36,7 @@ ATOMIC: Final[frozenset[type]] = frozenset(
         int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice, type,
         types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.CodeType,
         types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
-        types.MemberDescriptorType, types.ClassMethodDescriptorType, types.MappingProxyType, property, staticmethod,
+        types.MemberDescriptorType, types.ClassMethodDescriptorType, property, staticmethod,
         classmethod, types.GenericAlias, types.UnionType, tuple, frozenset, types.FrameType, types.TracebackType,
     }
 )  # fmt: skip
@@ -79,17 +81,46 @@ class Record:
         return control.operations.intern(kind, accesses)
 
 
-class Alias(Record):
-    """The record of an object's `__dict__`: its keys are the fields of the object."""
+class Namespace(Record):
+    """The record of a dict whose keys have locations of their own: fields, globals, class attributes.
 
-    __slots__ = ("owner",)
+    prefix    what comes before the key in the name of its location
+    fact      what comes before the key in the fact that something writes there
+    exposed   the fact that somebody looks at the dict as a whole: then who writes a key also writes STRUCTURE
+    """
 
-    def __init__(self, owner: Record) -> None:
-        super().__init__(("dict of", owner.name))
-        self.owner = owner
+    __slots__ = ("exposed", "fact", "prefix")
+
+    def __init__(self, name: Hashable, prefix: tuple[object, ...], fact: tuple[object, ...], exposed: object) -> None:
+        super().__init__(name)
+        self.prefix = prefix
+        self.fact = fact
+        self.exposed = exposed
 
     def location(self, part: Hashable) -> Location:
-        return super().location(part) if part in (STRUCTURE, ELEMENTS) else self.owner.location(part)
+        if part != STRUCTURE and part != ELEMENTS:
+            return control.operations.location((*self.prefix, part))
+        control.facts_add(self.exposed, f"the dict behind {self.fact[-1]}")
+        return super().location(STRUCTURE)
+
+    def is_written(self, key: Any) -> None:
+        """The key is about to be stored or deleted."""
+        fact = (*self.fact, key)
+        if fact not in control.facts:
+            control.withdraw(fact, f"{key} is written while several threads exist")
+
+    def written(self) -> set[str]:
+        """The keys that are there, and those that this search has seen being written."""
+        facts = {f for f in control.facts if type(f) is tuple and len(f) > 1 and f[:-1] == self.fact}
+        keys = {key for key in (self.obj or ()) if isinstance(key, str) and not key.startswith(".")}
+        return keys.union(fact[-1] for fact in facts)
+
+
+def structure_of(name: Hashable, exposed: object) -> tuple[Access, ...]:
+    """What a store of a key touches beside the key, of the namespace of this name."""
+    if exposed not in control.facts:
+        return ()
+    return ((control.operations.location((control.operations.location(name), STRUCTURE)), WRITE),)
 
 
 table: dict[int, Record | control.GuestThread] = {}
@@ -113,6 +144,8 @@ def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     global _roots, _roots_published, _facts_seen, _any_coarse
     table.clear()
     _kept.clear()
+    _mortal.clear()
+    _exposed.clear()
     for record in _used:
         record.obj = None
     _used.clear()
@@ -152,9 +185,23 @@ def _first_touch(obj: Any) -> Record | None:
         return None
     if _any_coarse and _type_key(kind) in control.facts:
         return _coarse(obj)
-    table[id(obj)] = control.current
-    _kept.append(obj)
+    if _is_finalised(kind):
+        control.limit(DEATHS)
+    number = id(obj)
+    table[number] = control.current
+    if kind is types.GeneratorType:  # what it has to do in the end, it does when it dies
+        _mortal[number] = weakref.ref(obj, lambda _: _died(number))
+    else:
+        _kept.append(obj)
     return None
+
+
+_mortal: dict[int, weakref.ref[Any]] = {}
+
+
+def _died(number: int) -> None:
+    if _mortal.pop(number, None) is not None and not isinstance(table.get(number), Record):
+        table.pop(number, None)
 
 
 def _escaped(obj: Any) -> Record:
@@ -180,6 +227,8 @@ def _put(obj: Any, name: Hashable) -> Record:
     _used.append(record)
     table[id(obj)] = record
     _kept.append(obj)
+    if _is_finalised(type(obj)):
+        control.limit(DEATHS)
     return record
 
 
@@ -187,18 +236,58 @@ def record_named(name: Hashable) -> Record | None:
     return _records.get(name)
 
 
-def alias(obj: Any, fields: dict[str, Any]) -> None:
-    """The dict is the `__dict__` of the shared object: accesses of either are accesses of both."""
+# ---------------------------------------------------------------------- namespaces
+
+_exposed: dict[int, tuple[Any, dict[str, Any]]] = {}
+"""By `id` of either: unshared objects whose `__dict__` the program has asked for, and that."""
+
+
+def exposed(kind: type) -> tuple[str, ...]:
+    """The fact that the `__dict__` of objects of the class is looked at as a whole."""
+    return ("dict exposed", *_type_key(kind))
+
+
+def expose(obj: Any, fields: dict[str, Any]) -> None:
+    """The dict is the `__dict__` of the object: accesses of either are accesses of both."""
     owner = table.get(id(obj))
-    if isinstance(owner, Record) and id(fields) not in table:
-        name = ("dict of", owner.name)
-        record = _records.get(name)
-        if record is None:
-            record = _records[name] = Alias(owner)
-        record.obj = fields
-        _used.append(record)
-        table[id(fields)] = record
-        _kept.append(fields)
+    if not isinstance(owner, Record):
+        _exposed[id(obj)] = _exposed[id(fields)] = (obj, fields)
+        return
+    kind = type(obj)
+    fact = ("field", kind.__module__, kind.__qualname__)
+    _put_namespace(fields, ("dict of", owner.name), (owner.number,), fact, exposed(kind))
+
+
+def module_names(names: dict[str, Any]) -> None:
+    """The dict is that of a module: its keys are globals."""
+    module = names.get("__name__")
+    if isinstance(module, str) and getattr(sys.modules.get(module), "__dict__", None) is names:
+        prefix = ("global", module)
+        _put_namespace(names, ("dict of", *prefix), prefix, prefix, ("dict exposed", *prefix))
+
+
+def class_names(kind: type) -> None:
+    """What the `__dict__` of the class shows: attributes are known by their names, whatever the class."""
+    (names,) = gc.get_referents(kind.__dict__)
+    _put_namespace(names, CLASS_NAMES, ("class attribute",), ("class attribute",), CLASSES_EXPOSED)
+
+
+CLASS_NAMES: Final = ("dict of", "class attribute")
+CLASSES_EXPOSED: Final = ("dict exposed", "class attribute")
+
+
+def _put_namespace(
+    names: dict[str, Any], name: Hashable, prefix: tuple[object, ...], fact: tuple[object, ...], exposed: object
+) -> None:
+    if isinstance(table.get(id(names)), Record):
+        return
+    record = _records.get(name)
+    if record is None:
+        record = _records[name] = Namespace(name, prefix, fact, exposed)
+    record.obj = names
+    _used.append(record)
+    table[id(names)] = record
+    _kept.append(names)
 
 
 def run_number(obj: Any) -> int | None:
@@ -252,6 +341,9 @@ def _publish(value: Any, root: Hashable = None) -> None:
         else:
             if isinstance(table.get(key), Record):
                 continue
+            if _exposed and key in _exposed and _exposed[key][1] is obj:  # owner first
+                stack.append(_exposed[key][0])
+                continue
             if _any_coarse and _type_key(kind) in control.facts:
                 _coarse(obj)
             elif root is not None:
@@ -266,6 +358,12 @@ def _publish(value: Any, root: Hashable = None) -> None:
                     record.obj = obj  # which keeps it alive
                     _used.append(record)
                     table[key] = record
+                    if _is_finalised(kind):
+                        control.limit(DEATHS)
+            if _exposed and key in _exposed:
+                fields = _exposed[key][1]
+                expose(obj, fields)
+                stack.extend(reversed(fields.values()))
         children = _children(obj, kind)
         children.reverse()
         stack += children
@@ -286,6 +384,8 @@ def _children(obj: Any, kind: type) -> list[Any]:
         return [] if type(owner) is types.ModuleType else [owner]
     if kind is frozenset or kind is set:
         return sorted(gc.get_referents(obj), key=_stable)
+    if issubclass(kind, weakref.ReferenceType):
+        return [*gc.get_referents(obj), obj()]
     fields = fields_of(kind)
     if fields is None:
         return gc.get_referents(obj)
@@ -332,6 +432,24 @@ _NOTHING_IN_IT, _PASSED_THROUGH, _RECORDED = 1, 2, 3
 to what the object refers to; or the object is given a record first."""
 
 _ways: dict[type, int] = {}
+DEATHS: Final = (
+    "objects have a __del__, or a weak reference is asked for its object or has a callback: when an object dies is no "
+    "step, and they live until the run ends"
+)
+
+_finalised: dict[type, bool] = {}
+
+
+def _is_finalised(kind: type) -> bool:
+    """Does Python code run when an object of the class dies?"""
+    answer = _finalised.get(kind)
+    if answer is None:
+        if len(_finalised) > _MOST_TYPES:
+            _finalised.clear()
+        answer = _finalised[kind] = isinstance(getattr(kind, "__del__", None), types.FunctionType)
+    return answer
+
+
 _neutral: dict[type, bool] = {}
 _MOST_TYPES: Final = 5000
 """Classes made anew by every run are not kept for ever."""

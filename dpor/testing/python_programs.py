@@ -9,14 +9,35 @@ from __future__ import annotations
 import random
 
 HEAD = """
+import collections
 import threading
 import queue
 
 
 class Box:
+    total = 0
+
     def __init__(self):
         self.a = 0
         self.b = 0
+
+    @property
+    def both(self):
+        return self.a, self.b
+
+    def add(self, n):
+        self.a += n
+        return self
+
+    def __enter__(self):
+        self.b += 1
+        return self
+
+    def __exit__(self, *_):
+        self.b -= 1
+
+    def __len__(self):
+        return self.a
 
 
 shared_global = 0
@@ -27,6 +48,10 @@ def scenario():
     items = [1, 2]
     table = {"p": 1}
     bag = {1, 2}
+    ring = collections.deque([1, 2], 3)
+    tally = collections.defaultdict(int)
+    pair = ([0], {"k": 0})
+    walk = iter(items)
     count = 0
     lock = threading.Lock()
     again = threading.RLock()
@@ -92,6 +117,51 @@ SIMPLE = [
     "fifo.put({n})",
     "try:\n    see(fifo.get_nowait())\nexcept queue.Empty:\n    see('empty')",
     "see(fifo.qsize())",
+    "see(box.both)",
+    "see(box.add({n}).b)",
+    "with box as x:\n    see(x.b)",
+    "see(len(box))",
+    "Box.total += 1",
+    "see(box.total)",
+    "see(vars(box).get('c'))",
+    "setattr(box, 'c', {n})",
+    "box.a = box.b = {n}",
+    "items[0:1], box.b = [box.a], {n}",
+    "items[:] = [{n}]",
+    "items.insert(0, {n})",
+    "items.sort(key=lambda x: -x)",
+    "items.reverse()",
+    "items += [{n}]",
+    "see(sorted(items, key=lambda x: x + box.a))",
+    "see([x + y for x in items for y in items[:2]])",
+    "see(any(x > 2 for x in items))",
+    "for x in items:\n    see(x)",
+    "for i, x in enumerate(items):\n    items[i] = x + 1",
+    "see(list(zip(items, ring)))",
+    "see(next(walk, None))",
+    "see(next(numbers, None))",
+    "while items:\n    items.pop()",
+    "ring.append({n})",
+    "see(ring.popleft() if ring else None)",
+    "ring.rotate(1)",
+    "see(list(ring))",
+    "tally['p'] += {n}",
+    "see(dict(tally))",
+    "pair[0][0] += 1",
+    "pair[1]['k'] = {n}",
+    "see(pair[0][0] < pair[1]['k'] < 4)",
+    "see(repr(pair))",
+    "table |= {'q': {n}}\nsee(len(table))",
+    "try:\n    del table['p']\nexcept KeyError:\n    see('gone')",
+    "see({k: v for k, v in table.items()})",
+    "try:\n    see(table['q'])\nexcept KeyError as error:\n    see(error.args)",
+    "bag.update({{n}})",
+    "see(len(bag & {1, {n}}))",
+    "bag -= {1}\nsee(len(bag))",
+    "see((lambda: box.a + len(items))())",
+    "see('%s %s' % (box.a, box.b))",
+    "if (x := box.a) == box.b:\n    see(x)",
+    "match (box.a, items):\n    case (0, [x, *_]):\n        see(x)\n    case _:\n        see('other')",
 ]
 
 BLOCKS = [
@@ -105,10 +175,24 @@ BLOCKS = [
     "with changed:\n    changed.notify()",
     "with changed:\n    see(changed.wait(1))",
     "see(flag.wait(0.5))",
+    "with changed:\n    see(changed.wait_for(lambda: box.a, 1))",
+    "try:\n    see(fifo.get(timeout=1))\nexcept queue.Empty:\n    {0}",
+    "lock.acquire()\ntry:\n    {0}\nfinally:\n    lock.release()",
+    "def inner():\n    nonlocal items, table, bag\n    {0}\n"
+    "t = threading.Thread(target=inner)\nt.start()\n{1}\nt.join()",
+    "for x in (1, 2):\n    if x > box.a:\n        break\nelse:\n    {0}",
+    "def steps():\n    nonlocal items, table, bag\n    yield box.a\n    {0}\nsee([x for x in steps()])",
+    "try:\n    {0}\n    raise ValueError(box.a)\nexcept ValueError as error:\n    see(error.args)",
     "see(lock.acquire(timeout=1) and (lock.release() or 1))",
 ]
 
 TAIL = """
+    def count_up():
+        yield box.a
+        yield count
+
+    numbers = count_up()
+
     def set_count(n):
         nonlocal count
         count = n
@@ -125,7 +209,7 @@ TAIL = """
         thread.start()
     for thread in threads:
         thread.join()
-    return (vars(box), items, table, sorted(bag), count, shared_global, log)
+    return (vars(box), Box.total, items, table, sorted(bag), list(ring), dict(tally), pair, count, shared_global, log)
 
 
 def set_global(n):
@@ -166,9 +250,9 @@ def program(seed: int, most: int = 3) -> str:
     for i in range(threads):
         lines = [statement(rng) for _ in range(rng.randint(1, most if threads == 2 else 1))]
         body = "\n".join(lines)
-        bodies.append(
-            f"    def body{i}():\n        def see(x):\n            log[{i}].append(x)\n\n{indented(body, 8)}\n"
-        )
+        names = "        nonlocal items, table, bag\n"
+        see = f"        def see(x):\n            log[{i}].append(x)\n"
+        bodies.append(f"    def body{i}():\n{names}\n{see}\n{indented(body, 8)}\n")
     names = ", ".join(f"body{i}" for i in range(threads))
     head = HEAD.replace("THREADS", str(threads))
     tail = TAIL.replace("BODIES", f"({names},)")

@@ -51,8 +51,8 @@ def test_a_look_up_is_hooked_and_the_call_left_in_place(source: str, expected: s
 
 @table(
     ("super().m(a.x)", ".meth(super(), 'm').m(.attr(a, 'x').x)"),
-    ("super().x", "super().x"),
-    ("super().x.y()", ".meth(super().x, 'y').y()"),
+    ("super().x", ".getsuper(super(), 'x').x"),
+    ("super().x.y()", ".meth(.getsuper(super(), 'x').x, 'y').y()"),
     ("super(A, a).m()", ".meth(super(A, a), 'm').m()"),
     ("super().x = a", "super().x = a"),
     ("super().x += a", "super().x += a"),

@@ -9,6 +9,7 @@ they do is not seen.
 
 from __future__ import annotations
 
+import abc
 import functools
 import operator
 import types
@@ -31,7 +32,8 @@ from dpor.runtime.builtins.table import (
 from dpor.runtime.builtins.unknown import module_of, reading_c, reading_python, unknown_c, unknown_python
 from dpor.runtime.containers.calls import Bound
 from dpor.runtime.containers.kinds import family_of, is_immutable, static
-from dpor.runtime.operators import SCALARS
+from dpor.runtime.containers.reach import views
+from dpor.runtime.operators import SCALARS, unpackmap
 
 _FUNCTION: Final = types.FunctionType
 _METHOD: Final = types.MethodType
@@ -63,9 +65,15 @@ def _python_function(function: types.FunctionType) -> Any:
     if not control.multi or hooks.is_instrumented(function):
         return function
     module = module_of(function)
+    if module == "functools" and function.__qualname__.startswith("singledispatch.<locals>.register"):
+        return hooks.registering(function)
     if (module, function.__name__) in READING_FUNCTIONS or module in READING_PYTHON_MODULES:
         return reading_python(function)
     return function if _is_harmless_module(module) else unknown_python(function, function)
+
+
+_CHANGING_MODULES: Final = frozenset({"contextlib", "unittest.mock"})
+"""They call what they are given; their objects change by it."""
 
 
 def _python_method(method: Any, function: Any) -> Any:
@@ -74,7 +82,11 @@ def _python_method(method: Any, function: Any) -> Any:
         return method if inner is function else functools.partial(inner, method.__self__)
     if not control.multi:
         return method
+    if function is abc.ABCMeta.register:
+        return hooks.registering(method)
     module = module_of(function)
+    if module in _CHANGING_MODULES and sharing.record_of(method.__self__) is not None:
+        control.opaque(f"{module}.{function.__qualname__}")
     if hooks.is_instrumented(function) or is_immutable(type(method.__self__)):
         return method
     if module not in STATEFUL_MODULES and _is_harmless_module(module):
@@ -108,10 +120,15 @@ def _other(callee: Any, kind: type) -> Any:
         return _partial(callee)
     if kind in _GETTERS:
         return operating.call_getter(callee)
+    if issubclass(kind, weakref.ReferenceType):
+        control.limit_of_threads(sharing.DEATHS)
+        return callee
     if kind is Bound or sharing.is_neutral(kind):
         return callee
     function = static(kind, "__call__")
     if type(function) is _FUNCTION:
+        if control.multi and module_of(function) in _CHANGING_MODULES:
+            control.opaque(f"{module_of(function)}.{function.__qualname__}")
         return callee if _is_harmless(function) else unknown_python(function, callee, callee)
     return unknown_c(callee) if function is not None and kind is not _LRU_CACHE else callee
 
@@ -132,6 +149,8 @@ def _c_function(function: Any) -> Any:
         set_wrapper(function, made)
         return made
     if isinstance(owner, type):
+        if function.__name__ == "__subclasses__":
+            control.limit_of_threads("__subclasses__() is asked for: to make a class is no step")
         wrapper = class_wrappers.get((id(owner), function.__name__))
         if wrapper is not None:
             return wrapper
@@ -153,11 +172,13 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
     kind = type(owner)
     if kind is str or kind is bytes:
         return _text_method(method, name)
+    if kind is types.MemberDescriptorType and name in ("__get__", "__set__", "__delete__"):
+        return objects.slot_method(owner, method)
     if kind in sharing.ATOMIC or is_immutable(kind) or sharing.is_neutral(kind):
         return method
     if kind is types.SimpleNamespace or (family_of(kind) is None and name in _OF_OBJECT):
         return _of_object(owner, name) or method
-    if control.multi and sharing.record_of(owner) is None and name not in READS_ARGUMENTS:
+    if control.multi and kind not in views and sharing.record_of(owner) is None and name not in READS_ARGUMENTS:
         if name != "pop" or not isinstance(owner, set):  # which takes an element that all runs agree on
             return method
     if not isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
@@ -199,6 +220,11 @@ def _unbound(descriptor: Any) -> Any:
 
 
 def _partial(partial: functools.partial[Any]) -> Any:
+    record = sharing.record_of(partial.keywords) if control.multi and partial.keywords else None
+    if record is not None:  # somebody has `p.keywords`, and may change it
+        return lambda *args, **kwargs: call(partial.func)(
+            *partial.args, *args, **{**unpackmap(partial.keywords), **kwargs}
+        )
     function = call(partial.func)
     if function is partial.func:
         return partial

@@ -74,6 +74,8 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], others: dict[str, 
             control.limit(f"code of {code.co_filename} was compiled elsewhere, and what it touches is not seen")
     else:
         return function(*args, **others)
+    if control.multi and locals is not globals and sharing.record_of(locals) is not None:
+        control.limit("code is run by exec or eval in locals that threads share: what it does to them is not seen")
     others = {name: value for name, value in others.items() if name == "closure"}
     if is_hooked(code):
         supply(globals, frame)

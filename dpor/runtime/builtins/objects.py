@@ -12,11 +12,13 @@ from typing import Any, Final
 
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.builtins.executing import Names
+from dpor.runtime.builtins.formatting import simplified
 from dpor.runtime.builtins.registry import set_wrapper, wrap, wrappers
 from dpor.runtime.builtins.unknown import stand_to_read
+from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.identity import stable_id
 from dpor.runtime.containers.kinds import static
-from dpor.runtime.containers.reach import HASH, SHOW
+from dpor.runtime.containers.reach import HASH, SHOW, reads, writes
 from dpor.runtime.containers.taking import harmless_functions
 from dpor.runtime.operators import SCALARS, shown, truth
 
@@ -25,19 +27,19 @@ from dpor.runtime.operators import SCALARS, shown, truth
 
 @wrap(getattr)
 def _getattr(obj: Any, name: str, *default: Any) -> Any:
-    return getattr(hooks.attr(obj, name) if isinstance(name, str) else obj, name, *default)
+    return getattr(hooks.loaded(obj, name) if isinstance(name, str) else obj, name, *default)
 
 
 @wrap(hasattr)
 def _hasattr(obj: Any, name: str) -> bool:
-    return hasattr(hooks.attr(obj, name) if isinstance(name, str) else obj, name)
+    return hasattr(hooks.loaded(obj, name) if isinstance(name, str) else obj, name)
 
 
 @wrap(setattr)
 def _setattr(obj: Any, name: str, value: Any) -> None:
     if not isinstance(name, str):
         setattr(obj, name, value)
-    hooks.setattr_(value, obj, name)
+    hooks.stored(value, obj, name)
 
 
 @wrap(delattr)
@@ -49,7 +51,7 @@ def _delattr(obj: Any, name: str) -> None:
 
 @wrap(object.__getattribute__)
 def _object_getattribute(obj: Any, name: str) -> Any:
-    hooks.attr(obj, name)
+    hooks.loaded(obj, name)
     return object.__getattribute__(obj, name)
 
 
@@ -76,6 +78,21 @@ def _stand_to_write(obj: Any, name: str) -> None:
             control.access(operation)
 
 
+def slot_method(slot: types.MemberDescriptorType, method: Any) -> Callable[..., Any]:
+    """`C.x.__get__` and the like, of a slot `x`: what the attribute of the object does."""
+
+    def act(*args: Any) -> Any:
+        if args and args[0] is not None:
+            if method.__name__ == "__get__":
+                hooks.loaded(args[0], slot.__name__)
+            else:
+                _stand_to_write(args[0], slot.__name__)
+                sharing.publish(args[1:])
+        return method(*args)
+
+    return act
+
+
 # ---------------------------------------------------------------------- length, identity, text
 
 
@@ -95,7 +112,21 @@ def _ref(*args: Any) -> Any:
     """Who has a weak reference can reach the object."""
     if args:
         sharing.publish(args[0])
+    if len(args) > 1 and args[1] is not None:
+        control.limit_of_threads(sharing.DEATHS)
     return weakref.ref(*args)
+
+
+def _watching_death(function: Any) -> Callable[..., Any]:
+    def watch(*args: Any, **kwargs: Any) -> Any:
+        control.limit_of_threads(sharing.DEATHS)
+        return function(*args, **kwargs)
+
+    return watch
+
+
+for _watcher in (weakref.finalize, weakref.proxy, weakref.WeakMethod):
+    set_wrapper(_watcher, _watching_death(_watcher))
 
 
 @wrap(bool)
@@ -139,6 +170,11 @@ def showing_arguments(function: Any) -> Callable[..., Any]:
 
     def show(*args: Any, **kwargs: Any) -> Any:
         if control.multi:
+            if function.__name__ != "__mod__" and isinstance(function.__self__, str):
+                named = args[0] if function.__name__ == "format_map" and args else kwargs
+                simple = simplified(function.__self__, () if named is not kwargs else args, named)
+                if simple is not None:
+                    return showing_arguments(simple[0].format)(*simple[1])
             stand_to_read(function, (*args, *kwargs.values()), SHOW)
         return function(*map(shown, args), **kwargs)
 
@@ -150,6 +186,19 @@ for _function in (str, repr, ascii, format):
     harmless_functions.add(id(wrappers[id(_function)]))
 harmless_functions.update(map(id, (_len, _bool, _hash)))
 
+
+@wrap(print)
+def _print(*args: Any, **kwargs: Any) -> None:
+    if control.multi:
+        file = sys.stdout if kwargs.get("file") is None else kwargs["file"]
+        touched = Touched()
+        reads(args, SHOW, touched)
+        if not isinstance(static(type(file), "write"), types.FunctionType):
+            writes((file,), touched)
+        stand("print", touched.accesses())
+    print(*map(shown, args), **kwargs)
+
+
 # ---------------------------------------------------------------------- namespaces
 #
 # Our own names, which begin with a dot, are not shown. (The dict of a module is: the program may write to it.)
@@ -158,30 +207,22 @@ harmless_functions.update(map(id, (_len, _bool, _hash)))
 @wrap(dir)
 def _dir(*args: Any) -> list[str]:
     if args:
+        hooks.read_names(args[0])
         return _visible(dir(*args))
     return sorted(_visible(list(_locals_of(sys._getframe(1)))))
 
 
 @wrap(builtins.globals)
 def _globals() -> Any:
-    _module_dict("globals()")
-    return sys._getframe(1).f_globals
-
-
-def _module_dict(what: str) -> None:
-    """The dict of a module: not every use of it is the use of a global that the hooks know."""
     control.dirty = True
-    if control.multi:
-        control.limit(
-            f"{what} is asked for while several threads exist: what is done to globals through it is not seen"
-        )
+    names = sys._getframe(1).f_globals
+    sharing.module_names(names)
+    return names
 
 
 @wrap(vars)
 def _vars(*args: Any) -> Any:
-    if args and type(args[0]) is types.ModuleType:
-        _module_dict("vars() of a module")
-    return vars(hooks.attr(args[0], "__dict__")) if args else _locals_of(sys._getframe(1))
+    return vars(hooks.loaded(args[0], "__dict__")) if args else _locals_of(sys._getframe(1))
 
 
 @wrap(builtins.locals)

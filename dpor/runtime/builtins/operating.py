@@ -14,12 +14,13 @@ from typing import Any, Final
 
 from dpor.runtime import control, hooks, operators, sharing
 from dpor.runtime.builtins.registry import harmless, set_wrapper, wrap
+from dpor.runtime.builtins.taking import consumer
 from dpor.runtime.builtins.unknown import reading_python, stand_to_read
 from dpor.runtime.containers.accesses import Touched, stand, writes_structure
 from dpor.runtime.containers.calls import Bound
 from dpor.runtime.containers.kinds import family_of, static
 from dpor.runtime.containers.lists import is_built_in
-from dpor.runtime.containers.reach import fields_of, reads
+from dpor.runtime.containers.reach import EQUAL, fields_of, reads
 
 # ---------------------------------------------------------------------- operator
 
@@ -38,6 +39,9 @@ for _name, _hook in (
     *(("concat", _HOOKS[".add"]), ("iconcat", _HOOKS[".iadd"])),
 ):
     set_wrapper(getattr(operator, _name), _hook)
+set_wrapper(operator.length_hint, lambda obj, *default: operator.length_hint(operators.truth(obj), *default))
+set_wrapper(operator.countOf, consumer(operator.countOf, EQUAL))
+set_wrapper(operator.indexOf, consumer(operator.indexOf, EQUAL))
 harmless(operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.is_, operator.is_not, operator.index)
 
 
@@ -57,7 +61,7 @@ def _one_or_all(found: list[Any]) -> Any:
 
 def _attribute(obj: Any, path: str) -> Any:
     for name in path.split("."):
-        obj = getattr(hooks.attr(obj, name), name)
+        obj = getattr(hooks.loaded(obj, name), name)
     return obj
 
 

@@ -13,7 +13,7 @@ HARMLESS_MODULES: Final = frozenset(
         "logging", "warnings", "_warnings", "traceback", "linecache", "faulthandler", "atexit",
         # they tell people
         "time", "_time", "datetime", "_datetime", "zoneinfo", "calendar", "math", "cmath", "decimal", "_decimal",
-        "fractions", "re", "_sre", "string", "_string", "textwrap", "unicodedata", "locale", "gettext", "keyword",
+        "fractions", "re", "_sre", "_string", "textwrap", "unicodedata", "locale", "gettext", "keyword",
         "uuid", "_uuid", "os", "posix", "nt", "posixpath", "ntpath", "genericpath", "pathlib", "stat", "fnmatch",
         "glob", "shutil", "tempfile", "io", "_io", "codecs", "_codecs", "platform", "signal", "_signal", "errno",
         "getpass", "importlib", "_imp", "_frozen_importlib", "pkgutil", "runpy", "site", "sysconfig", "argparse",
@@ -38,6 +38,7 @@ WRITING_FUNCTIONS: Final = frozenset({"pack_into"})
 READING_PYTHON_MODULES: Final = frozenset({"statistics", "json", "json.encoder", "pprint", "reprlib"})
 READING_FUNCTIONS: Final = frozenset(
     {
+        ("inspect", "getmembers"), ("inspect", "getmembers_static"), ("inspect", "getattr_static"),
         ("copy", "copy"), ("copy", "deepcopy"), ("heapq", "nlargest"), ("heapq", "nsmallest"),
         ("dataclasses", "asdict"), ("dataclasses", "astuple"), ("dataclasses", "replace"),
         ("attr._funcs", "asdict"), ("attr._funcs", "astuple"), ("attr._funcs", "evolve"), ("attr._make", "evolve"),

@@ -19,7 +19,7 @@ from dpor.runtime.containers.generators import drive
 from dpor.runtime.containers.kinds import family_of, static
 from dpor.runtime.containers.lists import is_built_in
 from dpor.runtime.containers.order import stable_order
-from dpor.runtime.containers.reach import HASH, reads
+from dpor.runtime.containers.reach import HASH, reads, views
 from dpor.runtime.containers.taking import (
     C_ITERATORS,
     advance,
@@ -28,6 +28,7 @@ from dpor.runtime.containers.taking import (
     iterator_over,
     steps,
     take,
+    take_view,
     taken,
 )
 from dpor.runtime.operators import SCALARS, TEMPORARY
@@ -135,6 +136,10 @@ def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         family = family_of(type(items))
         if record is not None and family is not None:
             stand("dict", family.reads_all(record))
+        elif control.multi and type(items) in views:
+            touched = Touched()
+            take_view(items, touched)
+            stand("dict", touched.accesses())
         return kind(*args, **kwargs)
     touched = Touched()
     if control.multi and take(items, touched):

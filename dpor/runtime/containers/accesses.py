@@ -28,7 +28,7 @@ from typing import Any, Final, TypeAlias
 
 from dpor.operations import READ, WRITE, Access, Location, Mode, Operation, OperationTable
 from dpor.runtime import control
-from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Alias, Record
+from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Namespace, Record
 
 Accesses: TypeAlias = tuple[Access, ...]
 
@@ -50,7 +50,7 @@ _WHAT: Final = {
 def changes(record: Record, part: str) -> bool:
     """Does this part (STRUCTURE, ELEMENTS or ANY_KEY) change in runs of this search, for all that is known?"""
     facts = control.facts
-    return (CHANGES, part, record.name) in facts or EVERYTHING in facts or type(record) is Alias
+    return (CHANGES, part, record.name) in facts or EVERYTHING in facts or isinstance(record, Namespace)
 
 
 def learn(record: Record, part: str) -> None:

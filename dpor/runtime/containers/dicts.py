@@ -15,12 +15,13 @@ Then ELEMENTS is not needed, as every store WRITEs STRUCTURE.
 from __future__ import annotations
 
 import collections
+import functools
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from dpor.operations import READ, UPDATE, WRITE
-from dpor.runtime import control, hooks, sharing
+from dpor.runtime import control, sharing
 from dpor.runtime.containers.accesses import (
     ANY_KEY,
     NOTHING,
@@ -34,13 +35,13 @@ from dpor.runtime.containers.accesses import (
     reads_structure,
     writes_structure,
 )
-from dpor.runtime.containers.calls import KINDS, Args, Call, Entry, entry, nothing, whole
+from dpor.runtime.containers.calls import KINDS, Args, Call, Entry, entry, nothing, special, whole
 from dpor.runtime.containers.keys import FOREIGN, PRIVATE, WHOLE, part_of
 from dpor.runtime.containers.kinds import family, family_of, static
 from dpor.runtime.containers.lists import is_built_in, looks_deep
 from dpor.runtime.containers.reach import ANYTHING, EQUAL, SHOW, reads
-from dpor.runtime.containers.taking import register_views, steps, take, taken
-from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Alias, Record
+from dpor.runtime.containers.taking import register_views, steps, take, taken, viewed
+from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Namespace, Record
 
 
 def reads_all(record: Record) -> Accesses:
@@ -52,10 +53,12 @@ def reads_all(record: Record) -> Accesses:
 def writes_all(record: Record) -> Accesses:
     """Keys that are not known beforehand come or go."""
     learn(record, ANY_KEY)
-    if type(record) is Alias:
-        for key in record.obj:
-            _write_field(record, key)
-    return (*writes_structure(record), (record.location(ANY_KEY), WRITE))
+    accesses = (*writes_structure(record), (record.location(ANY_KEY), WRITE))
+    if isinstance(record, Namespace):
+        for key in sorted(record.written()):
+            record.is_written(key)
+            accesses += ((record.location(key), WRITE),)
+    return accesses
 
 
 # ---------------------------------------------------------------------- one key
@@ -83,8 +86,8 @@ def moves_key(record: Record, d: Any, key: Any) -> Accesses:
         return writes_all(record)
     accesses = writes_structure(record)
     if part is not PRIVATE:
-        if type(record) is Alias:
-            _write_field(record, key)
+        if isinstance(record, Namespace):
+            record.is_written(key)
         accesses = ((record.location(part), WRITE), *accesses)
     return accesses
 
@@ -116,15 +119,6 @@ def _deletes_key(record: Record, d: Any, key: Any) -> Accesses:
         if part is PRIVATE or (part not in (WHOLE, FOREIGN) and not dict.__contains__(d, key)):
             return NOTHING
     return moves_key(record, d, key)
-
-
-def _write_field(record: Alias, key: Any) -> None:
-    """The dict is the `__dict__` of an object: a field of it is written."""
-    owner = record.owner.obj
-    if isinstance(key, str) and owner is not None:
-        fact = hooks.field_key(type(owner), key)
-        if fact not in control.facts:
-            control.withdraw(fact, f"{type(owner).__qualname__}.{key} is written while several threads exist")
 
 
 def keyed(
@@ -362,3 +356,22 @@ for _base, _entries in (
 
 _ordered: collections.OrderedDict[int, int] = collections.OrderedDict()
 register_views({}.keys(), {}.values(), {}.items(), _ordered.keys(), _ordered.values(), _ordered.items())
+register_views(types.MappingProxyType({}))
+
+
+def _through(call: Call) -> Any:
+    """A method of a `MappingProxyType`: of the dict behind it."""
+    behind = viewed(call.obj)
+    kind = family_of(type(behind))
+    found = None if kind is None else kind.entries.get(call.name)
+    if found is None:
+        return call.run()
+    method = functools.partial(_of_proxy, call.plain, call.obj)
+    return found(Call(behind, sharing.record_of(behind), call.name, method, call.args, call.kwargs))
+
+
+def _of_proxy(plain: Callable[..., Any], proxy: Any, behind: Any, *args: Any, **kwargs: Any) -> Any:
+    return plain(proxy, *args, **kwargs)
+
+
+special[types.MappingProxyType] = _through

@@ -56,6 +56,11 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
                 stack.extend(_read_fields(value, touched))
         elif kind in views:
             stack.append(views[kind](value))
+        elif isinstance(value, BaseException) and not isinstance(found, types.FunctionType):
+            record = sharing.record_of(value)
+            if record is not None:
+                touched.add(field_read(record, value, "args"))
+            stack.extend(value.args)
         elif not method or isinstance(found, types.FunctionType) or kind is types.SimpleNamespace:
             if not isinstance(value, _CALLABLES):
                 stack.extend(_read_fields(value, touched))

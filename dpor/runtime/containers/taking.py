@@ -202,7 +202,8 @@ def steps(items: Any) -> Any:
     if kind in views:
         behind = viewed(items)
         family = family_of(type(behind))
-        assert family is not None
+        if family is None:  # shows no built-in container
+            return iter(items)
         look = family.steps if "keys" in kind.__name__ else family.steps_over_values
         return Steps(behind, iterator_over(items), look)
     if kind is types.GeneratorType:

@@ -39,19 +39,21 @@ DEPTH = 20_000
 """Nested expressions of generated code go deep, and the rewriter calls itself for each."""
 
 
-def instrument(source: str | ast.Module, filename: str, *, visible_globals: frozenset[str] = frozenset()) -> CodeType:
+def instrument(
+    source: str | ast.Module, filename: str, *, visible_globals: frozenset[str] = frozenset(), numbers: bool = False
+) -> CodeType:
     """The compiled module, whose globals must contain the hooks. `visible_globals`: hooked beside those that a function
-    declares `global` and binds."""
+    declares `global` and binds. `numbers`: hook also operators with a number that is written out."""
     tree = ast.parse(source, filename) if isinstance(source, str) else copy.deepcopy(source)
     with deep_recursion():
-        tree = rewrite(tree, visible_globals=visible_globals)
+        tree = rewrite(tree, visible_globals=visible_globals, numbers=numbers)
         code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
     return code
 
 
-def rewrite(tree: ast.Module, *, visible_globals: frozenset[str] = frozenset()) -> ast.Module:
+def rewrite(tree: ast.Module, *, visible_globals: frozenset[str] = frozenset(), numbers: bool = False) -> ast.Module:
     """The tree, rewritten in place."""
-    return StatementRewriter(analyse(tree, visible_globals)).module(tree)
+    return StatementRewriter(analyse(tree, visible_globals), numbers).module(tree)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dpor.runtime.instrument.expressions import ExpressionRewriter
+from dpor.runtime.instrument.names import is_stored_specially
 from dpor.runtime.instrument.scopes import Kind
 from dpor.runtime.instrument.syntax import LOAD, STORE, Place, assign, at, constant, delete, is_super_call, name, target
 
@@ -56,7 +57,8 @@ class BindingRewriter(ExpressionRewriter):
         if is_super_call(obj):
             to.value = obj
             return to, value
-        return None, self.call(".setattr", to, value, obj, constant(self.mangled(to.attr), to))
+        hook = ".setspecial" if is_stored_specially(to.attr) else ".setattr"
+        return None, self.call(hook, to, value, obj, constant(self.mangled(to.attr), to))
 
     def _unpacking(self, to: ast.Tuple | ast.List, value: ast.expr, temporaries: list[str]) -> Iterator[Step]:
         """From the first target on that is not plain, all go through temporaries: they are stored in order."""

@@ -14,13 +14,14 @@ from typing import Any
 
 from dpor.errors import Unsupported
 from dpor.runtime.instrument import syntax
-from dpor.runtime.instrument.names import BINARY, COMPARE, OPERAND, UNARY
+from dpor.runtime.instrument.formats import as_fstring
+from dpor.runtime.instrument.names import BINARY, COMPARE, LOADED_SPECIALLY, OPERAND, UNARY
 from dpor.runtime.instrument.scopes import IMMEDIATE, Hooked, Kind, Scope, Scopes
 from dpor.runtime.instrument.syntax import LOAD, Place, at, constant, is_super_call, mangle, name, target, thunk
 
 ONLY_PARTS = (
     # statements
-    *("Expr", "Return", "Raise"),
+    *("Expr", "Return"),
     # expressions
     *("Await", "Yield", "Tuple", "List", "Set"),
 )
@@ -75,8 +76,9 @@ class Frame:
 class ExpressionRewriter:
     """The part of the rewriter that knows expressions."""
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: Scopes, numbers: bool = False) -> None:
         self.scopes = scopes
+        self.numbers = numbers
         self.frame = Frame(scopes.module, None)
         self._visitors: dict[type[ast.AST], Callable[[Any], Any]] = {}
         for method in dir(self):
@@ -182,10 +184,12 @@ class ExpressionRewriter:
 
     def _attribute(self, node: ast.Attribute, hook: str) -> ast.expr:
         value = self.visit(node.value)
-        if is_super_call(value) and hook == ".attr":
-            node.value = value
-        else:
-            node.value = self.call(hook, value, value, constant(self.mangled(node.attr), value))
+        if hook == ".attr":
+            if is_super_call(value):
+                hook = ".getsuper"
+            elif node.attr in LOADED_SPECIALLY:
+                hook = ".getspecial"
+        node.value = self.call(hook, value, value, constant(self.mangled(node.attr), value))
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -194,9 +198,19 @@ class ExpressionRewriter:
             node.func = self._attribute(func, ".meth")
         elif not is_super_call(node):
             node.func = self.call(".call", func, self.visit(func))
+        makes_type = self._makes_type(func, node)
         node.args = [self.visit(arg) for arg in node.args]
+        if makes_type:
+            node.args[2] = self.call(".unpackmap", node.args[2], node.args[2])
         self.keywords(node.keywords)
         return node
+
+    def _makes_type(self, func: ast.expr, node: ast.Call) -> bool:
+        """`type(name, bases, namespace)`"""
+        if type(func) is not ast.Name or func.id != "type" or len(node.args) != 3:
+            return False
+        starred = any(isinstance(arg, ast.Starred) for arg in node.args)
+        return not starred and self.scopes.is_builtin("type", self.frame.scope)
 
     def keywords(self, keywords: list[ast.keyword]) -> None:
         for keyword in keywords:
@@ -283,15 +297,19 @@ class ExpressionRewriter:
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         if syntax.is_fixed(node):
             return node
+        formatted = as_fstring(node)
+        if formatted is not None:
+            return self.visit_JoinedStr(formatted)
         left, right = node.left, node.right
-        if (syntax.is_number(left) or syntax.is_number(right)) and not syntax.repeats(node.op, left, right):
+        number = not self.numbers and (syntax.is_number(left) or syntax.is_number(right))
+        if number and not syntax.repeats(node.op, left, right):
             node.left, node.right = self.visit(left), self.visit(right)
             return node
         return self.call(BINARY[type(node.op)], node, self.visit(left), self.visit(right))
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         operands = [node.left, *node.comparators]
-        plain = [_is_plain(op, *operands[i : i + 2]) for i, op in enumerate(node.ops)]
+        plain = [self._is_plain(op, *operands[i : i + 2]) for i, op in enumerate(node.ops)]
         if all(plain):
             node.left, *node.comparators = map(self.visit, operands)
             return node
@@ -301,6 +319,16 @@ class ExpressionRewriter:
         if frame.scope.kind is Kind.FUNCTION and not frame.in_iterable:
             return self._chain(node, operands, plain)
         return self._chain_of_operands(node, operands)
+
+    def _is_plain(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> bool:
+        """Does this comparison never look into a container?"""
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            return True
+        if self.numbers:
+            return False
+        if isinstance(op, (ast.In, ast.NotIn)):
+            return syntax.is_plain_collection(right)
+        return syntax.compares_plainly(left) or syntax.compares_plainly(right)
 
     def compare(self, op: ast.cmpop, left: ast.expr, right: ast.expr, place: Place, plain: bool) -> ast.expr:
         if plain:
@@ -373,12 +401,3 @@ class ExpressionRewriter:
 
 def _same(node: ast.AST) -> ast.AST:
     return node
-
-
-def _is_plain(op: ast.cmpop, left: ast.expr, right: ast.expr) -> bool:
-    """Does this comparison never look into a container?"""
-    if isinstance(op, (ast.Is, ast.IsNot)):
-        return True
-    if isinstance(op, (ast.In, ast.NotIn)):
-        return syntax.is_plain_collection(right)
-    return syntax.compares_plainly(left) or syntax.compares_plainly(right)

@@ -46,9 +46,22 @@ OPERAND: dict[type[ast.cmpop], str] = {
 }
 """What a link of a chained comparison carries (see `operand`), to be negated for the negative ones."""
 
+CHAINED = frozenset({"__cause__", "__context__", "__suppress_context__", "__traceback__"})
+"""What hangs on an exception, and changes when it is raised."""
+
+LOADED_SPECIALLY = CHAINED | {"__dict__", "__globals__", "f_globals", "cell_contents"}
+"""Attributes that are no fields, with a hook of their own for their loads."""
+
+
+def is_stored_specially(attribute: str) -> bool:
+    """Does a store of the attribute change what look-ups, calls or operators find?"""
+    return attribute == "cell_contents" or (attribute.startswith("__") and attribute.endswith("__"))
+
+
 HOOK_NAMES: frozenset[str] = frozenset(
     [
         *(".attr", ".meth", ".call", ".setattr", ".delattr"),
+        *(".getspecial", ".setspecial", ".delspecial", ".getsuper", ".raises"),
         *(".getitem", ".setitem", ".delitem", ".slice"),
         *BINARY.values(),
         *INPLACE.values(),

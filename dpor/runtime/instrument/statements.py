@@ -14,7 +14,7 @@ from typing import Any
 
 from dpor.runtime.instrument import syntax
 from dpor.runtime.instrument.bindings import BindingRewriter
-from dpor.runtime.instrument.names import INPLACE
+from dpor.runtime.instrument.names import INPLACE, LOADED_SPECIALLY, is_stored_specially
 from dpor.runtime.instrument.patterns import read_names, rename_captures, subject_names
 from dpor.runtime.instrument.scopes import Hooked, Kind
 from dpor.runtime.instrument.syntax import LOAD, Place, assign, at, constant, delete, is_super_call, name, target, thunk
@@ -80,7 +80,9 @@ class StatementRewriter(BindingRewriter):
     def visit_AugAssign(self, node: ast.AugAssign) -> Statements:
         """The target's parts are evaluated once; then load, value, operation, store."""
         to, hook = node.target, INPLACE[type(node.op)]
-        number = syntax.is_number(node.value) and not syntax.repeats(node.op, node.value, node.value)
+        number = (
+            not self.numbers and syntax.is_number(node.value) and not syntax.repeats(node.op, node.value, node.value)
+        )
         if isinstance(to, ast.Name):
             if number and self.hooked(to.id) is None:
                 return node
@@ -94,10 +96,11 @@ class StatementRewriter(BindingRewriter):
         temporaries: list[str] = []
         if isinstance(to, ast.Attribute):
             obj, again = self._twice(to.value, [node.value], before, temporaries)
-            held = self.call(".attr", to, obj, constant(self.mangled(to.attr), to))
+            load_hook = ".getspecial" if to.attr in LOADED_SPECIALLY else ".attr"
+            held = self.call(load_hook, to, obj, constant(self.mangled(to.attr), to))
             load = at(ast.Attribute(held, to.attr, LOAD), to)
             parts: tuple[ast.expr, ...] = (again, constant(self.mangled(to.attr), to))
-            store = ".setattr"
+            store = ".setspecial" if is_stored_specially(to.attr) else ".setattr"
         else:
             between = [to.slice, node.value]
             obj, again = self._twice(to.value, between, before, temporaries, steady=self.is_steady(to.slice))
@@ -146,7 +149,8 @@ class StatementRewriter(BindingRewriter):
             elif hooked is Hooked.CELL:
                 done.append(self._effect(self.stored(to.id, constant(None, to), to)))
         elif isinstance(to, ast.Attribute) and not is_super_call(to.value):
-            gone = self.call(".delattr", to, self.visit(to.value), constant(self.mangled(to.attr), to))
+            hook = ".delspecial" if is_stored_specially(to.attr) else ".delattr"
+            gone = self.call(hook, to, self.visit(to.value), constant(self.mangled(to.attr), to))
             done.append(self._effect(gone))
             return
         elif isinstance(to, ast.Subscript):
@@ -208,6 +212,13 @@ class StatementRewriter(BindingRewriter):
         node.test = self.truth(node.test)
         if node.msg is not None:
             node.msg = self.visit(node.msg)
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> Statements:
+        if node.exc is not None:
+            node.exc = self.call(".raises", node.exc, self.visit(node.exc))
+        if node.cause is not None:
+            node.cause = self.call(".raises", node.cause, self.visit(node.cause))
         return node
 
     def visit_Try(self, node: Any) -> Any:
@@ -277,6 +288,10 @@ class StatementRewriter(BindingRewriter):
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> Statements:
         """A hooked name is bound to what was imported by a store of its own. (`import a.b` binds `a`, which no alias
         can say: there the name is bound a moment before the operation.)"""
+        if len(node.names) > 1 and isinstance(node, ast.ImportFrom) and self.frame.scope.kind is Kind.FUNCTION:
+            each = [at(ast.ImportFrom(node.module, [alias], node.level), node) for alias in node.names]
+            done = [self.visit_Import(one) for one in each]
+            return [part for one in done for part in (one if isinstance(one, list) else [one])]
         stores: list[ast.stmt] = []
         temporaries: list[str] = []
         for alias in node.names:

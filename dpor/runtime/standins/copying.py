@@ -10,7 +10,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from dpor.runtime import control, hooks, sharing
-from dpor.runtime.instrument import SUPPORT, instrument
+from dpor.runtime.instrument import instrument
 from dpor.runtime.standins.modules import StandIn
 
 _copies: list[StandIn] = []
@@ -54,14 +54,9 @@ def _compiled(source: str, path: str, visible: frozenset[str]) -> CodeType:
 
 def _supply(module: ModuleType) -> None:
     """Put the hooks where instrumented code finds them."""
-    from dpor.runtime import builtins as calls
-    from dpor.runtime import operators
+    from dpor.runtime import special
 
-    vars(module).update(SUPPORT)
-    vars(module).update(operators.HOOKS)
-    vars(module).update({".call": calls.call})
-    vars(module).update(hooks.attribute_hooks(control.facts))
-    vars(module).update(hooks.global_hooks(module.__name__))
+    vars(module).update(special.all_hooks(control.facts, module.__name__))
     vars(module)[".gstore"] = _storing(module.__name__)
 
 

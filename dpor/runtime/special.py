@@ -1,0 +1,303 @@
+"""Rare routes: what is written or read there is no field, element or global, but what finds those.
+
+`C.__add__ = ...`, `x.__class__ = D`, `C.__bases__ = ...`, `f.__defaults__ = ...`, `x.__dict__ = ...`,
+`cell.cell_contents = ...` and `ABC.register` change what look-ups, operators and calls find. All of that is one
+location, the *rules*. While nobody writes them, nothing reads them; once somebody does, the search starts again with
+hooks that read them first (`watching`).
+
+The other part of this file are loads by special names: of namespaces (`x.__dict__`, `f.__globals__`), of closure cells,
+and of what hangs on an exception.
+"""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from dpor.operations import READ, WRITE, Access, Mode
+from dpor.runtime import control, hooks, operators, sharing
+from dpor.runtime.containers.accesses import Touched
+from dpor.runtime.containers.kinds import family_of
+from dpor.runtime.instrument.names import CHAINED
+from dpor.runtime.operators import SCALARS
+from dpor.runtime.sharing import STRUCTURE, record_of
+
+RULES: Final = hooks.RULES
+_CHAIN: Final = ("exceptions", "chain")
+
+# ---------------------------------------------------------------------- the rules
+
+
+def write_rules(what: str, also: tuple[Access, ...] = ()) -> None:
+    """Stand before something that changes what look-ups find."""
+    control.dirty = True
+    hooks.forget_types()
+    if RULES not in control.facts:
+        control.withdraw(RULES, f"{what} while several threads exist")
+    control.touch("write", (hooks.rules(WRITE), *also))
+
+
+def read_rules(*args: Any) -> None:
+    """Before something finds what to do by the classes of these."""
+    if not control.multi or SCALARS.issuperset(map(type, args)):
+        return
+    control.touch("read", (hooks.rules(READ),))
+
+
+def _looks_inside(args: Iterable[Any]) -> None:
+    """Built-in code is about to look for methods of what is in containers, after an operation on these."""
+    for arg in args:
+        family = family_of(type(arg))
+        inside = arg if type(arg) is tuple else () if family is None else family.contents(arg)
+        if any(type(item).__flags__ & hooks.OF_THE_PROGRAM and not sharing.is_neutral(type(item)) for item in inside):
+            control.limit("classes change while threads run: what built-in functions find in them is not seen")
+
+
+def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
+    """What instrumented code of the module calls, as the facts of the search require."""
+    found = {
+        **operators.HOOKS,
+        ".call": hooks.call,
+        ".getspecial": load,
+        ".setspecial": store,
+        ".delspecial": delete,
+        ".getsuper": of_super,
+        ".raises": raises,
+        **hooks.attribute_hooks(facts),
+        **hooks.global_hooks(module),
+    }
+    return watching(found) if RULES in facts else found
+
+
+def watching(found: dict[str, Any]) -> dict[str, Any]:
+    """The hooks, in searches in which the rules are written."""
+    watched = {n: hook if n in _UNWATCHED else _watching(hook, n in _INSIDE) for n, hook in found.items()}
+    return {**watched, ".call": _call, ".meth": _meth}
+
+
+_UNWATCHED: Final = frozenset({".attr", ".getspecial", ".tick", ".gload", ".gstore", ".gdel", ".slice", ".operand"})
+"""They read the rules themselves, or find nothing in classes."""
+
+
+_INSIDE: Final = frozenset({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".contains", ".format", ".mod"})
+"""They go through containers."""
+
+
+def _watching(hook: Callable[..., Any], inside: bool) -> Callable[..., Any]:
+    def watched(*args: Any) -> Any:
+        read_rules(*args)
+        if inside and control.multi:
+            _looks_inside(args)
+        return hook(*args)
+
+    return watched
+
+
+_OF_FRAMES: Final = frozenset({"globals", "locals", "vars", "dir", "exec", "eval", "super"})
+"""Built-in functions that look at the frame of their caller."""
+
+
+_INSIDE_CALLED: Final = (sorted, min, max, sum, any, all, str, repr, set, frozenset, dict, print, format, hash)
+
+
+def _call(callee: Any) -> Any:
+    made = hooks.call(callee)
+    if not control.multi or getattr(callee, "__name__", None) in _OF_FRAMES or sharing.is_neutral(type(callee)):
+        return made
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        read_rules(callee, *args)
+        if control.multi and any(callee is known for known in _INSIDE_CALLED):
+            _looks_inside(args)
+        return made(*args, **kwargs)
+
+    return called
+
+
+def _meth(obj: Any, name: str) -> Any:
+    if not control.multi or isinstance(obj, super) or sharing.is_neutral(type(obj)):
+        return hooks.meth(obj, name)
+    found = hooks.attr_with_classes(obj, name)
+    try:
+        callee = getattr(found, name)
+    except AttributeError:
+        return obj  # let the program's own look-up raise
+    return hooks.Holder(name, _call(callee))
+
+
+def registering(register: Any) -> Callable[..., Any]:
+    """`ABC.register` changes what `isinstance` finds, `register` of a `singledispatch` what is called."""
+
+    def act(*args: Any, **kwargs: Any) -> Any:
+        if control.multi:
+            write_rules(f"something is registered by {register.__qualname__}")
+        return register(*args, **kwargs)
+
+    return act
+
+
+# ---------------------------------------------------------------------- stores under special names
+
+
+def store(value: Any, obj: Any, name: str) -> None:
+    """`obj.name = value`, of a special name."""
+    if control.multi:
+        if isinstance(obj, BaseException) and name in CHAINED:
+            if record_of(obj) is not None:
+                chain_exceptions()
+                sharing.publish(value)
+                setattr(obj, name, value)
+                return
+        elif _stand_before_store(value, obj, name):
+            sharing.publish(value)
+            setattr(obj, name, value)
+            return
+    hooks.setattr_(value, obj, name)
+    if control.multi and name == "__dict__":
+        sharing.expose(obj, value)
+
+
+def delete(obj: Any, name: str) -> None:
+    """`del obj.name`, of a special name."""
+    if control.multi and _stand_before_store(None, obj, name):
+        delattr(obj, name)
+    else:
+        hooks.delattr_(obj, name)
+
+
+def _stand_before_store(value: Any, obj: Any, name: str) -> bool:
+    """Has it been stood before, and is a single step with what follows?"""
+    kind = type(obj)
+    if isinstance(obj, (type, types.FunctionType)):
+        write_rules(f"{obj.__qualname__}.{name} is assigned")
+        if name in ("__enter__", "__exit__"):
+            control.limit(f"{obj.__qualname__}.{name} is assigned while threads run: `with` does not see that")
+        return True
+    if type(obj) is types.CellType:
+        record = record_of(obj)
+        if record is not None:
+            write_rules("the contents of a closure cell are assigned", _cell(record, WRITE))
+        return record is not None
+    if name in _OF_OBJECTS and record_of(obj) is not None:
+        write_rules(f"the {name} of an object of {kind.__qualname__} is assigned")
+        if name == "__class__" and isinstance(value, type):
+            _same_fields(kind, value)
+            if hasattr(value, "__exit__"):
+                control.limit(f"an object becomes a {value.__qualname__}: `with` does not see when")
+    return False
+
+
+_OF_OBJECTS: Final = ("__class__", "__dict__")
+
+
+def _same_fields(one: type, other: type) -> None:
+    """Fields are known by the class of their object, which changes: what is written of one is written of both."""
+    for kind, to in ((one, other), (other, one)):
+        for fact in tuple(control.facts):
+            if type(fact) is tuple and fact[:3] == ("field", kind.__module__, kind.__qualname__):
+                control.facts_add(hooks.field_key(to, fact[3]), f"a field of {to.__qualname__}")
+
+
+# ---------------------------------------------------------------------- loads under special names
+
+
+def load(obj: Any, name: str) -> Any:
+    """Before the load of `obj.name`, of a special name. Returns what the attribute is then looked up on."""
+    if name == "__dict__":
+        namespace(obj)
+    elif name in ("__globals__", "f_globals") and isinstance(obj, (types.FunctionType, types.FrameType)):
+        sharing.module_names(getattr(obj, name))
+        control.dirty = True
+    elif control.multi:
+        if type(obj) is types.CellType:
+            _read_cell(obj)
+            return obj
+        if isinstance(obj, BaseException) and name in CHAINED:
+            if record_of(obj) is not None:
+                control.facts_add(_CHAIN, f"{name} of an exception")
+                control.touch("read", (_chain(READ),))
+            return obj
+    return hooks.attr_with_classes(obj, name)
+
+
+def of_super(obj: Any, name: str) -> Any:
+    """Before the load of `super().name` that is no call: it looks at classes only."""
+    if control.multi and ("class attribute", name) in control.facts:
+        control.touch("read", hooks.class_reads(name))
+    return obj
+
+
+def namespace(obj: Any) -> None:
+    """The `__dict__` of the object is about to be looked at as a dict: its keys are fields, attributes or globals."""
+    kind = type(obj)
+    if issubclass(kind, types.ModuleType):
+        control.dirty = True
+        sharing.module_names(vars(obj))
+    elif issubclass(kind, type):
+        sharing.class_names(obj)
+    else:
+        fields = own_names(obj)
+        if fields is not None:
+            sharing.expose(obj, fields)
+
+
+def own_names(obj: Any) -> dict[str, Any] | None:
+    """The `__dict__` of the object, without asking a `__getattribute__` of the program."""
+    try:
+        fields = object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return None
+    return fields if type(fields) is dict else None
+
+
+def read_names(obj: Any) -> None:
+    """Stand before the names of all attributes of the object are looked at (`dir`)."""
+    if not control.multi:
+        return
+    touched = Touched()
+    for shown in (obj, type(obj)):
+        namespace(shown)
+        is_class = issubclass(type(shown), type)
+        record = sharing.record_of(gc.get_referents(shown.__dict__)[0] if is_class else own_names(shown))
+        if record is not None:
+            touched.add(((record.location(STRUCTURE), READ),))
+    if touched:
+        control.touch("dir", touched.accesses())
+
+
+def _read_cell(cell: types.CellType) -> None:
+    record = record_of(cell)
+    if record is not None:
+        accesses = _cell(record, READ)
+        if RULES in control.facts:
+            accesses += (hooks.rules(READ),)
+        if accesses:
+            control.touch("read", accesses)
+
+
+def _cell(record: sharing.Record, mode: Mode) -> tuple[Access, ...]:
+    """What is in a cell. Who binds the variable knows its name, and a cell does not."""
+    names = {fact[3] for fact in control.facts if type(fact) is tuple and fact[0] == "field" and fact[2] == "<cell>"}
+    return tuple((record.location(name), mode) for name in sorted(names))
+
+
+# ---------------------------------------------------------------------- what hangs on an exception
+
+
+def _chain(mode: Mode) -> Access:
+    return control.operations.location(_CHAIN), mode
+
+
+def chain_exceptions() -> None:
+    """Stand before `__cause__`, `__context__` or `__traceback__` of exceptions change."""
+    if _CHAIN in control.facts:
+        control.touch("write", (_chain(WRITE),))
+
+
+def raises(part: Any) -> Any:
+    """Before an exception that exists is raised, or becomes a cause. Returns it."""
+    if control.multi and _CHAIN in control.facts and not isinstance(part, type):
+        chain_exceptions()
+    return part
