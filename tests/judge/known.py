@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 _DYING: Final = "the death of an object is no operation, and weak references do not see it"
+_LOCALS: Final = "names in locals that threads share are read and written unseen"
 _MATCH: Final = "what a pattern names is read in one step, in CPython each look is a bytecode"
 
 INCONCLUSIVE: dict[str, str] = {
@@ -14,6 +15,9 @@ INCONCLUSIVE: dict[str, str] = {
     "Call: finalizer": _DYING,
     "Call: finalizer by del": _DYING,
     "Call: finalizer by rebinding": _DYING,
+    "Call: exec shared locals": _LOCALS,
+    "Call: eval shared locals": _LOCALS,
+    "Call: exitstack shared": "contextlib is not instrumented",
     "Call: __subclasses__": "to make a class is no operation on its bases",
     "MatchSequence: nested": _MATCH,
     "MatchSequence: deque": _MATCH,
