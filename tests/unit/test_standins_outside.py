@@ -25,6 +25,8 @@ REFUSED = {
     "signal.setitimer(signal.ITIMER_REAL, 1)": "signal.setitimer is not modelled",
     "socket.socketpair()": "socket.socketpair is not modelled",
     "multiprocessing.Process(target=print).start()": "os.fork is not modelled",
+    "multiprocessing.Lock()": "multiprocessing.Lock is not modelled",
+    "multiprocessing.get_context().Queue()": "multiprocessing.Queue is not modelled",
     "ThreadPool(2)": r"starts a multiprocessing.dummy.DummyProcess, a real thread .*: add --instrument multiprocessing",
     "library.start()": r"library starts a library.Worker, a real thread .*: add --instrument library",
     "library.start_plain()": r"library starts a threading.Thread, a real thread .*: add --instrument library",

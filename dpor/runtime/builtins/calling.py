@@ -34,6 +34,8 @@ from dpor.runtime.containers.calls import Bound
 from dpor.runtime.containers.kinds import family_of, is_immutable, static
 from dpor.runtime.containers.reach import views
 from dpor.runtime.operators import SCALARS, unpackmap
+from dpor.runtime.standins.outside import PROCESSES
+from dpor.runtime.standins.unmodelled import refuse
 
 _FUNCTION: Final = types.FunctionType
 _METHOD: Final = types.MethodType
@@ -80,6 +82,8 @@ def _python_method(method: Any, function: Any) -> Any:
     if type(function) is not _FUNCTION:  # a bound callable of any kind
         inner = call(function)
         return method if inner is function else functools.partial(inner, method.__self__)
+    if function.__module__ == "multiprocessing.context" and function.__name__ in PROCESSES and control.current:
+        refuse(f"multiprocessing.{function.__name__}", PROCESSES[function.__name__])
     if not control.multi:
         return method
     if function is abc.ABCMeta.register:

@@ -39,6 +39,15 @@ OS: Final[dict[str, str]] = {
 """Names of `os`, and what is said of each."""
 
 
+_IN_ITS_PLACE: Final = "it would stop all threads at once; use its namesake of threading or queue"
+PROCESSES: Final[dict[str, str]] = {
+    **dict.fromkeys(("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier"), _IN_ITS_PLACE),
+    **dict.fromkeys(("Queue", "JoinableQueue", "SimpleQueue"), _IN_ITS_PLACE),
+    **dict.fromkeys(("Manager", "Pool", "Pipe"), _ONE_PROCESS),
+}
+"""Names of `multiprocessing`, and what is said of each."""
+
+
 def refused_of(module: ModuleType, names: dict[str, str]) -> dict[str, Any]:
     """Stand-ins for those of the names that the module has here."""
     return {name: refusing(f"{module.__name__}.{name}", why) for name, why in names.items() if hasattr(module, name)}
