@@ -38,6 +38,8 @@ special_load: Callable[[Any, str], Any] = lambda obj, name: obj
 """`special.load`."""
 registering: Callable[[Any], Any] = lambda method: method
 """`special.registering`."""
+stand_specially: Callable[[Any, Any, str], bool] = lambda value, obj, name: False
+"""`special.stand_before_store`."""
 special_store: Callable[[Any, Any, str], None] = lambda value, obj, name: None
 """`special.store`."""
 
@@ -114,7 +116,7 @@ def _way(kind: type, name: str) -> int:
         return _OF_SUPER
     if sharing.is_neutral(kind):
         return _PLAIN
-    if kind is types.MemberDescriptorType:
+    if kind is types.MemberDescriptorType or kind is types.FunctionType:
         return _CALLED
     found, _ = _static(kind, name)
     if kind in (str, bytes):

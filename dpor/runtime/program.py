@@ -33,7 +33,7 @@ from dpor.system import Chooser, Ending, Pending, Run, Trace
 
 hooks.call, hooks.make_standin, hooks.family_of = builtins.call, containers.standin, family_of
 hooks.read_names, hooks.special_load, hooks.special_store = special.read_names, special.load, special.store
-hooks.registering = special.registering
+hooks.registering, hooks.stand_specially = special.registering, special.stand_before_store
 
 COLLECT_EVERY = 64
 """Runs between garbage collections (of the youngest generation: full ones are rarer by another `COLLECT_EVERY`). During

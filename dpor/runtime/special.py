@@ -150,7 +150,7 @@ def store(value: Any, obj: Any, name: str) -> None:
                 sharing.publish(value)
                 setattr(obj, name, value)
                 return
-        elif _stand_before_store(value, obj, name):
+        elif stand_before_store(value, obj, name):
             sharing.publish(value)
             setattr(obj, name, value)
             return
@@ -161,13 +161,13 @@ def store(value: Any, obj: Any, name: str) -> None:
 
 def delete(obj: Any, name: str) -> None:
     """`del obj.name`, of a special name."""
-    if control.multi and _stand_before_store(None, obj, name):
+    if control.multi and stand_before_store(None, obj, name):
         delattr(obj, name)
     else:
         hooks.delattr_(obj, name)
 
 
-def _stand_before_store(value: Any, obj: Any, name: str) -> bool:
+def stand_before_store(value: Any, obj: Any, name: str) -> bool:
     """Has it been stood before, and is a single step with what follows?"""
     kind = type(obj)
     if isinstance(obj, (type, types.FunctionType)):

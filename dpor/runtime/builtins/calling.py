@@ -69,6 +69,8 @@ def _python_function(function: types.FunctionType) -> Any:
     module = module_of(function)
     if module == "functools" and function.__qualname__.startswith("singledispatch.<locals>.register"):
         return hooks.registering(function)
+    if module == "unittest.mock":
+        control.limit(_PATCHED)
     if (module, function.__name__) in READING_FUNCTIONS or module in READING_PYTHON_MODULES:
         return reading_python(function)
     return function if _is_harmless_module(module) else unknown_python(function, function)
@@ -76,6 +78,9 @@ def _python_function(function: types.FunctionType) -> Any:
 
 _CHANGING_MODULES: Final = frozenset({"contextlib", "unittest.mock"})
 """They call what they are given; their objects change by it."""
+
+
+_PATCHED: Final = "unittest.mock patches while several threads exist: who looks at what it replaces does not see when"
 
 
 def _python_method(method: Any, function: Any) -> Any:
@@ -242,6 +247,10 @@ _classes: Final[dict[int, weakref.ref[type]]] = {}
 
 
 def _class(kind: type) -> Any:
+    if kind.__module__ == "unittest.mock" and kind.__name__ == "_patch_dict":
+        if control.multi:
+            control.limit(_PATCHED)
+        return kind
     make = _maker(kind)
     if make is not None:
         return make(kind)

@@ -20,6 +20,7 @@ from dpor.runtime.containers.identity import stable_id
 from dpor.runtime.containers.kinds import static
 from dpor.runtime.containers.reach import HASH, SHOW, reads, writes
 from dpor.runtime.containers.taking import harmless_functions
+from dpor.runtime.instrument.names import is_stored_specially
 from dpor.runtime.operators import SCALARS, shown, truth
 
 # ---------------------------------------------------------------------- attributes by name
@@ -57,7 +58,7 @@ def _object_getattribute(obj: Any, name: str) -> Any:
 
 @wrap(object.__setattr__)
 def _object_setattr(obj: Any, name: str, value: Any) -> None:
-    _stand_to_write(obj, name)
+    _stand_to_write(obj, name, value)
     if control.multi:
         sharing.publish(value)
     object.__setattr__(obj, name, value)
@@ -69,9 +70,11 @@ def _object_delattr(obj: Any, name: str) -> None:
     object.__delattr__(obj, name)
 
 
-def _stand_to_write(obj: Any, name: str) -> None:
+def _stand_to_write(obj: Any, name: str, value: Any = None) -> None:
     """The operation of a store, without the store: the class may have a `__setattr__` of its own."""
     if control.multi:
+        if is_stored_specially(name) and hooks.stand_specially(value, obj, name):
+            return
         record = sharing.record_of(obj)
         operation = None if record is None else hooks._write_operation(record, obj, name)
         if operation is not None:
