@@ -194,11 +194,12 @@ harmless_functions.update(map(id, (_len, _bool, _hash)))
 def _print(*args: Any, **kwargs: Any) -> None:
     if control.multi:
         file = sys.stdout if kwargs.get("file") is None else kwargs["file"]
-        touched = Touched()
-        reads(args, SHOW, touched)
-        if not isinstance(static(type(file), "write"), types.FunctionType):
-            writes((file,), touched)
-        stand("print", touched.accesses())
+        if sharing.record_of(file) is not None:  # else nobody sees what is printed
+            touched = Touched()
+            reads(args, SHOW, touched)
+            if not isinstance(static(type(file), "write"), types.FunctionType):
+                writes((file,), touched)
+            stand("print", touched.accesses())
     print(*map(shown, args), **kwargs)
 
 
