@@ -131,5 +131,5 @@ class Touched:
     def accesses(self) -> Accesses:
         return tuple(sorted(self._modes.items()))
 
-    def __bool__(self) -> bool:
-        return bool(self._modes)
+    def __len__(self) -> int:
+        return len(self._modes)

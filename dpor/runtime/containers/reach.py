@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from dpor.operations import WRITE, Operation
-from dpor.runtime import hooks, sharing
+from dpor.runtime import control, hooks, sharing
 from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched
 from dpor.runtime.containers.kinds import family_of, is_program, static
 from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
@@ -63,7 +63,10 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
             stack.extend(value.args)
         elif not method or isinstance(found, types.FunctionType) or kind is types.SimpleNamespace:
             if not isinstance(value, _CALLABLES):
+                known = len(touched)
                 stack.extend(_read_fields(value, touched))
+                if isinstance(found, types.FunctionType) and len(touched) > known:
+                    control.opaque(f"{found.__globals__.get('__name__')}.{found.__qualname__}")
     return called
 
 
