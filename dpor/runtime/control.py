@@ -24,19 +24,15 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
-import attrs
 from greenlet import getcurrent, greenlet
 
 from dpor.errors import BadSchedule, FactWithdrawn, NotDeterministic, Unsupported, UserError
 from dpor.happens_before import HappensBefore
 from dpor.operations import (
-    READ,
     THREAD_MASK,
-    WRITE,
     Access,
     Effect,
     Location,
-    Mode,
     Operation,
     OperationTable,
     Rule,
@@ -44,6 +40,7 @@ from dpor.operations import (
     ThreadId,
 )
 from dpor.primitives import threads as thread_rules
+from dpor.primitives.daemons import DaemonAccess, DaemonRule, InProcess, StartInProcess
 from dpor.primitives.rules import BaseRule
 from dpor.runtime.options import RuntimeOptions
 from dpor.system import STOP, Chooser, Ending, Pending, Trace
@@ -694,99 +691,15 @@ def _time_out(me: GuestThread, operation: Operation, objects: tuple[SyncObject, 
 DAEMONS = "daemon threads"
 
 
-@attrs.frozen
-class _DaemonRule(BaseRule):
-    """An operation of a daemon thread on synchronisation objects: also needs the program to be running."""
-
-    inner: Rule
-    name: str = attrs.field(init=False)  # type: ignore[misc]
-    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "name", self.inner.name)
-        object.__setattr__(self, "modes", (*self.inner.modes, READ))
-
-    def enabled(self, states: States, thread: ThreadId) -> bool:
-        return bool(states[-1]) and self.inner.enabled(states[:-1], thread)
-
-    def apply(self, states: States, thread: ThreadId) -> Effect:
-        effect = self.inner.apply(states[:-1], thread)
-        return Effect((*effect.states, states[-1]), (*effect.modes, READ), effect.result)
-
-    @property
-    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.inner.takes
-
-    @property
-    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.inner.gives
-
-    def succeeded(self, effect: Effect) -> bool:
-        return self.inner.succeeded(effect)
-
-
-@attrs.frozen
-class DaemonAccess(BaseRule):
-    """A plain access by a daemon thread. Its states are those of the process, then one None for each location."""
-
-    name: str  # type: ignore[misc]
-    plain: tuple[Access, ...]
-    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "modes", (READ, *[mode for _, mode in self.plain]))
-
-    def enabled(self, states: States, thread: ThreadId) -> bool:
-        return bool(states[0])
-
-    def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect(states, self.modes, None)
-
-
-@attrs.frozen
-class _InProcess(BaseRule):
-    """The start or the end of a non-daemon thread, which changes how many there are."""
-
-    inner: Rule
-    change: int
-    name: str = attrs.field(init=False)  # type: ignore[misc]
-    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "name", self.inner.name)
-        object.__setattr__(self, "modes", (*self.inner.modes, WRITE))
-
-    def apply(self, states: States, thread: ThreadId) -> Effect:
-        effect = self.inner.apply(states[:1], thread)
-        change = 0 if effect.result is False else self.change
-        return Effect((*effect.states, states[1] + change), (*effect.modes, WRITE), effect.result)
-
-    @property
-    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.inner.takes
-
-    @property
-    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.inner.gives
-
-    def succeeded(self, effect: Effect) -> bool:
-        return self.inner.succeeded(effect)
-
-
-@attrs.frozen
-class _StartInProcess(_InProcess):
-    """Kept apart so that the operation is known to start a thread."""
-
-
 def _in_process(rule: Rule, objects: tuple[SyncObject, ...], me: GuestThread) -> tuple[Rule, tuple[SyncObject, ...]]:
     if isinstance(rule, DaemonAccess):
         return rule, objects
     if me.daemon and not isinstance(rule, thread_rules.Start):
-        return _DaemonRule(rule), (*objects, _process)
+        return DaemonRule(rule), (*objects, _process)
     if isinstance(rule, thread_rules.Start) and not getattr(objects[0], "daemon", False):
-        return _StartInProcess(rule, 1), (*objects, _process)
+        return StartInProcess(rule, 1), (*objects, _process)
     if isinstance(rule, thread_rules.End):
-        return _InProcess(rule, -1), (*objects, _process)
+        return InProcess(rule, -1), (*objects, _process)
     return rule, objects
 
 

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from dpor.operations import READ, Operation
+from dpor.primitives.daemons import DaemonAccess
 from dpor.report.steps import Step
 from dpor.runtime import control, sharing
 from dpor.runtime.control import GuestThread, Recorder, SyncObject
@@ -43,7 +44,7 @@ class Recording(Recorder):
         self.settle(thread)
         frame = control.guest_frame(sys._getframe(1))
         file, line = (None, None) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-        if objects is None or isinstance(operation.rule, control.DaemonAccess):
+        if objects is None or isinstance(operation.rule, DaemonAccess):
             text, value, after = _plain(operation)
         else:
             text, value, after = _synchronising(operation, objects)

@@ -1,0 +1,92 @@
+"""Daemon threads move only while the process runs. Its state: how many non-daemon threads are alive."""
+
+from __future__ import annotations
+
+import attrs
+
+from dpor.operations import READ, WRITE, Access, Effect, Mode, Rule, States, ThreadId
+from dpor.primitives.rules import BaseRule
+
+
+@attrs.frozen
+class DaemonRule(BaseRule):
+    """An operation of a daemon thread on synchronisation objects: also needs the program to be running."""
+
+    inner: Rule
+    name: str = attrs.field(init=False)  # type: ignore[misc]
+    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "name", self.inner.name)
+        object.__setattr__(self, "modes", (*self.inner.modes, READ))
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return bool(states[-1]) and self.inner.enabled(states[:-1], thread)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        effect = self.inner.apply(states[:-1], thread)
+        return Effect((*effect.states, states[-1]), (*effect.modes, READ), effect.result)
+
+    @property
+    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.inner.takes
+
+    @property
+    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.inner.gives
+
+    def succeeded(self, effect: Effect) -> bool:
+        return self.inner.succeeded(effect)
+
+
+@attrs.frozen
+class DaemonAccess(BaseRule):
+    """A plain access by a daemon thread. Its states are those of the process, then one None for each location."""
+
+    name: str  # type: ignore[misc]
+    plain: tuple[Access, ...]
+    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "modes", (READ, *[mode for _, mode in self.plain]))
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return bool(states[0])
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, self.modes, None)
+
+
+@attrs.frozen
+class InProcess(BaseRule):
+    """The start or the end of a non-daemon thread, which changes how many there are."""
+
+    inner: Rule
+    change: int
+    name: str = attrs.field(init=False)  # type: ignore[misc]
+    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "name", self.inner.name)
+        object.__setattr__(self, "modes", (*self.inner.modes, WRITE))
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        effect = self.inner.apply(states[:1], thread)
+        change = 0 if effect.result is False else self.change
+        return Effect((*effect.states, states[1] + change), (*effect.modes, WRITE), effect.result)
+
+    @property
+    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.inner.takes
+
+    @property
+    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.inner.gives
+
+    def succeeded(self, effect: Effect) -> bool:
+        return self.inner.succeeded(effect)
+
+
+@attrs.frozen
+class StartInProcess(InProcess):
+    """Kept apart so that the operation is known to start a thread."""
