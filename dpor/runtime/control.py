@@ -15,10 +15,12 @@ program runs to its end without blocking; a program that catches even this is gi
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import sys
 from _thread import get_ident
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -204,7 +206,10 @@ _careful = False
 """Is an access more than to stand before it: while `unwinding`, in `atomic` code, with a recorder or daemon threads?"""
 _patience = 0
 _timeouts: dict[tuple[ThreadId, object, int], int] = {}
-_advances: list[tuple[ThreadId, int, float]] = []
+_advances: dict[ThreadId, list[tuple[int, float]]] = {}
+"""By thread: at which of its events its virtual clock was moved on, and to what; both ascend."""
+_clocks: HappensBefore | None = None
+"""Of this run, as far as `now` was last asked."""
 is_guest_file: Callable[[str], bool] = lambda filename: False
 
 
@@ -225,7 +230,7 @@ def begin(
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
     global _position, _replayed, _most, _still, _hub, _ending, _error, _numbers, _known, _atomic, _patience, _threads
-    global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread
+    global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _clocks
     if current is not None:
         raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
     multi = unwinding = timed_out = False
@@ -241,6 +246,7 @@ def begin(
     _still = (-1, 0)
     _ending, _error = Ending.COMPLETE, None
     _atomic = _patience = 0
+    _clocks = None
     _be_careful()
     _process.location = operations.location("process")
     _process.state = 1
@@ -669,8 +675,9 @@ def _time_out(me: GuestThread, operation: Operation, objects: tuple[SyncObject, 
     assert me.timed is not None
     assert me.deadline is not None
     timed_out = True
-    effect = me.timed.apply(states[: len(me.timed.modes)], me.id)
-    _set_states(objects, effect.states)
+    own = len(me.timed.modes)  # a daemon thread's operation has the process too
+    effect = me.timed.apply(states[:own], me.id)
+    _set_states(objects[:own], effect.states)
     modes = [*effect.modes, *[mode for _, mode in operation.accesses[len(effect.modes) :]]]
     accesses = tuple((location, mode) for (location, _), mode in zip(operation.accesses, modes, strict=True))
     done = operations.intern("time out", accesses, barrier=True)
@@ -775,24 +782,32 @@ def _knows_ended(me: GuestThread, front: SyncObject) -> None:
 
 def now() -> float:
     """The present thread's virtual clock: the latest of what happened before, moved on by its own sleeps."""
+    global _clocks
     me = current
     if me is None or not _advances:
         return 0.0 if me is None else me.time
-    seen = Trace()
-    seen.threads, seen.operations = _trace.threads[:_position], _trace.operations[:_position]
-    seen.befores = [None] * _position
-    seen.actions = _trace.actions[:_position]
-    clocks = HappensBefore(seen)
-    clocks.clocks_only = True
-    clocks.extend()
-    clock = clocks.clock_of(me.id)
-    me.time = max([me.time, *[t for thread, index, t in _advances if thread < len(clock) and clock[thread] >= index]])
+    if _clocks is None:
+        _clocks = HappensBefore(Trace())
+        _clocks.clocks_only = True
+    seen = _clocks.trace
+    new = slice(len(seen), _position)
+    seen.threads += _trace.threads[new]
+    seen.operations += _trace.operations[new]
+    seen.actions += _trace.actions[new]
+    seen.befores += [None] * (_position - new.start)
+    _clocks.extend()
+    clock = _clocks.clock_of(me.id)
+    for thread, advances in _advances.items():
+        if thread < len(clock):
+            known = bisect_right(advances, (clock[thread], math.inf))
+            if known:
+                me.time = max(me.time, advances[known - 1][1])
     return me.time
 
 
 def _set_time(me: GuestThread, time: float) -> None:
     me.time = time
-    _advances.append((me.id, me.events + 1, time))
+    _advances.setdefault(me.id, []).append((me.events + 1, time))
 
 
 def _advance(me: GuestThread, seconds: float) -> None:

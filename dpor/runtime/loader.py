@@ -28,6 +28,8 @@ from dpor.errors import BadTarget
 from dpor.runtime.builtins import generating
 from dpor.runtime.instrument import instrument
 from dpor.runtime.standins import logs, outside
+from dpor.runtime.standins.importing import import_statement
+from dpor.runtime.standins.modules import StandIn
 
 if TYPE_CHECKING:
     from dpor.runtime.host import HostState
@@ -156,21 +158,10 @@ class Loader:
             from dpor.runtime.host import HostState
 
             self.host = HostState()
-        if level == 0:
-            stand_in = self._guest_module(name)
-            if stand_in is not None:
-                if fromlist or "." not in name:
-                    return stand_in
-                top = self._guest_module(name.partition(".")[0])
-                if top is not None:
-                    return top
-        from dpor.runtime import control
+        module = import_statement(self._guest_module, name, globals, locals, fromlist, level)
+        from dpor.runtime import control, hooks
 
-        with control.atomic():
-            module = builtins.__import__(name, globals, locals, fromlist, level)
-        if control.multi and fromlist:
-            from dpor.runtime import hooks
-
+        if control.multi and fromlist and not isinstance(module, StandIn):
             for imported in fromlist:
                 hooks.read_global(module.__name__, imported)
         return module
@@ -298,6 +289,8 @@ class Loader:
             namespace = guest.module.__dict__
             namespace.clear()
             namespace.update(guest.first)
+            if "__path__" in namespace:
+                namespace.update(_inside(guest.module.__name__))
             assert guest.code is not None
             exec(guest.code, namespace)
 
@@ -319,6 +312,13 @@ class Loader:
                                 yield (name, key, attribute), _unwrapped(held)
                 else:
                     yield (name, key), value
+
+
+def _inside(package: str) -> dict[str, types.ModuleType]:
+    """What the imports of its modules have bound in a package."""
+    prefix = f"{package}."
+    found = [(name.removeprefix(prefix), module) for name, module in sys.modules.items() if name.startswith(prefix)]
+    return {name: module for name, module in found if "." not in name}
 
 
 def _unwrapped(held: Any) -> Any:

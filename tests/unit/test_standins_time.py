@@ -81,3 +81,31 @@ def test_a_thread_knows_the_time_of_what_it_waited_for() -> None:
         return time.monotonic() - before
 
     assert outcomes(program) == {3.0}
+
+
+def test_a_daemon_thread_sleeps_until_nothing_else_can_move() -> None:
+    def program() -> Any:
+        sleeper = threading.Thread(target=time.sleep, args=(1,), daemon=True)
+        sleeper.start()
+        sleeper.join()
+        return time.time()
+
+    assert outcomes(program, timeouts="idle") == {1_700_000_001.0}
+
+
+def test_a_clock_knows_of_the_sleeps_of_all_that_happened_before() -> None:
+    def program() -> Any:
+        seen: list[float] = []
+
+        def sleep(seconds: float) -> None:
+            for _ in range(3):
+                time.sleep(seconds)
+                seen.append(time.monotonic() - 1000.0)
+
+        sleepers = [threading.Thread(target=sleep, args=(seconds,)) for seconds in (1, 2)]
+        for sleeper in sleepers:
+            sleeper.start()
+            sleeper.join()
+        return [*seen, time.monotonic() - 1000.0]
+
+    assert outcomes(program) == {(1, 2, 3, 5, 7, 9, 9)}

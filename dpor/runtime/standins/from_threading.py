@@ -1,8 +1,8 @@
 """The parts of CPython's own `threading.py` that are used as they are: instrumented, on the modelled primitives.
 
-`Barrier` and `Timer`, so that broken barriers, resets, actions and timeouts behave exactly; `Condition`, for locks that
-are not ours; and its `wait_for`, whose predicate is the program's. Everything else in that file is blanked out before
-it is compiled, so lines in tracebacks are those of the real file.
+`Barrier` and `Timer`, so that broken barriers, resets, actions and timeouts behave exactly; `Condition`, for locks
+that are not ours; its `wait_for`, whose predicate is the program's; and the `RLock` that is not in C. Everything else
+in that file is blanked out before it is compiled, so lines in tracebacks are those of the real file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from dpor.runtime.standins import copying
 from dpor.runtime.standins.modules import StandIn
 
-_TAKEN = {"Condition", "Barrier", "BrokenBarrierError", "Timer"}
+_TAKEN = {"Condition", "Barrier", "BrokenBarrierError", "Timer", "_RLock"}
 _surroundings: dict[str, Any] = {}
 _copy: StandIn | None = None
 _condition: Any = None
@@ -28,7 +28,7 @@ def surround_with(names: dict[str, Any]) -> None:
 
 
 def copy() -> StandIn:
-    """`Barrier`, `BrokenBarrierError` and `Timer`, in a module; made when first needed."""
+    """`Barrier`, `BrokenBarrierError`, `Timer` and `_RLock`, in a module; made when first needed."""
     global _copy, _condition
     if _copy is None:
         path = threading.__file__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from dpor.runtime import control, sharing
 
@@ -11,17 +12,19 @@ class local:
     """As `_threading_local.local`: the dictionary of the thread that looks is made the instance's own first.
 
     `_local__arguments` are those of the constructor: a subclass's `__init__` runs again in each further thread.
+    `_local__dictionaries` has a dictionary for each thread, which dies when the thread ends or the instance does.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_local__arguments")
+    __slots__ = ("__dict__", "__weakref__", "_local__arguments", "_local__dictionaries")
     _local__arguments: tuple[tuple[Any, ...], dict[str, Any]]
+    _local__dictionaries: WeakKeyDictionary[_Here, dict[str, Any]]
 
     def __new__(cls, /, *args: Any, **kwargs: Any) -> local:
         if (args or kwargs) and cls.__init__ is object.__init__:
             raise TypeError("Initialization arguments are not supported")
         self = object.__new__(cls)
         object.__setattr__(self, "_local__arguments", (args, kwargs))
-        _all_own()[id(self)] = (self, {})
+        object.__setattr__(self, "_local__dictionaries", WeakKeyDictionary({_here(): {}}))
         sharing.make_neutral(cls)  # a subclass is the program's, its attributes are still no locations
         return self
 
@@ -40,25 +43,34 @@ class local:
         object.__delattr__(self, name)
 
 
-_outside: dict[Any, Any] = {}
+class _Here:
+    """Stands for a thread in the dictionaries of all instances, and dies with it."""
 
 
-def _all_own() -> dict[Any, Any]:
-    """What the present thread has, by the number of the object; between runs, what nobody has."""
+_between_runs = _Here()
+
+
+def _here() -> _Here:
     thread = control.current
-    return _outside if thread is None else thread.data
+    if thread is None:
+        return _between_runs
+    here: _Here | None = thread.data.get(_Here)
+    if here is None:
+        here = thread.data[_Here] = _Here()
+    return here
 
 
 def _take_own(obj: local) -> None:
-    """Make the present thread's dictionary the instance's. The entry keeps the object, so its id is not used again."""
-    data = _all_own()
-    entry = data.get(id(obj))
-    if entry is None:
-        entry = data[id(obj)] = (obj, {})
-        object.__setattr__(obj, "__dict__", entry[1])
+    """Make the present thread's dictionary the instance's."""
+    here = _here()
+    dictionaries = object.__getattribute__(obj, "_local__dictionaries")
+    own = dictionaries.get(here)
+    if own is None:
+        own = dictionaries[here] = {}
+        object.__setattr__(obj, "__dict__", own)
         args, kwargs = object.__getattribute__(obj, "_local__arguments")
         type(obj).__init__(obj, *args, **kwargs)
-    object.__setattr__(obj, "__dict__", entry[1])
+    object.__setattr__(obj, "__dict__", own)
 
 
 def _check_writable(obj: local, name: str) -> None:

@@ -52,7 +52,9 @@ def _begin(handle: ThreadHandle, function: Callable[..., Any], args: Any, kwargs
                 function(*args)
         except SystemExit:
             pass
-        except Exception as error:
+        except control.GuestExit:
+            raise
+        except BaseException as error:
             control.report_exception(error)
         sentinel = control.current.data.get(_SENTINEL)
         if sentinel is not None and sentinel.state is not None:

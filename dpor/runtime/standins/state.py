@@ -17,6 +17,7 @@ class RunState:
     shutting_down   has that begun?
     trace, profile   what `settrace` and `setprofile` were given
     unjoined   the threads that were started and that the main thread itself has not joined
+    stack_size   what `stack_size` was given, in bytes: no more is made of it
     launching   the thread that is being started, until it runs
     register, listed   see `listing`
     """
@@ -29,6 +30,7 @@ class RunState:
         self.shutting_down = False
         self.trace: Any = None
         self.profile: Any = None
+        self.stack_size = 0
         self.launching: Any = None
         self.unjoined: dict[int, Any] = {}
         self.listed: dict[int, Any] = {}

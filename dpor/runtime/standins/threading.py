@@ -8,13 +8,13 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from dpor.runtime import control
 from dpor.runtime.standins import from_threading, listing, threads
 from dpor.runtime.standins.conditions import Condition
 from dpor.runtime.standins.events import Event
-from dpor.runtime.standins.idents import get_ident, get_native_id, numbering
+from dpor.runtime.standins.idents import get_ident, get_native_id, ident_of, numbering
 from dpor.runtime.standins.locals import local
 from dpor.runtime.standins.locks import Lock
 from dpor.runtime.standins.locks import RLock as RLockType
@@ -75,10 +75,17 @@ def getprofile() -> Any:
     return run.profile
 
 
+_SMALLEST_STACK: Final = 32 * 1024
+"""In bytes, as in CPython."""
+
+
 def stack_size(size: int = 0, /) -> int:
     if size < 0:
         raise ValueError("size must be 0 or a positive value")
-    return 0
+    if 0 < size < _SMALLEST_STACK:
+        raise ValueError(f"size not valid: {size} bytes")
+    before, run.stack_size = run.stack_size, size
+    return before
 
 
 def exit() -> NoReturn:
@@ -91,14 +98,30 @@ def _register_atexit(func: Callable[..., Any], *arg: Any, **kwargs: Any) -> None
     run.atexit.append(lambda: func(*arg, **kwargs))
 
 
+class _Active:
+    """`threading._active`, of which a repr asks for a name: no operation."""
+
+    def __getitem__(self, ident: int) -> Any:
+        found = [t.front for t in control.threads if isinstance(t.front, Thread) and ident_of(t.id) == ident]
+        if not found:
+            raise KeyError(ident)
+        return found[0]
+
+
 def _newname(name_template: str) -> str:
     return name_template % numbering.next("Thread", 1)
 
 
 def __getattr__(name: str) -> Any:
     """What is taken from CPython's file, made when it is first asked for."""
-    if name in ("Barrier", "BrokenBarrierError", "Timer"):
+    if name in ("Barrier", "BrokenBarrierError", "Timer", "_RLock"):
         return getattr(from_threading.copy(), name)
+    if name == "_PyRLock":
+        return from_threading.copy()._RLock
+    if name == "_dangling":
+        return set(enumerate())
+    if name == "_active":
+        return {thread.ident: thread for thread in enumerate()}
     raise AttributeError(f"module 'threading' has no attribute {name!r}")
 
 
@@ -115,6 +138,7 @@ _OF_THREADING: dict[str, Any] = {
     "_MainThread": threads._MainThread,
     "_DummyThread": threads._DummyThread,
     "local": local,
+    "_CRLock": RLockType,
     "ThreadError": RuntimeError,
     "TIMEOUT_MAX": _thread.TIMEOUT_MAX,
     "get_ident": get_ident,
@@ -185,6 +209,8 @@ def _assemble() -> None:
             "Event": Event,
             "Lock": Lock,
             "RLock": RLock,
+            "get_ident": get_ident,
+            "_active": _Active(),
             "_allocate_lock": Lock,
             "_deque": deque,
             "_time": monotonic,

@@ -51,6 +51,7 @@ class Startable(SyncObject):
         self._ident = get_ident()
         body()
         listing.strike_out(self)
+        control.current.data.clear()
         control.perform(_END, self)
 
     def _await_end(self, timeout: float | None) -> Any:
