@@ -233,13 +233,12 @@ def begin(
     global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _clocks
     if current is not None:
         raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
+    forget()
     multi = unwinding = timed_out = False
     withdrawn = None
     operations, facts, _numbers, _known = search.operations, search.facts, search.numbers, search.known
     options, recorder = runtime_options, hears
     _workers = search.workers
-    for container in _OF_A_RUN:
-        container.clear()
     _trace, _choose = trace, choose
     _threads, _operations = trace.threads, trace.operations
     _position, _replayed, _most = 0, len(_threads), runtime_options.max_steps
@@ -281,9 +280,17 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
 
 
 def end() -> None:
-    """The run is over, whatever happened."""
-    global current
+    """The run is over, whatever happened. What the program's finalisers do from now on is done without control."""
+    global current, unwinding
     current = None  # type: ignore[assignment]
+    unwinding = True
+    _be_careful()
+
+
+def forget() -> None:
+    """What is left of the run before: what it holds dies now, and not when the next run has begun."""
+    for container in _OF_A_RUN:
+        container.clear()
 
 
 def _be_careful() -> None:
@@ -604,9 +611,10 @@ def _operation(rule: Rule, me: GuestThread, objects: tuple[SyncObject, ...]) -> 
 def _apply(rule: Rule, objects: tuple[SyncObject, ...]) -> Effect | None:
     """Do it, without an event. None if it is blocked."""
     states = tuple([o.state for o in objects])
-    if not rule.enabled(states, current.id):
+    me = 0 if current is None else current.id
+    if not rule.enabled(states, me):
         return None
-    effect = rule.apply(states, current.id)
+    effect = rule.apply(states, me)
     _set_states(objects, effect.states)
     return effect
 
@@ -1136,7 +1144,7 @@ def _lose_patience() -> None:
     """The program goes on while it is being unwound; after a while it is left where it is, for good."""
     global _patience
     _patience += 1
-    if _patience > PATIENCE:
+    if _patience > PATIENCE and current is not None:
         _graveyard.append(getcurrent())
         _hub.switch()
 

@@ -5,7 +5,7 @@ compiled from rewritten source; everything else is imported as usual. Their `__b
 gives them the stand-ins of `threading`, `queue` and the like, so host and program each see their own.
 
 Import runs once. Before every run the modules' code is executed again in the same module objects, in the order in
-which they were first completed, unless nothing that outlives a run can have been changed: a module is *constant* if its
+which that happened first, unless nothing that outlives a run can have been changed: a module is *constant* if its
 top level only imports, defines functions and plain classes and binds constants.
 """
 
@@ -284,15 +284,12 @@ class Loader:
             self._prepare(name, guest)
 
     def reset(self) -> None:
-        """Execute the modules again, each in its first globals."""
-        for guest in list(self.modules.values()):
-            namespace = guest.module.__dict__
-            namespace.clear()
-            namespace.update(guest.first)
-            if "__path__" in namespace:
-                namespace.update(_inside(guest.module.__name__))
-            assert guest.code is not None
-            exec(guest.code, namespace)
+        """Import the modules again, each in its first globals: in the order of the first time, circles included."""
+        for name in self.modules:
+            sys.modules.pop(name, None)
+        for name in list(self.modules):
+            if name not in sys.modules:
+                importlib.import_module(name)
 
     @property
     def is_constant(self) -> bool:
@@ -314,13 +311,6 @@ class Loader:
                     yield (name, key), value
 
 
-def _inside(package: str) -> dict[str, types.ModuleType]:
-    """What the imports of its modules have bound in a package."""
-    prefix = f"{package}."
-    found = [(name.removeprefix(prefix), module) for name, module in sys.modules.items() if name.startswith(prefix)]
-    return {name: module for name, module in found if "." not in name}
-
-
 def _unwrapped(held: Any) -> Any:
     return held.__func__ if isinstance(held, (staticmethod, classmethod)) else held
 
@@ -332,6 +322,9 @@ class _Finder:
         self._loader = loader
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        known = self._loader.modules.get(name)
+        if known is not None:
+            return known.first["__spec__"]
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or not self._loader._is_program(name, spec.origin):
             return None
@@ -345,14 +338,27 @@ class _InstrumentingLoader(importlib.abc.Loader):
         self._name = name
         self._path = path
 
-    def create_module(self, spec: Any) -> None:
-        return None
+    def create_module(self, spec: Any) -> types.ModuleType | None:
+        guest = self._loader.modules.get(self._name)
+        if guest is None:
+            return None
+        namespace = guest.module.__dict__
+        namespace.clear()
+        namespace.update(guest.first)
+        return guest.module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        guest = self._loader.compile(self._name, self._path, module)
+        modules = self._loader.modules
+        guest = modules.get(self._name)
+        if guest is None or guest.module is not module:
+            guest = self._loader.compile(self._name, self._path, module)
+            modules[self._name] = guest
         assert guest.code is not None
-        exec(guest.code, module.__dict__)
-        self._loader.modules[self._name] = guest  # now, so that modules that it imports come first
+        try:
+            exec(guest.code, module.__dict__)
+        except BaseException:
+            modules.pop(self._name, None)
+            raise
 
 
 # ---------------------------------------------------------------------- constant modules

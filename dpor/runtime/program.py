@@ -13,7 +13,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,7 @@ class PythonSystem:
     def _load(self) -> None:
         """Import the program, under control, so that what its modules make is named as in every later run."""
         self._begin_search()
+        sharing.begin(self._roots)
 
         def load() -> None:
             try:
@@ -117,8 +118,12 @@ class PythonSystem:
         return self._run(trace, choose, None)
 
     def _run(self, trace: Trace, choose: Chooser, recorder: control.Recorder | None) -> Run:
-        if len(trace) == 0:
-            self._renew_facts()
+        with redirect_stderr(io.StringIO()):  # finalisers of the program may run, and may fail
+            control.forget()
+            self._stdlib.forget()
+            sharing.begin(self._roots)
+            if len(trace) == 0:
+                self._renew_facts()
         self._runs += 1
         was_enabled = gc.isenabled()
         gc.disable()
@@ -140,7 +145,6 @@ class PythonSystem:
             control.begin(self._search, self.options, trace, choose, recorder)
             self._capture.begin_run()
             try:
-                sharing.begin(self._roots)
                 self._stdlib.reset()
                 return control.drive(body)
             finally:

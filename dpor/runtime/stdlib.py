@@ -29,7 +29,7 @@ from dpor.runtime.standins.modules import StandIn
 from dpor.runtime.standins.simple_queue import SimpleQueue
 from dpor.runtime.standins.threads import main_thread
 
-__all__ = ["begin_search", "guest_module", "main_thread", "reset", "run_atexit"]
+__all__ = ["begin_search", "forget", "guest_module", "main_thread", "reset", "run_atexit"]
 
 _made: dict[str, ModuleType] = {}
 _used: set[str] = set()
@@ -63,6 +63,11 @@ def reset() -> None:
     threading.begin_run()
     if "concurrent" in _used and _THREAD_POOL in _made:
         futures.begin_run(_needed(_THREAD_POOL))
+
+
+def forget() -> None:
+    """Before the next run begins: what stand-ins hold of the run before dies now."""
+    state.begin_run()
 
 
 def run_atexit() -> None:

@@ -78,3 +78,64 @@ def test_an_import_of_a_module_inside_gives_the_package_that_is_modelled(tmp_pat
     file.write_text("import os.path\n\ndef scenario():\n    assert os.path.sep\n    os.pipe()\n")
     report = dpor.check(f"{file}::scenario")
     assert "os.pipe is not modelled" in str(report.reasons)
+
+
+def test_modules_that_import_each_other_are_executed_in_the_order_of_the_first_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "circle").mkdir()
+    (tmp_path / "circle" / "__init__.py").write_text("names = []\nfrom circle.inner import add\nlast = len(names)\n")
+    (tmp_path / "circle" / "inner.py").write_text("from circle import names\ndef add(n): names.append(n)\nadd(0)\n")
+    file = tmp_path / "circle" / "run.py"
+    file.write_text(
+        """
+import threading
+import circle
+
+def scenario():
+    threads = [threading.Thread(target=circle.add, args=(n,)) for n in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert circle.last == 1 and sorted(circle.names) == [0, 1, 2]
+"""
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    report = dpor.check(f"{file}::scenario")
+    assert (report.verdict, report.executions) == ("pass", 2), report.findings
+
+
+def test_what_a_run_leaves_is_finalised_before_the_next_begins(tmp_path: Path) -> None:
+    """As urllib3's pools are: a finaliser that takes a lock must not be taken for a step of the next run."""
+    file = tmp_path / "program.py"
+    file.write_text(
+        """
+import threading
+import weakref
+
+class Pool:
+    pass
+
+def close(lock):
+    with lock:
+        pass
+
+def scenario():
+    pool, lock, seen = Pool(), threading.Lock(), []
+    weakref.finalize(pool, close, lock)
+
+    def work():
+        with lock:
+            seen.append(pool)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    lock.acquire()
+    assert len(seen) == 2
+"""
+    )
+    report = dpor.check(f"{file}::scenario")
+    assert report.verdict == "fail"
+    assert not any("NotDeterministic" in reason for reason in report.reasons), report.reasons

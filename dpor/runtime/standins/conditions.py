@@ -17,6 +17,7 @@ from dpor.primitives.rules import Look
 from dpor.runtime import control
 from dpor.runtime.control import SyncObject
 from dpor.runtime.standins import from_threading
+from dpor.runtime.standins.idents import get_ident, ident_of
 from dpor.runtime.standins.locks import Lock, RLock
 from dpor.runtime.standins.looks import presented_as
 from dpor.runtime.standins.timeouts import duration
@@ -115,7 +116,7 @@ class Condition(SyncObject):
         lock = self._lock
         if self._copy is not None or type(lock) is RLock:
             return bool((self._copy or lock)._is_owned())
-        if lock.state == control.current.id:
+        if lock.state is not None and ident_of(lock.state) == get_ident():
             return True
         if control.perform(_TRY, lock):
             control.perform(_RELEASE, lock)

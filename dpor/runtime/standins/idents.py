@@ -13,12 +13,12 @@ def ident_of(thread: ThreadId) -> int:
 
 def get_ident() -> int:
     """As `threading.get_ident`."""
-    return ident_of(control.current.id)
+    return ident_of(0 if control.current is None else control.current.id)
 
 
 def get_native_id() -> int:
     """As `threading.get_native_id`."""
-    return ident_of(control.current.id)
+    return get_ident()
 
 
 class Numbering:

@@ -101,7 +101,7 @@ class RLock(SyncObject):
     def _recursion_count(self) -> int:
         """Whether the caller holds it, and how often, is determined by the caller's own past: no event."""
         held = self.state
-        return held[1] if held is not None and held[0] == control.current.id else 0
+        return held[1] if held is not None and ident_of(held[0]) == get_ident() else 0
 
     def _is_owned(self) -> bool:
         return self._recursion_count() > 0

@@ -99,9 +99,22 @@ def atexit_module() -> StandIn:
     return shadow(real_atexit, register=register, unregister=unregister)
 
 
+_WAITING_METHODS: Final = (
+    "accept", "connect", "connect_ex", "listen", "makefile", "recv", "recv_into", "recvfrom", "recvfrom_into",
+    "recvmsg", "recvmsg_into", "send", "sendall", "sendfile", "sendmsg", "sendto",
+)  # fmt: skip
+
+
 def socket_module() -> StandIn:
-    names = ("socket", "socketpair", "create_connection", "create_server", "fromfd", "SocketType")
-    return shadow(real_socket, **refused_of(real_socket, dict.fromkeys(names, _NO_WAITING)))
+    """A socket may be made and closed, as some modules do when they are imported to see what the system can."""
+    methods = {
+        name: refusing(f"socket.socket.{name}", _NO_WAITING)
+        for name in _WAITING_METHODS
+        if hasattr(real_socket.socket, name)
+    }
+    kind = type("socket", (real_socket.socket,), {"__slots__": (), "__module__": "socket", **methods})
+    names = dict.fromkeys(("socketpair", "create_connection", "create_server", "fromfd"), _NO_WAITING)
+    return shadow(real_socket, socket=kind, **refused_of(real_socket, names))
 
 
 # ---------------------------------------------------------------------- what code of others does

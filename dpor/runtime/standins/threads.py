@@ -256,7 +256,8 @@ def report(error: BaseException, thread: Any) -> None:
 
 
 def excepthook(args: Any, /) -> None:
-    """As `threading.excepthook`, without printing: the exception is a finding."""
+    """As `threading.excepthook`. Called by the program alone: what nobody catches is a finding, and told by reports."""
+    _thread._excepthook(args)
 
 
 def current_thread() -> Thread:
