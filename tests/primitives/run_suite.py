@@ -1,6 +1,6 @@
 """Run one of CPython's own test suites of `threading` and the like under control, each test function as a target.
 
-    python run_suite.py test.test_queue [--schedules 3] [--only PATTERN]
+    python run_suite.py test.test_queue [--schedules 3] [--only PATTERN] [--without PATTERN]...
 
 Each test runs once with every thread as far as it gets, then under random schedules. Prints, as the last line, a JSON
 object: for each test "passed", "skipped: why", or what went wrong. In a process of its own: what hangs is ended.
@@ -70,6 +70,7 @@ def main() -> None:
     parser.add_argument("suite")
     parser.add_argument("--schedules", type=int, default=3)
     parser.add_argument("--only", default="*")
+    parser.add_argument("--without", action="append", default=[])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     sys.argv[1:] = [arguments.suite]
@@ -79,7 +80,7 @@ def main() -> None:
     names = system._loader.modules["one_test"].module.names()
     results = {}
     for name in names:
-        if fnmatch(name, arguments.only):
+        if fnmatch(name, arguments.only) and not any(fnmatch(name, pattern) for pattern in arguments.without):
             print(name, file=sys.stderr, flush=True)
             results[name] = result(system, name, arguments.schedules)
     print(json.dumps(results))
