@@ -12,7 +12,8 @@
 (True, True)
 
 docs/explorers.md shows how to write one. The parts can be used alone: generators (`abstract_programs` for Hypothesis,
-`random_program`, `make_program`), judges (`explore`, `disagreement`, `trace_class`), `shrink` and `shrink_source`.
+`random_program`, `make_program`), judges (`explore`, `disagreement`, `trace_class`,
+`swap_and_replay`), `shrink` and `shrink_source`.
 """
 
 from dpor.testing.abstract import ALL, BASE, Spec, abstract_programs, random_program
@@ -25,6 +26,7 @@ from dpor.testing.judging import (
     disagreement,
     explore,
     reference,
+    swap_and_replay,
     trace_class,
     wrong_with,
 )
@@ -48,6 +50,7 @@ __all__ = [
     "reference",
     "shrink",
     "shrink_source",
+    "swap_and_replay",
     "trace_class",
     "wrong_with",
 ]

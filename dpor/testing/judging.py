@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping
 from pathlib import Path
+from random import Random
 from typing import Any, Final, TypeAlias
 
 import attrs
 
 from dpor.checking import explorer_of, open_target
-from dpor.errors import DporError, FactWithdrawn
+from dpor.errors import DporError, FactWithdrawn, InternalError
 from dpor.explorers import STATEFUL, STRATEGIES, Explorer
 from dpor.model import AbstractSystem
-from dpor.operations import READ, UPDATE, Operation
+from dpor.operations import READ, UPDATE, Action, Operation
 from dpor.options import Options
 from dpor.outcome import Kind
-from dpor.system import Ending, StatefulSystem, System, Trace
+from dpor.system import STOP, Ending, Run, StatefulSystem, System, Trace
 from dpor.testing.abstract import Spec
 
 MakeExplorer: TypeAlias = Callable[[Any], Explorer]
@@ -238,3 +239,40 @@ def _system_of(program: Program) -> System:
     if isinstance(program, Mapping):
         return AbstractSystem(program, max_steps=MOST_STATES)
     return open_target(program, Options(max_steps=MOST_STATES))
+
+
+# ---------------------------------------------------------------------- the relation itself
+
+
+def swap_and_replay(system: AbstractSystem, random: Random) -> tuple[int, str]:
+    """A run at random; then again, for each two neighbours that are called independent, with these swapped. How many
+    were swapped, and what was different about the first that differed; "" if none did."""
+    trace = Trace()
+    run = system.run(trace, lambda enabled: random.choice([t for t in range(enabled.bit_length()) if enabled >> t & 1]))
+    swapped = 0
+    for i in range(len(trace) - 1):
+        one, other = trace.operations[i : i + 2]
+        if trace.threads[i] == trace.threads[i + 1] or one.starts == trace.threads[i + 1] or _conflict(one, other):
+            continue
+        actions = trace.actions.copy()
+        actions[i], actions[i + 1] = actions[i + 1], actions[i]
+        where = f"events {i} and {i + 1} of {actions} swapped"
+        try:
+            again, ended = _along(system, actions)
+        except InternalError as error:
+            return swapped, f"{where}: {error}"
+        if ended.outcome != run.outcome:
+            return swapped, f"{where}: another outcome"
+        if trace_class(again) != trace_class(trace):
+            return swapped, f"{where}: another trace class"
+        swapped += 1
+    return swapped, ""
+
+
+def _along(system: AbstractSystem, actions: list[Action]) -> tuple[Trace, Run]:
+    trace = Trace()
+
+    def choose(enabled: int) -> Action:
+        return actions[len(trace)] if len(trace) < len(actions) else STOP
+
+    return trace, system.run(trace, choose)

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import json
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from dpor.dependence import dependent
 from dpor.explorers import STRATEGIES
 from dpor.model import AbstractSystem
-from dpor.system import STOP, Trace
-from dpor.testing import BASE, Spec, abstract_programs, random_program, shrink, trace_class
+from dpor.testing import BASE, Spec, abstract_programs, random_program, shrink, swap_and_replay
 from tests.oracle.judge import Judged, TooMany, explore, outcome_in_words
 
 REDUCED = ("classic", "source", "optimal")
@@ -97,40 +94,7 @@ def test_independent_events_can_be_swapped() -> None:
     swapped = 0
     for seed in range(600):
         random = Random(seed)
-        system, trace = AbstractSystem(random_program(random)), Trace()
-        run = system.run(trace, lambda enabled: random.choice([t for t in range(4) if enabled >> t & 1]))
-        for i in range(len(trace) - 1):
-            if (
-                trace.threads[i] != trace.threads[i + 1]
-                and not starts(trace, i)
-                and not dependent(*operations(trace, i))
-            ):
-                actions = trace.actions.copy()
-                actions[i], actions[i + 1] = actions[i + 1], actions[i]
-                other, again = along(system, actions)
-                assert again.outcome == run.outcome
-                assert trace_class(other) == trace_class(trace)
-                swapped += 1
+        count, wrong = swap_and_replay(AbstractSystem(random_program(random)), random)
+        assert not wrong, seed
+        swapped += count
     assert swapped > 500
-
-
-def starts(trace: Trace, position: int) -> bool:
-    """Does the event start the thread of the next one?"""
-    return trace.operations[position].starts == trace.threads[position + 1]
-
-
-def operations(trace: Trace, position: int) -> Any:
-    return trace.operations[position : position + 2]
-
-
-def along(system: AbstractSystem, actions: list[int]) -> tuple[Trace, Any]:
-    """Run along these actions, each of which must be possible."""
-    trace = Trace()
-
-    def choose(enabled: int) -> int:
-        if len(trace) == len(actions):
-            return STOP
-        assert enabled >> (actions[len(trace)] & 0xFFFF) & 1
-        return actions[len(trace)]
-
-    return trace, system.run(trace, choose)
