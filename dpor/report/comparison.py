@@ -102,18 +102,20 @@ def ratio(row: Row, rows: Sequence[Row], measure: Measure) -> str:
     """How many times what the first strategy with such a number needs; a bound where one of the two was cut short."""
     first = next((row for row in rows if _number(row, measure) is not None), row)
     number, base = _number(row, measure), _number(first, measure)
-    if row is first or number is None or not base or not (row.finished or first.finished):
+    if row is first or not number or not base or not (row.finished or first.finished):
         return ""
     bound = "" if row.finished and first.finished else "<" if row.finished else ">"
     return bound + times(number / base)
 
 
 def times(ratio: float) -> str:
-    """A ratio with two or three digits.
+    """A ratio above 0, with two digits or so.
 
-    >>> [times(x) for x in (0, 0.00123, 0.5, 1, 12.34, 12345.6)]
-    ['0×', '0.0012×', '0.5×', '1×', '12×', '12,346×']
+    >>> [times(x) for x in (0.00083, 0.012, 0.5, 1, 12.34, 12345.6)]
+    ['1/1,205', '0.012×', '0.5×', '1×', '12×', '12,346×']
     """
+    if ratio < 0.01:
+        return f"1/{1 / ratio:,.0f}"
     return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2g}×"
 
 

@@ -44,11 +44,17 @@ PROMISES: Final[Mapping[str, frozenset[str]]] = {
     "classic": frozenset({"classes", "once"}),
     "source": frozenset({"classes", "once"}),
     "optimal": frozenset({"classes", "once", "no blocked run"}),
-    "original": frozenset({"few states"}),
-    "dpor": frozenset({"few states"}),
+    "original": frozenset({"few states", "endless"}),
+    "dpor": frozenset({"few states", "endless"}),
 }
-"""What a search is held to besides all outcomes, deadlocks and failures: each trace class is seen (`classes`), none
-twice (`once`), no run is begun in vain (`no blocked run`), no more states are stored than `full` stores."""
+"""What a search is held to besides all outcomes, deadlocks and failures:
+
+classes          each trace class is seen
+once             none twice
+no blocked run   no run is begun in vain
+few states       no more states are stored than `full` stores
+endless          whether the program can go on for ever, and in a livelock, is told as `full` tells it
+"""
 
 
 class TooLarge(DporError):
@@ -63,7 +69,7 @@ class Seen:
     outcomes, deadlocks   the different ones, of complete runs
     failures     what went wrong in any run, deadlocks and livelocks left out: kind, thread, message
     classes      how many complete runs each trace class had (if asked for)
-    terminates   False: a cycle of states was found
+    terminates, livelock   was no cycle of states found; was one that cannot be left and changes nothing
     """
 
     executions: int = 0
@@ -74,6 +80,7 @@ class Seen:
     failures: set[tuple[Kind, str, str]] = attrs.Factory(set)
     classes: Counter[Hashable] = attrs.Factory(Counter)
     terminates: bool = True
+    livelock: bool = False
 
 
 def explore(
@@ -96,6 +103,7 @@ def _explore(explorer: Explorer, classes: bool, runs: int, states: int) -> Seen:
         if run.limits:
             raise TooLarge(run.limits[0])
         for finding in run.findings:
+            seen.livelock |= finding.kind is Kind.LIVELOCK
             if finding.kind not in (Kind.DEADLOCK, Kind.LIVELOCK):
                 seen.failures.add((finding.kind, finding.thread, finding.message))
         if run.ending is Ending.COMPLETE:
@@ -192,6 +200,9 @@ def wrong_with(make: MakeExplorer, promises: Collection[str], system: System, kn
             return "a trace class twice"
     if "no blocked run" in promises and seen.blocked:
         return f"{seen.blocked} blocked runs"
+    if "endless" in promises and known.full is not None:
+        if (seen.terminates, seen.livelock) != (known.full.terminates, known.full.livelock):
+            return "wrong about whether the program ends"
     if "few states" in promises and known.full is not None and seen.states > known.full.states:
         return f"stores {seen.states} states where full stores {known.full.states}"
     return ""
