@@ -8,17 +8,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 
+import dpor
 from dpor import testing
 from dpor.cli import cli
 from dpor.explorers import STATEFUL, STRATEGIES, Dpor, Source
+
+SCHEMA = json.loads((Path(dpor.__file__).parent / "report" / "fuzz.schema.json").read_text())
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+def report() -> Any:
+    content = json.loads(Path("r.json").read_text())
+    jsonschema.validate(content, SCHEMA)
+    return content
 
 
 def run(*arguments: str) -> Result:
@@ -28,7 +38,7 @@ def run(*arguments: str) -> Result:
 def test_no_fault_is_exit_code_0() -> None:
     done = run("fuzz", "--examples", "40", "--cyclic", "--json", "r.json")
     assert done.exit_code == 0
-    content = json.loads(Path("r.json").read_text())
+    content = report()
     judged, too_large = content["judged"], content["too_large"]
     assert judged + too_large == 40
     assert judged > 30
@@ -69,7 +79,7 @@ test_of.__test__ = False  # type: ignore[attr-defined]
 def test_a_fault_is_made_small_and_saved(monkeypatch: pytest.MonkeyPatch) -> None:
     done = run("fuzz", "--json", "r.json")
     assert done.exit_code == 4
-    found = json.loads(Path("r.json").read_text())["disagreement"]
+    found = report()["disagreement"]
     seed = found["seed"]
     assert done.stdout.startswith(f"FAILED  {found['wrong']}; seed {seed}, after ")
     assert json.dumps(found["program"]) in done.stdout
