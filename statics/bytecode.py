@@ -97,6 +97,22 @@ class Flow:
                 todo.append((instruction.handler, row.depth + row.lasti + 1))
         return depths
 
+    def handling(self) -> list[bool]:
+        """For each instruction: is an exception being handled by this code when it begins?"""
+        depths = [-1] * len(self.instructions)
+        todo = [(0, 0)] if depths else []
+        while todo:
+            i, depth = todo.pop()
+            if depths[i] >= 0:
+                continue
+            depths[i] = depth
+            instruction = self.instructions[i]
+            after = depth + _HANDLES.get(instruction.name, 0)
+            todo += [(following, after) for following in instruction.following]
+            if instruction.handler >= 0:
+                todo.append((instruction.handler, depth))
+        return [depth > 0 for depth in depths]
+
     def _effect(self, i: int, jumps: bool) -> int:
         name, arg = self.instructions[i].name, self.instructions[i].arg
         if name == "RETURN_GENERATOR":
@@ -110,6 +126,7 @@ class Flow:
         return dis.stack_effect(opcode, arg if opcode >= dis.HAVE_ARGUMENT else None, jump=jumps)
 
 
+_HANDLES: Final = {"PUSH_EXC_INFO": 1, "POP_EXCEPT": -1}
 _SPLIT_CALLS: Final = sys.version_info < (3, 12)
 
 

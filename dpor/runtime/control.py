@@ -32,6 +32,7 @@ from dpor.errors import BadSchedule, FactWithdrawn, NotDeterministic, Unsupporte
 from dpor.happens_before import HappensBefore
 from dpor.operations import (
     THREAD_MASK,
+    UNKNOWN,
     Access,
     Effect,
     Location,
@@ -465,13 +466,21 @@ def _happened(me: GuestThread, operation: Operation, before: States | None) -> N
     position = _position
     if position < _replayed:
         if _operations[position] is not operation:
-            _fail(_differs(f"{me.name} now does: {_describe(operation)}"))
+            _take_up(me, operation, before)
     else:
         _threads.append(me.id)
         _operations.append(operation)
         _trace.befores.append(before)
     _position = position + 1
     me.events += 1
+
+
+def _take_up(me: GuestThread, operation: Operation, before: States | None) -> None:
+    """What is repeated is not the operation recorded: none was, or the run differs."""
+    if _operations[_position] is not UNKNOWN:
+        _fail(_differs(f"{me.name} now does: {_describe(operation)}"))
+    _operations[_position] = operation
+    _trace.befores[_position] = before
 
 
 def access(operation: Operation) -> None:
@@ -489,7 +498,7 @@ def access(operation: Operation) -> None:
     # As `_happened`, here because this is where an execution spends its time: a tenth of it.
     if position < _replayed:
         if _operations[position] is not operation:
-            _fail(_differs(f"{me.name} now does: {_describe(operation)}"))
+            _take_up(me, operation, None)
     else:
         _threads.append(me.id)
         _operations.append(operation)

@@ -216,6 +216,20 @@ class PythonSystem:
     def lasting(self, operation: Operation) -> Operation:
         return self._capture.lasting(operation)
 
+    def changes_data(self, operation: Operation) -> bool:
+        return self._capture.changes_data(operation)
+
+    def livelock(self, moving: int) -> Finding:
+        """See `dpor.system.StatefulSystem`."""
+        threads = [thread for thread in control.threads if moving >> thread.id & 1 and thread.running]
+        places = [self._capture.place_of(thread) for thread in threads]
+        message = "\n".join(
+            f"{thread.name} goes round for ever{'' if place is None else f', here at {place[0]}:{place[1]}'}"
+            for thread, place in zip(threads, places, strict=True)
+        )
+        file, line = next((place for place in places if place is not None), (None, None))
+        return Finding(Kind.LIVELOCK, message, threads[0].name, file, line, needs_timeout=control.timed_out)
+
     # ------------------------------------------------------------------ how it ended
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:

@@ -29,16 +29,14 @@ NOTHING: Final[Held] = ()
 class Reading:
     """A frame, and what of its memory may be read."""
 
-    __slots__ = ("address", "frame", "layout", "place", "previous", "stacktop")
+    __slots__ = ("address", "frame", "layout", "place", "stacktop")
 
     def __init__(self, frame: FrameType, layout: Layout, place: Place, address: int) -> None:
-        head = head_of(frame)
         self.frame = frame
         self.layout = layout
         self.place = place
         self.address = address
-        self.stacktop = head.stacktop
-        self.previous = head.previous
+        self.stacktop = head_of(frame).stacktop
         if 0 <= self.stacktop < place.base:
             raise CannotTell(f"the operand stack of {layout.code.co_qualname} is not as deep as it must be")
 
@@ -65,8 +63,7 @@ def held(lower: Reading, upper: Reading) -> Held:
     name = lower.place.name
     if lower.stacktop >= 0 and name != "LOAD_ATTR":
         if name in _DIRECT:
-            makes = upper.previous != lower.address  # by way of a hidden frame, which holds the new object
-            return (_first(upper),) if makes else NOTHING
+            return (_first(upper),) if _may_make(upper) else NOTHING
         if name in _DIRECT_METHODS:
             return NOTHING
     way = _WAYS.get(name)
@@ -77,6 +74,26 @@ def held(lower: Reading, upper: Reading) -> Held:
 
 _DIRECT: Final = frozenset({"CALL", "CALL_KW", "CALL_FUNCTION_EX"})
 _DIRECT_METHODS: Final = frozenset({"BINARY_SUBSCR", "FOR_ITER", "SEND"})
+
+
+def _may_make(upper: Reading) -> bool:
+    """May the upper frame be an `__init__` that was called by making an object of the class? From Python 3.12 on the
+    interpreter does that itself, and holds the object in a frame that is not shown."""
+    code = upper.layout.code
+    if code.co_name == "__init__":
+        return True
+    if not code.co_argcount or not keeps_first(code):
+        return False
+    kind = type(_first(upper))
+    known = _inits.get((code, kind))
+    if known is None:
+        if len(_inits) > 5000:  # classes made anew by every run are not kept for ever
+            _inits.clear()
+        known = _inits[code, kind] = _code_of(_static(kind, "__init__")) is code
+    return known
+
+
+_inits: Final[dict[tuple[CodeType, type], bool]] = {}
 
 
 def _cannot(lower: Reading, upper: Reading) -> NoReturn:

@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from greenlet import getcurrent
 
-from dpor.operations import Location, Operation
-from dpor.runtime import control
+from dpor.operations import READ, Location, Operation
+from dpor.runtime import control, stdlib
 from dpor.runtime.loader import Loader
 from dpor.runtime.standins import copying, modules, state
 from dpor.runtime.standins.idents import numbering
@@ -95,6 +95,16 @@ class Capture:
         """See `dpor.system.StatefulSystem.lasting`."""
         self._names.look_at(control._trace)
         return self._names.operation(operation)
+
+    def changes_data(self, operation: Operation) -> bool:
+        """See `dpor.system.StatefulSystem.changes_data`."""
+        return any(mode is not READ and self._names.is_data(location) for location, mode in operation.accesses)
+
+    def place_of(self, thread: control.GuestThread) -> tuple[str, int] | None:
+        """File and line of the program at which the thread stands."""
+        frames, _ = frames_of(thread)
+        frame = control.guest_frame(frames[0] if frames else None)
+        return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
     # ------------------------------------------------------------------ the state
 
@@ -194,6 +204,8 @@ class Capture:
                     heap.out.append(key)
                     heap.ref(value)
         for copy in copying._copies:
+            if copy.__name__.partition(".")[0] not in stdlib._used:
+                continue
             for key in _changing(copy):
                 heap.ref(vars(copy)[key])
 

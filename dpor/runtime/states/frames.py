@@ -14,8 +14,8 @@ from typing import Any, Final
 from dpor.runtime import control, operators
 from dpor.runtime.containers import accesses, generators
 from dpor.runtime.states.between import Reading, held
-from dpor.runtime.states.memory import address_of, slots_at
-from dpor.runtime.states.stacks import Layout
+from dpor.runtime.states.memory import address_of, handled_by, slots_at
+from dpor.runtime.states.stacks import CannotTell, Layout
 
 UNBOUND: Final = (1,)
 """In place of a variable without a value, or an operand that is no object."""
@@ -123,6 +123,7 @@ def read_thread(thread: control.GuestThread, layouts: Layouts) -> tuple[Part, li
     part = Part()
     dead: list[Any] = []
     upper: Reading | None = None
+    handling: set[int] = set()
     frames, objects = frames_of(thread)
     part.shape.append((len(objects),))
     part.objects.extend(objects)
@@ -140,10 +141,29 @@ def read_thread(thread: control.GuestThread, layouts: Layouts) -> tuple[Part, li
             part.shape.append((len(between),))
             for value in between:
                 part.add(value)
+        if layout.handles(reading.place.index):
+            handling.add(code.co_flags & GENERATOR)
         if code.co_flags & GENERATOR:
             part.generators[id(frame)] = depth
         upper = reading
+    if handling:
+        part.add(_handled(thread, handling))
     return part, dead
+
+
+def _handled(thread: control.GuestThread, handling: set[int]) -> BaseException | None:
+    """The exception that the thread's frames handle, apart from generators, which have their own. (Those that frames
+    further out handle are on the operand stacks of those further in.)"""
+    if 0 not in handling:
+        return None
+    if thread is not control.current:
+        try:
+            return handled_by(thread.greenlet)  # type: ignore[no-any-return]
+        except RuntimeError as error:
+            raise CannotTell(str(error)) from None
+    if len(handling) == 1:
+        return sys.exception()
+    raise CannotTell("a generator handles an exception while its caller handles another")
 
 
 GENERATOR: Final = 0x20

@@ -21,6 +21,8 @@ from functools import cache
 from types import FrameType
 from typing import Any, Final
 
+from greenlet import getcurrent, greenlet
+
 _KNOWN: Final = ((3, 11), (3, 12), (3, 13))
 _VERSION: Final = sys.version_info[:2]
 
@@ -29,17 +31,16 @@ _F_FRAME: Final = 24
 
 _WORD: Final = ctypes.c_size_t
 _LAYOUT: Final[list[Any]] = (
-    [("_1", _WORD * 4), ("code", _WORD), ("_2", _WORD), ("previous", _WORD), ("_3", _WORD)]
+    [("_1", _WORD * 4), ("code", _WORD), ("_2", _WORD * 3)]
     if _VERSION == (3, 11)
-    else [("code", _WORD), ("previous", _WORD), ("_1", _WORD * 6)]
+    else [("code", _WORD), ("_1", _WORD * 7)]
 )
 
 
 class Head(ctypes.Structure):
-    """The beginning of a `_PyInterpreterFrame`. code, previous: addresses; stacktop: slots in use, or -1."""
+    """The beginning of a `_PyInterpreterFrame`. code: its address; stacktop: slots in use, or -1."""
 
     code: int
-    previous: int
     stacktop: int
     _fields_ = [*_LAYOUT, ("stacktop", ctypes.c_int32), ("_4", ctypes.c_int32)]
 
@@ -142,6 +143,52 @@ def _is_as_expected() -> bool:
         found = list(slots_at(address_of(frame), top))
         seen.append(all(map(_is, found, variables)) and type(found[-1]) is type(iter(())))
     return len(seen) == 6 and all(seen)
+
+
+def handled_by(suspended: greenlet) -> Any:
+    """The exception that was being handled when the greenlet was switched away from, None if there was none. Raises
+    RuntimeError where that cannot be read.
+
+    `PyGreenlet` has a pointer to its `Greenlet` after its head and two more words; that has a virtual table, a pointer
+    back, and an `ExceptionState`: a word, and then the exception.
+    """
+    if not _greenlets_are_as_expected():
+        raise RuntimeError("this version of greenlet keeps the exception that is handled where it cannot be read")
+    return _handled_by(suspended)
+
+
+def _handled_by(suspended: greenlet) -> Any:
+    own = _word(id(suspended) + 32).value
+    if _word(own + 8).value != id(suspended):
+        raise RuntimeError("a greenlet's memory is not laid out as expected")
+    try:
+        return ctypes.py_object.from_address(own + 24).value
+    except ValueError:
+        return None
+
+
+@cache
+def _greenlets_are_as_expected() -> bool:
+    """Is the exception found that one greenlet handles, and none in one that handles none?"""
+    error = ValueError()
+
+    def handles() -> None:
+        try:
+            raise error
+        except ValueError:
+            main.switch()
+
+    main = getcurrent()
+    one, other = greenlet(handles), greenlet(main.switch)
+    one.switch()
+    other.switch()
+    try:
+        return _handled_by(one) is error and _handled_by(other) is None
+    except RuntimeError:
+        return False
+    finally:
+        one.switch()
+        other.switch()
 
 
 def _is(a: object, b: object) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from dpor.operations import WRITE, Location, Mode, Operation, OperationTable
+from dpor.runtime.standins.simple_queue import SimpleQueue
 from dpor.system import Trace
 
 
@@ -45,6 +46,15 @@ class Names:
             name = self._table.name_of(location)
             known = self._lasting[location] = location if self._is_fixed(name) else self._table.location(_kind(name))
         return known
+
+    def is_data(self, location: Location) -> bool:
+        """Is it the program's data, in contrast to a lock or the like? (A queue in C is both.)"""
+        name: Any = self._table.name_of(location)
+        if type(name) is not tuple:
+            return False
+        if name[0] == "any" and name[1] == "sync":
+            return bool(name[2] == SimpleQueue.__name__)
+        return name[0] not in ("sync", "module") or name[1] == SimpleQueue.__name__
 
     def operation(self, operation: Operation) -> Operation:
         """See `dpor.system.StatefulSystem.lasting`."""
@@ -87,4 +97,4 @@ class Names:
 def _kind(name: Any) -> Hashable:
     if type(name[0]) is int:
         return ("any", name[1])
-    return ("any", name[0], name[1] if name[0] == "sync" else "")
+    return ("any", *(name[:2] if name[0] == "sync" else ("object", "")))

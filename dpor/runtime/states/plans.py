@@ -19,6 +19,7 @@ from dpor.runtime import control, sharing
 from dpor.runtime.containers import generators
 from dpor.runtime.containers.kinds import Family, static
 from dpor.runtime.standins.locals import local
+from dpor.runtime.standins.logs import HandlerLock
 from dpor.runtime.standins.modules import StandIn
 from dpor.runtime.states.between import Reading
 from dpor.runtime.states.classes import Classes
@@ -169,7 +170,13 @@ class TypePlans:
 
     def _logger(self, heap: Heap, obj: Any) -> None:
         heap.out.append(("logger", obj.name, obj.level, obj.propagate, obj.disabled))
-        heap.refs((obj.parent, obj.handlers, obj.filters))
+        heap.refs((obj.parent, obj.filters))
+        for handler in obj.handlers:
+            if type(handler.lock) is HandlerLock:
+                heap.ref(handler)
+            else:  # the host's, which the program shares and has not made
+                self._constant(heap, handler)
+        heap.out.append(None)
 
 
 _OF_SYNC: Final = frozenset({"location", "state", "made_at"})
@@ -242,6 +249,7 @@ def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
         if where is None:
             raise CannotTell(f"the generator {obj.__qualname__} is being run out of sight")
         heap.out.append(("running", *where))
+        _handled(heap, obj)
         return
     layout = heap.layouts.of(frame.f_code)
     part, dead = Part(), list[Any]()
@@ -249,8 +257,16 @@ def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
     add_frame(Reading(frame, layout, place, address_of(frame)), part, dead)
     heap.part(part)
     heap.dead.extend(dead)
+    if layout.handles(place.index):
+        _handled(heap, obj)
     if layout.cleans_up(frame.f_lasti):
         heap.finalised = True
+
+
+def _handled(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
+    """The exception that the generator handles is what its traversal by the collector visits last."""
+    last = gc.get_referents(obj)[-1]
+    heap.ref(last if isinstance(last, BaseException) else None)
 
 
 def finalised_among(values: list[Any], heap: Heap) -> bool:

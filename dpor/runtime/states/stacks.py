@@ -120,6 +120,7 @@ class Layout:
         self._flow = Flow(code)
         self._live = liveness(code)
         self._depths = self._flow.depths()
+        self._handling = self._flow.handling()
         self._without = sum(1 << i for i, name in enumerate(self.names) if name in without)
         self._places: dict[int, Place] = {}
         names_ = [instruction.name for instruction in self._flow.instructions]
@@ -159,6 +160,10 @@ class Layout:
     def suspended(self, lasti: int) -> int:
         """The `f_lasti` that a suspended generator would have if it pointed, in all versions, to where it stopped."""
         return self._flow.offsets[self._flow.at(lasti) - _POINTS_BEHIND]
+
+    def handles(self, index: int) -> bool:
+        """Is an exception being handled at this instruction? The interpreter has it where the frame has not."""
+        return self._handling[index]
 
     def cleans_up(self, lasti: int) -> bool:
         """Would code of the program run if a generator that is suspended here were thrown away?"""

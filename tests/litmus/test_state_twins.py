@@ -1,0 +1,86 @@
+"""Python twins of the abstract programs have as many states as those: one for each, while main stands still."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpor.errors import FactWithdrawn
+from dpor.runtime.program import PythonSystem
+from dpor.system import STOP, Action, Trace
+from tests.litmus.test_oracle_counts import PROGRAMS
+from tests.programs.abstract_twins import NoTwin, source
+
+FEW = 150
+MANY = 6_000
+
+
+def twins() -> list[Any]:
+    """The programs that have a twin, and (the slow ones marked) not too many states."""
+    found = []
+    for program in PROGRAMS:
+        states = program["counts"]["states"]
+        if states > MANY or program["counts"]["errors"]:
+            continue
+        try:
+            text = source(program["spec"])
+        except NoTwin:
+            continue
+        marks = [pytest.mark.slow] if states > FEW else []
+        found.append(pytest.param(text, states, id=program["name"], marks=marks))
+    return found
+
+
+TWINS = twins()
+
+
+def test_most_programs_have_a_twin() -> None:
+    assert len(TWINS) == 90
+
+
+@pytest.mark.parametrize(("text", "expected"), TWINS)
+def test_a_twin_has_as_many_states(tmp_path: Path, text: str, expected: int) -> None:
+    path = tmp_path / "twin.py"
+    path.write_text(text)
+    system = PythonSystem(f"{path}::scenario")
+    while True:
+        try:
+            assert count_states(system) == expected
+            return
+        except FactWithdrawn:
+            pass
+
+
+def count_states(system: PythonSystem) -> int:
+    """How many states there are from when all threads are started, if main stands still from then on."""
+    seen: set[bytes] = set()
+    trace = Trace()
+    left: list[tuple[int, list[Action]]] = []  # where something is to be tried: the length of the trace, and what
+    forced: list[Action] = []
+
+    def choose(enabled: int) -> Action:
+        if forced:
+            return forced.pop()
+        if any(pending.operation.starts >= 0 for pending in system.pending()):
+            return 0
+        state = system.whole_state()
+        assert state is not None, dict(system.untold())
+        workers = [thread for thread in range(1, enabled.bit_length()) if enabled >> thread & 1]
+        if state in seen or not workers:
+            seen.add(state)
+            return STOP
+        seen.add(state)
+        left.append((len(trace), workers))
+        return workers.pop()
+
+    while True:
+        system.run(trace, choose)
+        while left and not left[-1][1]:
+            left.pop()
+        if not left:
+            return len(seen)
+        length, actions = left[-1]
+        trace.cut(length)
+        forced.append(actions.pop())
