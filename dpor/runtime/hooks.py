@@ -155,9 +155,12 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
     if control.multi:
         mark = table.get(id(obj))
         if mark is not control.current:  # the object may be shared
-            operation = mark.writes.get(name) if type(mark) is Record else None
-            if operation is not None:
-                control.access(operation)
+            if isinstance(mark, Record):
+                operation = mark.writes.get(name)
+                if operation is None:  # not made before: but where the thread stands must not depend on that
+                    operation = _write_operation(mark, obj, name)
+                if operation is not None:
+                    control.access(operation)
                 publish(value)
             elif _stand_before_write(obj, name):
                 publish(value)

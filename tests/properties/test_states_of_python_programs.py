@@ -17,7 +17,7 @@ from dpor.explorers.full import Full
 from dpor.operations import THREAD_MASK, UNKNOWN, Action
 from dpor.runtime.program import PythonSystem
 from dpor.system import STOP, Trace
-from tests.properties.python_programs import program
+from dpor.testing.python_programs import program
 
 CASES = sorted((Path(__file__).parent.parent / "cases").glob("*.py"))
 SEEDS = 20

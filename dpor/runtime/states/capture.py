@@ -25,6 +25,7 @@ from dpor.runtime import control, stdlib
 from dpor.runtime.loader import Loader
 from dpor.runtime.standins import copying, modules, state
 from dpor.runtime.standins.idents import numbering
+from dpor.runtime.standins.locals import _Here
 from dpor.runtime.standins.threads import _DummyThread
 from dpor.runtime.states.classes import Classes
 from dpor.runtime.states.frames import ATOMS, Layouts, Part, frames_of, read_thread
@@ -171,11 +172,14 @@ class Capture:
             heap.ref(thread.timed)
             heap.out.append(("deadline", thread.deadline if control.options.timeouts == "idle" else None))
         for key, value in thread.data.items():
-            if key in _COUNTED or type(value) is tuple:
-                continue  # told above; what a `threading.local` holds is told with it
-            if type(key) is not str and key not in _KEYS:
+            if key in _COUNTED:
+                continue
+            if type(key) is tuple and key[0] == "handler lock":
+                heap.out.append((key[0], self._names.location(key[1])))
+            elif type(key) is not str and key not in _KEYS:
                 raise CannotTell(f"a thread has something of its own ({key!r}) that is not known")
-            heap.out.append(("own", _KEYS.get(key, key)))
+            else:
+                heap.out.append(("own", _KEYS.get(key, key)))
             heap.ref(value)
         context = thread.greenlet.gr_context if thread.greenlet is not getcurrent() else contextvars.copy_context()
         if context:
@@ -239,7 +243,8 @@ class Capture:
 
 
 _ABSENT: Final = object()
-_COUNTED: Final = frozenset({"started", "numbered", "uuid1", "ids"})
+_COUNTED: Final = frozenset({"started", "numbered", "uuid1", "ids", _Here})
+"""What a thread has of its own that is told elsewhere."""
 _KEYS: Final[dict[Any, str]] = {random.Random: "random", _DummyThread: "dummy"}
 
 

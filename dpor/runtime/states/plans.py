@@ -18,7 +18,7 @@ from dpor.primitives.rules import BaseRule
 from dpor.runtime import control, sharing
 from dpor.runtime.containers import generators
 from dpor.runtime.containers.kinds import Family, static
-from dpor.runtime.standins.locals import local
+from dpor.runtime.standins.locals import _Here, local
 from dpor.runtime.standins.logs import HandlerLock
 from dpor.runtime.standins.modules import StandIn
 from dpor.runtime.states.between import Reading
@@ -147,11 +147,13 @@ class TypePlans:
         """`threading.local`: what each thread has in it."""
         self.class_of(heap, type(obj))
         heap.refs(object.__getattribute__(obj, "_local__arguments"))
+        dictionaries = object.__getattribute__(obj, "_local__dictionaries")
         for thread in control.threads:
-            entry = thread.data.get(id(obj)) if thread.bit else None
-            if entry is not None:
+            here = thread.data.get(_Here) if thread.bit else None
+            own = None if here is None else dictionaries.get(here)
+            if own is not None:
                 heap.out.append(("thread", thread.id))
-                heap.items(entry[1])
+                heap.items(own)
         heap.out.append(None)
 
     def _operation(self, heap: Heap, obj: Operation) -> None:
