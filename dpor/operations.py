@@ -225,6 +225,11 @@ class OperationTable:
             self._names.append(name)
         return number
 
+    @property
+    def size(self) -> int:
+        """How many locations there are: their numbers are those below."""
+        return len(self._names)
+
     def name_of(self, location: Location) -> Hashable:
         return self._names[location]
 

@@ -12,7 +12,11 @@ thread itself lets them. So what is planned at a state is a persistent set. Diff
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from dpor.explorers.search import threads_of
 from dpor.explorers.states import StatefulSearch
+from dpor.operations import ThreadId
 from dpor.system import StatefulSystem, Store, SyncChoices
 
 
@@ -26,8 +30,12 @@ class Original(StatefulSearch):
         self.sync_choices = sync_choices
 
     def first(self, enabled: int) -> int:
-        if self.trace.threads:
-            last = self.trace.threads[-1]
-            if enabled >> last & 1 and not self.system.is_choice(last, self.sync_choices):
-                return 1 << last
+        threads = self.trace.threads
+        if threads and enabled >> threads[-1] & 1:
+            candidates: Iterable[ThreadId] = threads[-1:]
+        else:  # it has ended or must wait, which is a choice in itself, unless only what threads share counts
+            candidates = threads_of(enabled) if self.sync_choices is SyncChoices.SHARED else ()
+        for thread in candidates:
+            if not self.system.is_choice(thread, self.sync_choices):
+                return 1 << thread
         return enabled

@@ -225,6 +225,12 @@ class Search:
         self.workers = Workers()
 
 
+def refuse_nesting() -> None:
+    """There is one run at a time."""
+    if current is not None:
+        raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
+
+
 def begin(
     search: Search, runtime_options: RuntimeOptions, trace: Trace, choose: Chooser, hears: Recorder | None
 ) -> None:
@@ -232,8 +238,6 @@ def begin(
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
     global _position, _replayed, _most, _still, _hub, _ending, _error, _numbers, _known, _atomic, _patience, _threads
     global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _clocks
-    if current is not None:
-        raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
     forget()
     multi = unwinding = timed_out = False
     withdrawn = None

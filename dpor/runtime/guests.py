@@ -23,6 +23,7 @@ from typing import Any, Final
 
 from dpor.errors import BadTarget
 from dpor.runtime.loader import Loader
+from dpor.runtime.stdlib import guest_module, unused
 
 _ATOMS: Final = frozenset({int, float, complex, bool, str, bytes, type(None), range, type(Ellipsis)})
 _CONTAINERS: Final[tuple[Any, ...]] = (dict, list, set)
@@ -72,7 +73,9 @@ class Guests:
             return self._made[id(value)]
         stand_in = stand_ins().get(id(value))
         if stand_in is not None:
-            return stand_in
+            module, found = stand_in
+            guest_module(module)  # it is in use from now on
+            return found
         if kind is types.FunctionType:
             return self.function(value) or value
         if isinstance(value, type):
@@ -91,9 +94,9 @@ class Guests:
             )
         if isinstance(value, (_thread.LockType, _thread.RLock)):
             real = threading.Lock if isinstance(value, _thread.LockType) else threading.RLock
-            return self._keep(value, stand_ins()[id(real)]())
+            return self._keep(value, stand_ins()[id(real)][1]())
         if isinstance(value, functools._lru_cache_wrapper):
-            decorate = stand_ins()[id(functools.lru_cache)](**value.cache_parameters())
+            decorate = stand_ins()[id(functools.lru_cache)][1](**value.cache_parameters())
             return self._keep(value, decorate(self.value(value.__wrapped__)))
         if kind.__module__ in _OF_HOST:
             raise BadTarget(
@@ -193,16 +196,15 @@ def _is_empty(cell: types.CellType) -> bool:
 
 
 @functools.cache
-def stand_ins() -> dict[int, Any]:
-    """From what the host imports to what the program imports, by identity."""
-    from dpor.runtime import stdlib
-
-    found: dict[int, Any] = {}
-    for name in ("threading", "queue", "concurrent.futures", "functools", "time", "random"):
-        host, guest = importlib.import_module(name), stdlib.guest_module(name)
-        if guest is not None:
-            found[id(host)] = guest
-            for key, value in vars(host).items():
-                if callable(value) and not key.startswith("__") and getattr(guest, key, value) is not value:
-                    found[id(value)] = getattr(guest, key)
+def stand_ins() -> dict[int, tuple[str, Any]]:
+    """From what the host imports to what the program imports, by identity, with the module's name."""
+    found: dict[int, tuple[str, Any]] = {}
+    with unused():
+        for name in ("threading", "queue", "concurrent.futures", "functools", "time", "random"):
+            host, guest = importlib.import_module(name), guest_module(name)
+            if guest is not None:
+                found[id(host)] = name, guest
+                for key, value in vars(host).items():
+                    if callable(value) and not key.startswith("__") and getattr(guest, key, value) is not value:
+                        found[id(value)] = name, getattr(guest, key)
     return found

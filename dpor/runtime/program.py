@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dpor.errors import BadSchedule, BadTarget, InternalError, Unfinished, UserError
-from dpor.operations import Location, Operation
+from dpor.operations import Location, Operation, ThreadId
 from dpor.outcome import Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
@@ -29,7 +29,7 @@ from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.states import Capture, key_of
 from dpor.runtime.target import Target, open_target
-from dpor.system import Chooser, Ending, Pending, Run, Trace
+from dpor.system import Chooser, Ending, Pending, Run, SyncChoices, Trace
 
 hooks.call, hooks.make_standin, hooks.family_of = builtins.call, containers.standin, family_of
 hooks.read_names, hooks.special_load, hooks.special_store = special.read_names, special.load, special.store
@@ -140,6 +140,7 @@ class PythonSystem:
         self, body: Callable[[], None], trace: Trace, choose: Chooser, recorder: control.Recorder | None
     ) -> tuple[Ending, list[Pending]]:
         """Carry out `body` as the main model thread, with all that the program is given and nothing left afterwards."""
+        control.refuse_nesting()
         control.is_guest_file = self._loader.is_guest_file
         with self._loader.importing(), self._sink.quiet():
             control.begin(self._search, self.options, trace, choose, recorder)
@@ -212,6 +213,9 @@ class PythonSystem:
 
     def sync_states(self) -> Mapping[Location, Any]:
         return self._capture.sync_states()
+
+    def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
+        return self._capture.is_choice(thread, sync_choices)
 
     def lasting(self, operation: Operation) -> Operation:
         return self._capture.lasting(operation)

@@ -43,7 +43,7 @@ ATOMIC: Final[frozenset[type]] = frozenset(
 """Types whose objects hold nothing of their own that can change (what a tuple or a function refers to may). Frames and
 tracebacks are among them: to find a thread's locals by way of an exception is beyond what programs do."""
 
-_CONTAINED: Final = frozenset({tuple, frozenset, types.FunctionType, types.MethodType, types.BuiltinFunctionType})
+CONTAINED: Final = frozenset({tuple, frozenset, types.FunctionType, types.MethodType, types.BuiltinFunctionType})
 """Of these, those through which other objects are reached."""
 
 
@@ -309,6 +309,11 @@ def publish(value: Any) -> None:
 _QUICK: Final = frozenset({int, float, bool, str, bytes, type(None), complex, range, type})
 
 
+def roots() -> Iterable[tuple[Hashable, Any]]:
+    """What every thread can reach (globals and class attributes of the program), named."""
+    return _roots()
+
+
 def publish_roots(front: Any) -> None:
     """A thread is about to start: what it is given, and what every thread can reach, is shared."""
     global _roots_published
@@ -364,12 +369,13 @@ def _publish(value: Any, root: Hashable = None) -> None:
                 fields = _exposed[key][1]
                 expose(obj, fields)
                 stack.extend(reversed(fields.values()))
-        children = _children(obj, kind)
-        children.reverse()
-        stack += children
+        found = children(obj, kind)
+        found.reverse()
+        stack += found
 
 
-def _children(obj: Any, kind: type) -> list[Any]:
+def children(obj: Any, kind: type) -> list[Any]:
+    """What the program can come to from an object of this type in one step, apart from classes and modules."""
     if kind is types.FunctionType:
         children = [*(obj.__closure__ or ()), *(obj.__defaults__ or ())]
         if ".call" in obj.__builtins__:  # by `exec`: its globals are no module's
@@ -458,7 +464,7 @@ _MOST_TYPES: Final = 5000
 def _way_of(kind: type) -> int:
     way = _ways.get(kind)
     if way is None:
-        if kind in _CONTAINED:
+        if kind in CONTAINED:
             way = _PASSED_THROUGH
         elif kind in ATOMIC or issubclass(kind, type):
             way = _NOTHING_IN_IT

@@ -6,7 +6,8 @@ Each is made when it is first imported, lives as long as the process, and begins
 from __future__ import annotations
 
 import queue as real_queue
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -46,6 +47,16 @@ def guest_module(name: str) -> ModuleType | None:
     if module is None:
         module = _made[name] = make()
     return module
+
+
+@contextmanager
+def unused() -> Iterator[None]:
+    """What is asked for inside is not for the program (yet)."""
+    before = set(_used)
+    try:
+        yield
+    finally:
+        _used.intersection_update(before)
 
 
 def begin_search() -> None:

@@ -20,13 +20,14 @@ from typing import Any, Final
 
 from greenlet import getcurrent
 
-from dpor.operations import READ, Location, Operation
+from dpor.operations import READ, Location, Operation, ThreadId
 from dpor.runtime import control, stdlib
 from dpor.runtime.loader import Loader
 from dpor.runtime.standins import copying, modules, state
 from dpor.runtime.standins.idents import numbering
 from dpor.runtime.standins.locals import _Here
 from dpor.runtime.standins.threads import _DummyThread
+from dpor.runtime.states.choices import is_choice
 from dpor.runtime.states.classes import Classes
 from dpor.runtime.states.frames import ATOMS, Layouts, Part, frames_of, read_thread
 from dpor.runtime.states.heap import Heap
@@ -34,7 +35,7 @@ from dpor.runtime.states.memory import why_not
 from dpor.runtime.states.naming import Names
 from dpor.runtime.states.plans import TypePlans, finalised_among
 from dpor.runtime.states.stacks import CannotTell
-from dpor.system import Pending
+from dpor.system import Pending, SyncChoices
 
 
 class Capture:
@@ -91,6 +92,10 @@ class Capture:
         states = {o.location: o.state for o in control.made if lasts(o.location)}
         states[control._process.location] = control._process.state
         return states
+
+    def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
+        """See `dpor.system.StatefulSystem.is_choice`."""
+        return is_choice(thread, sync_choices, self._layouts)
 
     def lasting(self, operation: Operation) -> Operation:
         """See `dpor.system.StatefulSystem.lasting`."""

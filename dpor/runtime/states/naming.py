@@ -1,9 +1,9 @@
 """Names of objects that do not depend on how the present state was reached.
 
 Locations are named by who made an object known and after how many events, which equivalent runs agree on and others do
-not. What the main thread made before it started another, or chose among alternatives, has the same name in all runs:
-such a name *lasts*, and is part of the state, since what a search knows of other states speaks of it. All other objects
-of a kind share one name, coarse but sound.
+not. What the main thread makes known before it does anything but start threads has the same name in all runs: such a
+name *lasts*, and is part of the state, since what a search knows of other states speaks of it. All other objects of a
+kind share one name, coarse but sound.
 """
 
 from __future__ import annotations
@@ -17,27 +17,30 @@ from dpor.system import Trace
 
 
 class Names:
-    """For one search. `fixed`: how many events the main thread has had when names begin to depend on the run; -1 as
-    long as that is not known."""
+    """For one search. `fixed`: how many events of the main thread are the same in every run, whatever others do: the
+    threads that it starts before it does anything else; -1 as long as that is not known."""
 
     def __init__(self, table: OperationTable) -> None:
         self._table = table
         self._fixed = -1
+        self._looked_at = -1
         self._lasting: dict[Location, Location] = {}
         self._operations: dict[Operation, Operation] = {}
 
     def look_at(self, trace: Trace) -> None:
         """Before the first question, and at every one until it has an effect."""
-        if self._fixed < 0:
-            for i, operation in enumerate(trace.operations):
-                if operation.starts >= 0 or operation.alternatives > 1:
-                    self._fixed = i
-                    self._lasting.clear()
-                    self._operations.clear()
-                    break
+        if self._fixed < 0 and len(trace) != self._looked_at:
+            self._looked_at = len(trace)
+            own = [o for thread, o in zip(trace.threads, trace.operations, strict=True) if thread == 0]
+            other = next((i for i, operation in enumerate(own) if operation.starts < 0), None)
+            if other is not None:
+                self._fixed = other
+                self._lasting.clear()
+                self._operations.clear()
 
     def lasts(self, location: Location) -> bool:
-        return self.location(location) == location
+        """A location of another search, of an object in a library that this program does not use, does not."""
+        return location < self._table.size and self.location(location) == location
 
     def location(self, location: Location) -> Location:
         """The location itself, or that which it shares with all others of its kind."""

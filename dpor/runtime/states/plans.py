@@ -8,7 +8,9 @@ that accounts for, and is refused.
 from __future__ import annotations
 
 import gc
+import io
 import logging
+import sys
 import types
 from collections.abc import Callable
 from typing import Any, Final
@@ -72,6 +74,7 @@ class TypePlans:
             type: self._class,
             types.GeneratorType: _generator,
             local: self._local,
+            io.TextIOWrapper: self._stream,
             control.GuestThread: lambda heap, obj: heap.out.append(("thread", obj.id)),
             sharing.Record: lambda heap, obj: heap.out.append(("record", heap.names.location(obj.number))),
             Operation: self._operation,
@@ -81,6 +84,14 @@ class TypePlans:
             logging.Logger: self._logger,
             logging.Manager: lambda heap, obj: heap.out.append(("loggers",)),
         }
+
+    def _stream(self, heap: Heap, obj: io.TextIOWrapper) -> None:
+        """What is printed is no part of the state; a file of the program's own is."""
+        for name in ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"):
+            if obj is getattr(sys, name):
+                heap.out.append(("stream", name))
+                return
+        raise CannotTell("a file is open")
 
     # ------------------------------------------------------------------ classes
 

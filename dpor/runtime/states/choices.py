@@ -1,0 +1,119 @@
+"""Where Java Pathfinder makes a choice: by what the thread is about to do, and who can reach it in the present state.
+
+A choice is made before every start, end, blocking join, wait, effective notify, acquisition of a lock that the thread
+does not hold, release that frees somebody, and access of an object that can be reached from another live thread: from
+its live variables and operands, and from what all threads can reach (globals, classes). Differs: accesses of elements
+count as those of fields do, and every operation that the list does not name is a choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from dpor.primitives.conditions import Notify
+from dpor.primitives.locks import AcquireAgain, Locked, Release, ReleaseAgain, Try, TryAgain
+from dpor.primitives.threads import End, Join, Start
+from dpor.runtime import control, sharing
+from dpor.runtime.states.between import Reading
+from dpor.runtime.states.frames import Layouts, Part, add_frame, frames_of, read_thread
+from dpor.runtime.states.memory import address_of
+from dpor.runtime.states.stacks import CannotTell
+from dpor.system import SyncChoices
+
+TRIES: Final = "tried locks"
+"""Fact: somebody looks whether a lock is held, so that a release which frees nobody matters, too."""
+
+
+def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts) -> bool:
+    """See `dpor.system.StatefulSystem.is_choice`."""
+    thread = control.threads[number]
+    others = [t for t in control.threads if t.bit and t.running and t is not thread]
+    for t in control.threads:
+        if t.pending is not None and isinstance(t.pending.rule, (Try, TryAgain, Locked)):
+            control.facts_add(TRIES, "whether a lock is held")
+    operation = thread.pending
+    if operation is None or not others:
+        return False
+    rule = operation.rule
+    if rule is None:
+        wanted = _objects(operation.accesses)
+        return wanted is None or _reached(wanted, others, layouts)
+    objects = frames_of(thread)[1]
+    if isinstance(rule, Join):
+        return False  # of a thread that has ended, since it is enabled
+    if isinstance(rule, (Release, ReleaseAgain)):
+        return TRIES in control.facts or any(objects[0] in frames_of(t)[1] for t in others if t.pending is not None)
+    if isinstance(rule, Notify):
+        return bool(objects[0].state)
+    if isinstance(rule, AcquireAgain):
+        owner = objects[0].state
+        return not (isinstance(owner, tuple) and owner[0] == number)
+    if sync_choices is SyncChoices.SHARED and isinstance(rule, (Start, End)):
+        return _shares(objects[0], thread, others, layouts)
+    return True
+
+
+def _shares(front: Any, thread: control.GuestThread, others: list[control.GuestThread], layouts: Layouts) -> bool:
+    """Can anything that the thread of this Thread object can reach be reached from another? It is the one that stands
+    before its end, or one that `thread` is about to start."""
+    wanted = _reach([front])
+    if thread.front is front:
+        wanted |= _reach(read_thread(thread, layouts)[0].objects)
+        return _reached(wanted, others, layouts)
+    return _reached(wanted, others, layouts) or not wanted.isdisjoint(_reach(_variables(thread, layouts)))
+
+
+def _variables(thread: control.GuestThread, layouts: Layouts) -> list[Any]:
+    """The objects in the live variables of the program's frames: not what it hands over just now."""
+    part, dead = Part(), []  # type: tuple[Part, list[Any]]
+    for frame in frames_of(thread)[0]:
+        if control.is_guest_file(frame.f_code.co_filename):
+            layout = layouts.of(frame.f_code)
+            add_frame(Reading(frame, layout, layout.place(frame.f_lasti), address_of(frame)), part, dead)
+    return part.objects
+
+
+def _objects(accesses: Iterable[tuple[int, Any]]) -> set[int] | None:
+    """The objects whose parts are accessed, by `id`; None if that cannot be told, or everybody reaches them."""
+    found = set()
+    for location, _ in accesses:
+        name: Any = control.operations.name_of(location)
+        if type(name) is not tuple or type(name[0]) is not int:
+            return None
+        owner: Any = control.operations.name_of(name[0])
+        record = sharing.record_named(owner)
+        if record is None or record.obj is None or owner[0] not in ("object", "root", "dict of"):
+            return None
+        found.add(id(record.obj))
+    return found
+
+
+def _reached(wanted: set[int], threads: Iterable[control.GuestThread], layouts: Layouts) -> bool:
+    """Can one of these objects, given by `id`, be reached from one of the threads, or by everybody?"""
+    roots: list[Any] = [value for _, value in sharing.roots()]
+    for thread in threads:
+        try:
+            roots += read_thread(thread, layouts)[0].objects
+        except CannotTell:
+            return True
+        roots.append(thread.front)
+    return not wanted.isdisjoint(_reach(roots))
+
+
+def _reach(roots: list[Any]) -> set[int]:
+    """The `id` of every object that can be reached and can change."""
+    seen: set[int] = set()
+    found: set[int] = set()
+    while roots:
+        obj = roots.pop()
+        key, kind = id(obj), type(obj)
+        if key in seen:
+            continue
+        seen.add(key)
+        if kind in sharing.CONTAINED:
+            roots.extend(sharing.children(obj, kind))
+        elif kind not in sharing.ATOMIC and not issubclass(kind, type):
+            found.add(key)
+            roots.extend(sharing.children(obj, kind))
+    return found
