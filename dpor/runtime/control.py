@@ -172,6 +172,8 @@ dirty = False
 """Has this run changed something that outlives it (a module's global, a class, a function)?"""
 facts: set[object] = set()
 """What runs of this search have shown and later runs rely on (see `dpor.runtime.sharing`)."""
+stateful = False
+"""Does this search ask for the state? Then it learns what states alone depend on, by `note`."""
 made: list[SyncObject] = []
 """All synchronisation objects of this run. Kept alive until it ends, as all that threads share is."""
 
@@ -826,6 +828,12 @@ def now() -> float:
     return me.time
 
 
+def look_at_clock() -> float:
+    """`now`, for the program."""
+    note(CLOCKS)
+    return now()
+
+
 def _set_time(me: GuestThread, time: float) -> None:
     me.time = time
     _advances.setdefault(me.id, []).append((me.events + 1, time))
@@ -916,6 +924,16 @@ def withdraw(fact: object, reason: str, *, at_once: bool = False) -> None:
         withdrawn = reason
     if at_once:
         _fail(FactWithdrawn(reason))
+
+
+CLOCKS = "the clock is looked at"
+IDENTITIES = "identities are looked at"
+
+
+def note(fact: object) -> None:
+    """Something happens that makes more of what was before part of the state; other searches need not know."""
+    if stateful and fact not in facts:
+        withdraw(fact, f"{fact}: that is part of the state")
 
 
 def facts_add(fact: object, what: str) -> None:

@@ -421,6 +421,7 @@ def shown(obj: Any) -> Any:
     if static(type(obj), "__repr__") is object.__repr__:
         number = sharing.run_number(obj)
         if number is not None and static(type(obj), "__str__") is object.__str__:
+            control.note(control.IDENTITIES)
             return Shown(obj, number)
     return obj
 

@@ -143,8 +143,8 @@ class PythonSystem:
         control.refuse_nesting()
         control.is_guest_file = self._loader.is_guest_file
         with self._loader.importing(), self._sink.quiet():
-            control.begin(self._search, self.options, trace, choose, recorder)
             self._capture.begin_run()
+            control.begin(self._search, self.options, trace, self._capture.watching(choose), recorder)
             try:
                 self._stdlib.reset()
                 return control.drive(body)

@@ -13,7 +13,7 @@ from dpor.system import STOP, Action, Trace
 from tests.litmus.test_oracle_counts import PROGRAMS
 from tests.programs.abstract_twins import NoTwin, source
 
-FEW = 150
+FEW = 100
 MANY = 6_000
 
 

@@ -174,6 +174,8 @@ UNEQUAL = {
     "what waits in a queue": "import queue\nx = queue.Queue()\nx.put(v)\ngate.acquire()\nreturn x",
     "what waits in a queue in C": "import queue\nx = queue.SimpleQueue()\nx.put(v)\ngate.acquire()\nreturn x",
     "what is a thread's own": "local.x = v\ngate.acquire()",
+    "what the clock shows": "import time\ntime.time()\nif v: time.sleep(1)\nv = 0\ngate.acquire()\nreturn time.time()",
+    "how shared objects are numbered": "kept.append([])\nx = id(kept) if v else 0\nx = 0\ngate.acquire()",
     "what is drawn next": "if v: random.random()\nv = 0\ngate.acquire()",
     "the generator of numbers": "x = random.Random(v)\ngate.acquire()\nreturn x",
     "the name of the next thread": "if v: threading.Thread(target=body)\nv = 0\ngate.acquire()",
@@ -192,6 +194,7 @@ UNEQUAL = {
 }
 
 EQUAL = {
+    "a clock that nobody looks at": "import time\nif v: time.sleep(1)\nv = 0\ngate.acquire()",
     "a dead variable": "x = v\ngate.acquire()",
     "a dead object": "x = [Box(v)]\ngate.acquire()",
     "a variable that is replaced": "x = v\ngate.acquire()\nx = 0\nreturn x",

@@ -22,6 +22,7 @@ def stable_id(obj: Any) -> int:
     if known is None:
         number = sharing.run_number(obj)
         if number is not None and not _is_common(obj):
+            control.note(control.IDENTITIES)
             answer = _SHARED + number * _SPACING
         else:
             mine = control.current.data["numbered"] = control.current.data.get("numbered", 0) + 1

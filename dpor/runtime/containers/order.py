@@ -12,7 +12,7 @@ import sys
 from collections.abc import Set
 from typing import Any, Final
 
-from dpor.runtime import sharing
+from dpor.runtime import control, sharing
 from dpor.runtime.containers.keys import Unknown, part_of
 from dpor.runtime.containers.kinds import static
 
@@ -40,6 +40,7 @@ def _is_fixed(element: Any) -> bool:
 def _place(element: Any) -> tuple[int, int, str]:
     number = sharing.run_number(element)
     if number is not None:
+        control.note(control.IDENTITIES)
         return (1, number, "")
     if isinstance(element, enum.Enum) or type(element) in sharing.ATOMIC:
         part = part_of(element)

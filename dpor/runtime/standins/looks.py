@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from dpor.runtime import control
 from dpor.runtime.control import SyncObject
 
 C = TypeVar("C", bound=type)
@@ -28,6 +29,7 @@ def presented_as(module: str) -> Callable[[C], C]:
 
 def address(obj: SyncObject) -> str:
     """What stands for `hex(id(obj))` in reprs."""
+    control.note(control.IDENTITIES)
     return hex(_FIRST_ADDRESS + 16 * obj.location)
 
 

@@ -27,15 +27,15 @@ def sleep(seconds: float, /) -> None:
 
 
 def time() -> float:
-    return EPOCH + control.now()
+    return EPOCH + control.look_at_clock()
 
 
 def monotonic() -> float:
-    return BOOT + control.now()
+    return BOOT + control.look_at_clock()
 
 
 def process_time() -> float:
-    return control.now()
+    return control.look_at_clock()
 
 
 def _in_nanoseconds(clock: Callable[[], float]) -> Callable[[], int]:

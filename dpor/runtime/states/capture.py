@@ -14,13 +14,13 @@ import contextvars
 import marshal
 import random
 import types
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from hashlib import blake2b
 from typing import Any, Final
 
 from greenlet import getcurrent
 
-from dpor.operations import READ, Location, Operation, ThreadId
+from dpor.operations import READ, THREAD_MASK, Action, Location, Operation, ThreadId
 from dpor.runtime import control, stdlib
 from dpor.runtime.loader import Loader
 from dpor.runtime.standins import copying, modules, state
@@ -29,13 +29,14 @@ from dpor.runtime.standins.locals import _Here
 from dpor.runtime.standins.threads import _DummyThread
 from dpor.runtime.states.choices import is_choice
 from dpor.runtime.states.classes import Classes
+from dpor.runtime.states.clocks import clocks
 from dpor.runtime.states.frames import ATOMS, Layouts, Part, frames_of, read_thread
 from dpor.runtime.states.heap import Heap
 from dpor.runtime.states.memory import why_not
 from dpor.runtime.states.naming import Names
 from dpor.runtime.states.plans import TypePlans, finalised_among
 from dpor.runtime.states.stacks import CannotTell
-from dpor.system import Pending, SyncChoices
+from dpor.system import STOP, Chooser, Pending, SyncChoices
 
 
 class Capture:
@@ -51,13 +52,35 @@ class Capture:
         self._layouts = Layouts(bottom)
         self._names = Names(search.operations)
         self._plans = TypePlans(Classes(self._layouts, self._guest_modules))
-        self._modules: Callable[[Heap], None] | None = None
+        self._stateful = False
+        self._watched = False
+        self._read: dict[ThreadId, tuple[Part, list[Any]]] = {}  # of the threads that have not moved since
 
     def begin_run(self) -> None:
+        control.stateful = self._stateful
+        self._read.clear()
+        self._watched = False
         self._plans.begin_run()
 
     def _guest_modules(self) -> dict[str, types.ModuleType]:
         return {name: guest.module for name, guest in self._loader.modules.items()}
+
+    def watching(self, choose: Chooser) -> Chooser:
+        """The chooser, so that what was read of a thread is let go when it moves: nothing of it is kept alive."""
+        if not self._stateful:
+            return choose
+        read = self._read
+
+        def watched(enabled: int) -> Action:
+            action = choose(enabled)
+            if action == STOP:
+                read.clear()
+            else:
+                read.pop(action & THREAD_MASK, None)
+            return action
+
+        self._watched = True
+        return watched
 
     # ------------------------------------------------------------------ what a search asks
 
@@ -115,6 +138,7 @@ class Capture:
     # ------------------------------------------------------------------ the state
 
     def _whole(self, returned: Hashable) -> bytes:
+        control.stateful = self._stateful = True
         self._names.look_at(control._trace)
         parts: list[tuple[control.GuestThread, Part]] = []
         dead: list[Any] = []
@@ -122,7 +146,12 @@ class Capture:
         for thread in control.threads:
             if not thread.bit or not thread.running:
                 continue
-            part, unused = read_thread(thread, self._layouts)
+            found = self._read.get(thread.id)
+            if found is None:
+                found = read_thread(thread, self._layouts)
+                if self._watched:
+                    self._read[thread.id] = found
+            part, unused = found
             parts.append((thread, part))
             dead += unused
             for frame, depth in part.generators.items():
@@ -150,6 +179,10 @@ class Capture:
                 heap.out.append((thread.id, thread.daemon, thread.ended))
         self._module_globals(heap)
         self._of_run(heap)
+        if control.CLOCKS in control.facts or control.options.timeouts == "idle":
+            heap.out.append(clocks())
+        if control.IDENTITIES in control.facts:  # then it counts how things to come will be numbered
+            heap.out.append([(thread.id, thread.events, thread.count) for thread in control.threads if thread.bit])
         self._failures(heap)
         heap.out.append("dead")
         heap.refs(dead)

@@ -48,9 +48,8 @@ def _deque(heap: Heap, obj: Any) -> None:
 
 def _dict(heap: Heap, obj: Any) -> None:
     heap.out.append(dict.__len__(obj))
-    for key, value in dict.items(obj):
-        heap.ref(key)
-        heap.ref(value)
+    heap.refs(dict.keys(obj))
+    heap.refs(dict.values(obj))
 
 
 def _ordered_dict(heap: Heap, obj: Any) -> None:

@@ -72,13 +72,22 @@ class Heap:
         self.out.append(number)
 
     def refs(self, values: Iterable[Any]) -> None:
+        """As `ref`, for each: the loop that a traversal spends its time in."""
+        out, numbers, objects = self.out, self._numbers, self._objects
         for value in values:
-            self.ref(value)
+            if type(value) in ATOMS:
+                out.append(value)
+                continue
+            number = numbers.get(id(value))
+            if number is None:
+                n = len(objects)
+                number = numbers[id(value)] = _REFERENCES[n] if n < 4096 else (n,)
+                objects.append(value)
+            out.append(number)
 
     def part(self, part: Part) -> None:
         self.out.append(part.shape)
-        for value in part.objects:
-            self.ref(value)
+        self.refs(part.objects)
 
     def has(self, obj: Any) -> bool:
         return id(obj) in self._numbers
@@ -94,11 +103,9 @@ class Heap:
         self.items(fields)
 
     def items(self, mapping: dict[Any, Any]) -> None:
-        out, ref = self.out, self.ref
-        out.append(len(mapping))
-        for key, value in mapping.items():
-            ref(key)
-            ref(value)
+        self.out.append(len(mapping))
+        self.refs(mapping)
+        self.refs(mapping.values())
 
     def finish(self) -> None:
         """Encode all objects that have been referred to, and those that these refer to."""
@@ -111,7 +118,7 @@ class Heap:
                 out.append(_OWNED - mark.id)
             else:
                 number = mark.number  # type: ignore[union-attr]
-                out.append(number if self.names.lasts(number) else _SHARED)
+                out.append(number if self.names.counts(number) else _SHARED)
             if ids and id(obj) in ids:
                 out.append((ids[id(obj)][0], "id"))
             kind = type(obj)

@@ -12,6 +12,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from dpor.operations import WRITE, Location, Mode, Operation, OperationTable
+from dpor.runtime import control
 from dpor.runtime.standins.simple_queue import SimpleQueue
 from dpor.system import Trace
 
@@ -41,6 +42,10 @@ class Names:
     def lasts(self, location: Location) -> bool:
         """A location of another search, of an object in a library that this program does not use, does not."""
         return location < self._table.size and self.location(location) == location
+
+    def counts(self, location: Location) -> bool:
+        """Is the name part of the state? Also one that does not last, if the program looks at identities."""
+        return control.IDENTITIES in control.facts or self.location(location) == location
 
     def location(self, location: Location) -> Location:
         """The location itself, or that which it shares with all others of its kind."""

@@ -7,11 +7,13 @@ that accounts for, and is refused.
 
 from __future__ import annotations
 
+import enum
 import gc
 import io
 import logging
 import sys
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -145,10 +147,10 @@ class TypePlans:
             assert fields is not None
             held = fields(obj)
             location = held.get("location")
-            heap.out.append(location if location is None or heap.names.lasts(location) else -1)
+            heap.out.append(location if location is None or heap.names.counts(location) else -1)
             heap.out.append(state_of(obj))
-            others = {name: value for name, value in held.items() if name not in _OF_SYNC}
-            heap.items(others)
+            if len(held) > len(_OF_SYNC):
+                heap.items({name: value for name, value in held.items() if name not in _OF_SYNC})
 
         return plan_of_sync if is_sync else plan
 
@@ -285,24 +287,58 @@ def _handled(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
 def finalised_among(values: list[Any], heap: Heap) -> bool:
     """Would anybody notice if these objects, and what only they refer to, ended? (Of dead variables.)"""
     seen: set[int] = set()
-    stack = list(values)
+    stack = values.copy()
     while stack:
         value = stack.pop()
-        if id(value) in seen or heap.has(value) or isinstance(value, (type, types.ModuleType)):
+        number = id(value)
+        if number in seen or heap.has(value):
             continue
-        seen.add(id(value))
+        seen.add(number)
         kind = type(value)
-        if not _is_harmless(kind):
+        ending = _endings.get(kind)
+        if ending is None:
+            ending = _ending_of(kind)
+        if ending is _Ending.NOTICED:
             return True
+        if ending is _Ending.SILENT:
+            continue
         if kind is types.GeneratorType:
             frame = value.gi_frame
             if frame is not None and heap.layouts.of(frame.f_code).cleans_up(frame.f_lasti):
                 return True
-        if kind is not types.FunctionType:
-            stack.extend(gc.get_referents(value))
+        if kind is types.FunctionType:
+            stack += (value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__)
         else:
-            stack.extend((value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__))
+            stack += gc.get_referents(value)
     return False
+
+
+class _Ending(enum.Enum):
+    """What follows when an object of a type ends: something that can be noticed; nothing; what it refers to ends."""
+
+    NOTICED = enum.auto()
+    SILENT = enum.auto()
+    REFERENTS = enum.auto()
+
+
+_endings: Final[dict[type, _Ending]] = {}
+
+
+def _ending_of(kind: type) -> _Ending:
+    if len(_endings) > 5000:  # classes made anew by every run are not kept for ever
+        _endings.clear()
+    if kind in _ENDS_SILENTLY or issubclass(kind, (type, types.ModuleType, *_OURS)):
+        ending = _Ending.SILENT
+    elif _is_harmless(kind):
+        ending = _Ending.REFERENTS
+    else:
+        ending = _Ending.NOTICED
+    _endings[kind] = ending
+    return ending
+
+
+_OURS: Final = (control.GuestThread, sharing.Record, Operation, BaseRule, Family)
+"""They live as long as the run, or the search."""
 
 
 def _is_harmless(kind: type) -> bool:
@@ -310,11 +346,12 @@ def _is_harmless(kind: type) -> bool:
     return (
         static(kind, "__del__") is None
         and kind is not types.FrameType
-        and (kind in EXACT or kind in _ENDS_SILENTLY or kind.__module__.startswith("dpor.") or _is_plain(kind))
+        and kind is not weakref.ReferenceType
+        and (kind in EXACT or kind is types.GeneratorType or kind.__module__.startswith("dpor.") or _is_plain(kind))
     )
 
 
-_ENDS_SILENTLY: Final = frozenset({int, float, str, bytes, bool, complex, type(None), types.GeneratorType})
+_ENDS_SILENTLY: Final = frozenset({int, float, str, bytes, bool, complex, type(None), types.CodeType})
 
 
 def _is_plain(kind: type) -> bool:
