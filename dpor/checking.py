@@ -140,7 +140,7 @@ class _ModelTarget:
         self.run, self.outcome_text, self.is_memory = system.run, system.outcome_text, system.is_memory
         self.state, self.pending, self.sync_states = system.state, system.pending, system.sync_states
         self.changes_data, self.livelock, self.lasting = system.changes_data, system.livelock, system.lasting
-        self.is_choice = system.is_choice
+        self.is_choice, self.untold = system.is_choice, system.untold
 
     def describe(self, trace: Trace) -> Explained:
         return Explained(
@@ -231,6 +231,7 @@ class _Results:
     seen: dict[object, _Seen] = attrs.field(factory=dict)
     failures: list[Failure] = attrs.field(factory=list)
     finished: bool = False
+    untold: Mapping[str, int] = attrs.field(factory=dict)
     terminates: bool | None = None
     cycle: tuple[Step, ...] = ()
 
@@ -283,7 +284,7 @@ class Session:
                 self._search(search, results)
                 self._explain(system, results)
                 if isinstance(search, StatefulSearch):
-                    _tell_cycle(system, search, results)
+                    _tell_states(system, search, results)
             except FactWithdrawn as fact:
                 self._restarts.append(fact.reason)
             else:
@@ -323,6 +324,7 @@ class Session:
             choices=counts.choices,
             states=counts.states if options.explorer in STATEFUL else None,
             matched=counts.matched if options.explorer in STATEFUL else None,
+            untold=dict(results.untold),
             terminates=results.terminates,
             cycle=results.cycle,
             outcomes=len({outcome for outcome, _ in results.results}),
@@ -479,9 +481,9 @@ class Session:
         )
 
 
-def _tell_cycle(system: Checkable, search: StatefulSearch, results: _Results) -> None:
-    """Does the program come to an end? Else the steps of a cycle."""
-    results.terminates = search.terminates
+def _tell_states(system: Checkable, search: StatefulSearch, results: _Results) -> None:
+    """What states could not be told; whether the program comes to an end, and if not, the steps of a cycle."""
+    results.untold, results.terminates = search.system.untold(), search.terminates
     if search.cycle is not None:
         way, once_round = search.cycle
         trace = Trace()

@@ -139,6 +139,10 @@ class StatefulSystem(System, Protocol):
         """The identity of the present state; None: it cannot be told, so this state equals no other."""
         ...
 
+    def untold(self) -> Mapping[str, int]:
+        """Why states could not be told so far, with how often."""
+        ...
+
     def pending(self) -> Sequence[Pending]:
         """The next operation of each live thread, enabled or not."""
         ...

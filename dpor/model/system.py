@@ -81,6 +81,10 @@ class AbstractSystem:
         """The whole state, the same tuple as the outcome where the program ends. See `dpor.system.StatefulSystem`."""
         return _outcome(self._present[0])
 
+    def untold(self) -> Mapping[str, int]:
+        """Every state can be told."""
+        return {}
+
     def failed(self) -> frozenset[str]:
         """The failures of the present run so far, by thread and condition: "T1:a==0"."""
         return frozenset(self._present[0].failures)
