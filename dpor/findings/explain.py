@@ -23,7 +23,7 @@ class ExplainingSystem(System, Protocol):
     """A system that can tell a run."""
 
     def describe(self, trace: Trace) -> Explained:
-        """Repeat the events of the trace, a complete run, and tell them."""
+        """Repeat the events of the trace and tell them."""
         ...
 
 

@@ -29,7 +29,7 @@ from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.states import Capture, key_of
 from dpor.runtime.target import Target, open_target
-from dpor.system import Chooser, Ending, Pending, Run, SyncChoices, Trace
+from dpor.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
 
 hooks.call, hooks.make_standin, hooks.family_of = builtins.call, containers.standin, family_of
 hooks.read_names, hooks.special_load, hooks.special_store = special.read_names, special.load, special.store
@@ -268,12 +268,12 @@ class PythonSystem:
     # ------------------------------------------------------------------ for reports
 
     def describe(self, trace: Trace) -> Explained:
-        """Repeat the trace, a complete run, and tell its events."""
+        """Repeat the trace and tell its events."""
         from dpor.runtime.recording import Recording
 
         recording = Recording(self._loader)
         self._sink.keep()
-        run = self._run(trace, _first_enabled, recording)
+        run = self._run(trace, lambda enabled: STOP, recording)
         return Explained(recording.steps(), self._sink.kept(), tuple(run.findings))
 
     def aloud(self) -> AbstractContextManager[None]:
