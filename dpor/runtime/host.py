@@ -26,7 +26,23 @@ class HostState:
         self._disable = manager.disable
         self._filters = list(warnings.filters)
         self._environment = dict(os.environ)
+        self._raw_environment = dict(vars(os.environ)["_data"])
         self._builtins = dict(vars(builtins))
+
+    def changed(self) -> list[Any]:
+        """What is not as it was: the environment, warning filters, and loggers that are other or new."""
+        found: list[Any] = []
+        if vars(os.environ)["_data"] != self._raw_environment:  # as it is kept: to decode all of it takes long
+            found.append(dict(os.environ))
+        if warnings.filters != self._filters:
+            found.append([repr(filter_) for filter_ in warnings.filters])
+        manager = logging.root.manager
+        if manager.disable != self._disable:
+            found.append(manager.disable)
+        for name, logger in (("", logging.root), *manager.loggerDict.items()):
+            if isinstance(logger, logging.Logger) and _fields(logger) != self._fields.get(name):
+                found.append(logger)
+        return found
 
     def restore(self) -> None:
         manager = logging.root.manager

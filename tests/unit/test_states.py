@@ -15,12 +15,15 @@ from dpor.runtime.program import PythonSystem
 from dpor.system import STOP, Trace
 
 HEAD = """
-import collections, itertools, random, threading, weakref
+import abc, collections, itertools, random, threading, weakref
 import dpor
 
 class Box:
     def __init__(self, value=None):
         self.value = value
+
+class Abstract(abc.ABC):
+    pass
 
 class Slots:
     __slots__ = ("a", "b")
@@ -182,6 +185,9 @@ UNEQUAL = {
     "a global": "kept.append(v)\ngate.acquire()",
     "a rebound global": "global new\nnew = v\ngate.acquire()",
     "an attribute of a class": "Box.extra = v\ngate.acquire()",
+    "the environment": "import os\nos.environ['DPOR_STATE'] = str(v)\ngate.acquire()",
+    "the level of a logger": "import logging\nlogging.getLogger('x').setLevel(v + 1)\ngate.acquire()",
+    "who is registered": "if v: Abstract.register(Box)\nv = 0\ngate.acquire()",
     "the owner in an operator": "return Adds(v) + 0",
     "the owner of a property": "return Adds(v).shown",
     "the number of loops around": "for x in range(3):\n    if v <= x: Waits()",

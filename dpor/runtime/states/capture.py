@@ -245,6 +245,8 @@ class Capture:
                 if not key.startswith(".") and first.get(key, _ABSENT) is not value:
                     heap.out.append(key)
                     heap.ref(value)
+        if self._loader.host is not None:
+            heap.refs(self._loader.host.changed())
         for copy in copying._copies:
             if copy.__name__.partition(".")[0] not in stdlib._used:
                 continue

@@ -7,6 +7,7 @@ themselves, is its name and those. Any other is an object of the heap like other
 
 from __future__ import annotations
 
+import abc
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -60,9 +61,11 @@ class Classes:
         guest = self._guest_modules().get(name[0])
         if guest is not None:
             self._of_run[kind] = None  # until it is known: a class may refer to itself
-            contents = self._contents(kind) if _find(guest, name[1]) is kind else None
+            contents = self._contents(kind) if _find(guest, name[1]) is kind and not _registered(kind) else None
             number = None if contents is None else self._intern((name, contents))
             self._of_run[kind] = number
+            if "_abc_impl" in kind.__dict__:  # others may be registered with it, which no attribute shows
+                del self._of_run[kind]
             return number
         for module in _host_modules(name[0]):
             if _find(module, name[1]) is kind:
@@ -125,6 +128,18 @@ class Classes:
         for name, value in kind.__dict__.items():
             if name not in _LEFT_OUT:
                 yield name, value
+        registered = _registered(kind)
+        if registered:
+            yield "_abc_impl", registered
+
+
+def _registered(kind: type) -> tuple[type, ...]:
+    """The classes that are registered with an abstract one."""
+    if "_abc_impl" not in kind.__dict__:
+        return ()
+    references = vars(abc)["_get_dump"](kind)[0]
+    classes = [found for found in (reference() for reference in references) if found is not None]
+    return tuple(sorted(classes, key=lambda found: (found.__module__, found.__qualname__)))
 
 
 def _find(module: types.ModuleType, qualname: str) -> Any:
