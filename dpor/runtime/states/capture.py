@@ -51,7 +51,7 @@ class Capture:
         self._loader = loader
         self._layouts = Layouts(bottom)
         self._names = Names(search.operations)
-        self._plans = TypePlans(Classes(self._layouts, self._guest_modules))
+        self._plans = TypePlans(Classes(self._layouts, self._guest_modules, lambda: loader.is_constant))
         self._stateful = False
         self._watched = False
         self._read: dict[ThreadId, tuple[Part, list[Any]]] = {}  # of the threads that have not moved since
@@ -149,6 +149,7 @@ class Capture:
             found = self._read.get(thread.id)
             if found is None:
                 found = read_thread(thread, self._layouts)
+                self._about(thread, found[0])
                 if self._watched:
                     self._read[thread.id] = found
             part, unused = found
@@ -171,8 +172,7 @@ class Capture:
     ) -> Heap:
         heap = Heap(self._plans, self._layouts, self._names, running)
         heap.out.append((control.multi, control.timed_out, returned, len(parts)))
-        for thread, part in parts:
-            self._thread(heap, thread)
+        for _, part in parts:
             heap.part(part)
         for thread in control.threads:
             if thread.bit and not thread.running:
@@ -189,44 +189,44 @@ class Capture:
         heap.finish()
         return heap
 
-    def _thread(self, heap: Heap, thread: control.GuestThread) -> None:
+    def _about(self, thread: control.GuestThread, part: Part) -> None:
         """What is known of the thread apart from its frames."""
         operation = thread.pending
-        heap.out.append(
+        part.shape.append(
             (
                 thread.id,
                 thread.name,
                 thread.daemon,
                 thread.ended,
                 control._yielding & thread.bit,
-                None if operation is None else self._plans.operation(heap, operation),
+                None if operation is None else self._plans.operation(self._names, operation),
                 thread.data.get("started", 0),
                 thread.data.get("numbered", 0),
                 thread.data.get("uuid1", 0),
             )
         )
-        heap.ref(thread.front)
+        part.add(thread.front)
         if thread.timed is not None:
-            heap.ref(thread.timed)
-            heap.out.append(("deadline", thread.deadline if control.options.timeouts == "idle" else None))
+            part.add(thread.timed)
+            part.shape.append(("deadline", thread.deadline if control.options.timeouts == "idle" else None))
         for key, value in thread.data.items():
             if key in _COUNTED:
                 continue
             if type(key) is tuple and key[0] == "handler lock":
-                heap.out.append((key[0], self._names.location(key[1])))
+                part.shape.append((key[0], self._names.location(key[1])))
             elif type(key) is not str and key not in _KEYS:
                 raise CannotTell(f"a thread has something of its own ({key!r}) that is not known")
             else:
-                heap.out.append(("own", _KEYS.get(key, key)))
-            heap.ref(value)
+                part.shape.append(("own", _KEYS.get(key, key)))
+            part.add(value)
         context = thread.greenlet.gr_context if thread.greenlet is not getcurrent() else contextvars.copy_context()
         if context:
             variables = sorted(context.items(), key=lambda item: item[0].name)
             if len({variable.name for variable, _ in variables}) < len(variables):
                 raise CannotTell("two context variables of one name")
             for variable, value in variables:
-                heap.out.append(("context", variable.name))
-                heap.ref(value)
+                part.shape.append(("context", variable.name))
+                part.add(value)
 
     # ------------------------------------------------------------------ what all threads can reach
 

@@ -31,9 +31,18 @@ _ACCESSORS: Final = (
 
 
 class Classes:
-    """The classes met in one search. `guest_modules`: the program's, by name."""
+    """The classes met in one search.
 
-    def __init__(self, layouts: Layouts, guest_modules: Callable[[], dict[str, types.ModuleType]]) -> None:
+    guest_modules   the program's, by name;  are_constant: are they the same objects in all runs that change nothing?
+    """
+
+    def __init__(
+        self,
+        layouts: Layouts,
+        guest_modules: Callable[[], dict[str, types.ModuleType]],
+        are_constant: Callable[[], bool],
+    ) -> None:
+        self._are_constant = are_constant
         self._layouts = layouts
         self._guest_modules = guest_modules
         self._numbers: dict[Any, int] = {}
@@ -42,7 +51,12 @@ class Classes:
         self._of_run: dict[type, int | None] = {}
 
     def begin_run(self) -> None:
-        self._of_run.clear()
+        if control.dirty or not self._are_constant():
+            self._of_run.clear()
+
+    def lasts(self, kind: type) -> bool:
+        """Is the class there in all runs?"""
+        return self.number(kind) is not None and (kind in self._host or self._are_constant())
 
     def number(self, kind: type) -> int | None:
         """The number of the class; None if it is an object of the heap."""

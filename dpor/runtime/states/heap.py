@@ -33,7 +33,6 @@ class Plans(Protocol):
 
 _REFERENCES: Final = [(n,) for n in range(4096)]
 _NO_MARK: Final = -1
-_SHARED: Final = -2
 _OWNED: Final = -3
 
 
@@ -110,6 +109,7 @@ class Heap:
     def finish(self) -> None:
         """Encode all objects that have been referred to, and those that these refer to."""
         out, plans, table, ids = self.out, self.plans, sharing.table, self._ids
+        known = self.names.known
         for obj in self._objects:
             mark = table.get(id(obj))
             if mark is None:
@@ -118,7 +118,8 @@ class Heap:
                 out.append(_OWNED - mark.id)
             else:
                 number = mark.number  # type: ignore[union-attr]
-                out.append(number if self.names.counts(number) else _SHARED)
+                shown = known.get(number)
+                out.append(self.names.shown(number) if shown is None else shown)
             if ids and id(obj) in ids:
                 out.append((ids[id(obj)][0], "id"))
             kind = type(obj)

@@ -9,12 +9,15 @@ kind share one name, coarse but sound.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Final
 
 from dpor.operations import WRITE, Location, Mode, Operation, OperationTable
 from dpor.runtime import control
 from dpor.runtime.standins.simple_queue import SimpleQueue
 from dpor.system import Trace
+
+HIDDEN: Final = -2
+"""In place of a name that is no part of the state."""
 
 
 class Names:
@@ -25,6 +28,7 @@ class Names:
         self._table = table
         self._fixed = -1
         self._looked_at = -1
+        self.known: dict[Location, Location] = {}
         self._lasting: dict[Location, Location] = {}
         self._operations: dict[Operation, Operation] = {}
 
@@ -36,6 +40,7 @@ class Names:
             other = next((i for i, operation in enumerate(own) if operation.starts < 0), None)
             if other is not None:
                 self._fixed = other
+                self.known.clear()
                 self._lasting.clear()
                 self._operations.clear()
 
@@ -43,9 +48,11 @@ class Names:
         """A location of another search, of an object in a library that this program does not use, does not."""
         return location < self._table.size and self.location(location) == location
 
-    def counts(self, location: Location) -> bool:
-        """Is the name part of the state? Also one that does not last, if the program looks at identities."""
-        return control.IDENTITIES in control.facts or self.location(location) == location
+    def shown(self, location: Location) -> Location:
+        """What of the name is part of the state: a name that lasts, or any if the program looks at identities."""
+        counts = control.IDENTITIES in control.facts or self.lasts(location)
+        answer = self.known[location] = location if counts else HIDDEN
+        return answer
 
     def location(self, location: Location) -> Location:
         """The location itself, or that which it shares with all others of its kind."""

@@ -31,6 +31,7 @@ from dpor.runtime.states.contents import EXACT, SUBCLASSED, Content, exception
 from dpor.runtime.states.frames import UNBOUND, Part, add_frame
 from dpor.runtime.states.heap import Heap, Plan
 from dpor.runtime.states.memory import address_of
+from dpor.runtime.states.naming import Names
 from dpor.runtime.states.stacks import CannotTell
 
 _MANAGED_DICT: Final = 1 << 4
@@ -57,7 +58,7 @@ class TypePlans:
 
     def make(self, kind: type) -> Plan:
         plan = self._known[kind] = self._made(kind)
-        if kind not in EXACT:
+        if kind not in EXACT and not self.classes.lasts(kind):
             self._of_run.append(kind)
         return plan
 
@@ -147,7 +148,7 @@ class TypePlans:
             assert fields is not None
             held = fields(obj)
             location = held.get("location")
-            heap.out.append(location if location is None or heap.names.counts(location) else -1)
+            heap.out.append(None if location is None else heap.names.shown(location))
             heap.out.append(state_of(obj))
             if len(held) > len(_OF_SYNC):
                 heap.items({name: value for name, value in held.items() if name not in _OF_SYNC})
@@ -180,8 +181,9 @@ class TypePlans:
         """A number for an object that is kept for ever."""
         return (self._constants.setdefault(id(obj), (len(self._constants), obj))[0],)
 
-    def operation(self, heap: Heap, operation: Operation) -> int:
-        return self._number(heap.names.operation(operation))[0]
+    def operation(self, names: Names, operation: Operation) -> int:
+        """The number of the operation, under names that last."""
+        return self._number(names.operation(operation))[0]
 
     def _logger(self, heap: Heap, obj: Any) -> None:
         heap.out.append(("logger", obj.name, obj.level, obj.propagate, obj.disabled))
