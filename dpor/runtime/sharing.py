@@ -392,10 +392,9 @@ def children(obj: Any, kind: type) -> list[Any]:
         return sorted(gc.get_referents(obj), key=_stable)
     if issubclass(kind, weakref.ReferenceType):
         return [*gc.get_referents(obj), obj()]
-    fields = fields_of(kind)
-    if fields is None:
+    own = fields(obj, kind)
+    if own is None:
         return gc.get_referents(obj)
-    own = fields(obj)
     # Whether the dict is among what the object refers to depends on whether anybody has looked at it before.
     others = [child for child in gc.get_referents(obj) if child is not own and child is not kind]
     if others:
@@ -421,6 +420,19 @@ def fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
         found = next((own for base in kind.__mro__ if type(own := base.__dict__.get("__dict__")) in _GETTERS), None)
     getter = _fields[kind] = None if found is None else found.__get__
     return getter
+
+
+def fields(obj: Any, kind: type) -> dict[str, Any] | None:
+    """The `__dict__` of an object of this type, or None."""
+    getter = fields_of(kind)
+    if getter is None:
+        return None
+    try:
+        return getter(obj)
+    except TypeError:  # the class has other bases now
+        del _fields[kind]
+        getter = fields_of(kind)
+        return None if getter is None else getter(obj)
 
 
 _GETTERS: Final = (types.GetSetDescriptorType, types.MemberDescriptorType)

@@ -23,15 +23,16 @@ _OBJECT_HASH: Final = object.__dict__["__hash__"]
 
 def stable_order(elements: Set[Any]) -> list[Any] | None:
     """The elements in an order that all runs agree on; None if the set's own order is such."""
-    if len(elements) < 2 or _FIXED.issuperset(map(type, elements)) or all(map(_is_fixed, elements)):
+    if len(elements) < 2 or _FIXED.issuperset(map(type, elements)) or all(map(is_fixed, elements)):
         return None
     return sorted(elements, key=_place)
 
 
-def _is_fixed(element: Any) -> bool:
+def is_fixed(element: Any) -> bool:
+    """Is its hash the same in every run?"""
     kind = type(element)
     if kind is tuple or kind is frozenset:
-        return all(map(_is_fixed, element))
+        return all(map(is_fixed, element))
     if element is None:
         return _NONE_IS_FIXED
     return kind in _FIXED or static(kind, "__hash__") is not _OBJECT_HASH

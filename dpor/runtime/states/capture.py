@@ -112,7 +112,7 @@ class Capture:
         """See `dpor.system.StatefulSystem.sync_states`: of those whose names last."""
         self._names.look_at(control._trace)
         lasts = self._names.lasts
-        states = {o.location: o.state for o in control.made if lasts(o.location)}
+        states = {o.location: o.state for o in control.made if lasts(o.location) and hasattr(o, "state")}
         states[control._process.location] = control._process.state
         return states
 

@@ -21,8 +21,9 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Final
 
-from dpor.runtime.containers.order import stable_order
-from dpor.runtime.states.frames import UNBOUND
+from dpor.runtime import sharing
+from dpor.runtime.containers.order import is_fixed
+from dpor.runtime.states.frames import ATOMS, UNBOUND
 from dpor.runtime.states.heap import Heap
 from dpor.runtime.states.stacks import CannotTell
 
@@ -73,12 +74,25 @@ def _set(heap: Heap, obj: Any) -> None:
     """In the order in which the program sees it; where that is the table's, with all that later orders depend on."""
     kind = set if isinstance(obj, set) else frozenset
     elements = list(kind.__iter__(obj))
-    order = stable_order(elements)  # type: ignore[arg-type]
-    if order is None:
+    if all(map(is_fixed, elements)):
         heap.out.append(_table(obj, elements))
-    else:
-        heap.out.append(len(elements))
-    heap.refs(elements if order is None else order)
+        heap.refs(elements)
+        return
+    heap.out.append(len(elements))
+    places = [_place(heap, element) for element in elements]
+    if len(set(places)) < len(places):
+        raise CannotTell("a set of objects that nothing tells apart but their addresses")
+    heap.refs([element for _, element in sorted(zip(places, elements, strict=True), key=lambda pair: pair[0])])
+
+
+def _place(heap: Heap, element: Any) -> tuple[int, int, str]:
+    """Where the element comes among those whose hashes are addresses."""
+    met, number = heap.number_of(element), sharing.run_number(element)
+    if met is not None:
+        return (0, met, "")
+    if number is not None and heap.names.shown(number) == number:
+        return (1, number, "")
+    return (2, 0, repr(element) if type(element) in ATOMS else type(element).__qualname__)
 
 
 def _table(obj: Any, elements: list[Any]) -> tuple[int, ...]:
@@ -159,7 +173,13 @@ def _dict_iterator(heap: Heap, obj: Any) -> None:
     """`dictiterobject`, and `setiterobject`: after the head the container, its length when the iterator was made, the
     place in the table."""
     container = next((r for r in gc.get_referents(obj) if isinstance(r, (dict, set, frozenset))), None)
-    heap.out.append((_word(id(obj) + 24).value, _word(id(obj) + 32).value, operator.length_hint(obj)))
+    kind: Any = type(obj)
+    place = _word(id(obj) + 32).value
+    if isinstance(container, (set, frozenset)) and not all(map(is_fixed, container)):
+        if len(container) > 1:
+            raise CannotTell("an iterator over a set whose order follows addresses")
+        place = 0  # the hint says whether it is before or behind the only element
+    heap.out.append((_word(id(obj) + 24).value, place, kind.__length_hint__(obj)))
     heap.ref(container)
 
 

@@ -176,7 +176,7 @@ def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
     shape = part.shape
     shape.append((layout.number, place.index))
     slots = slots_at(reading.address, place.base)
-    if len(place.live) < layout.slots:
+    if len(place.live) < layout.slots and not layout.is_ours:  # ours are about to return
         for slot in place.dead:
             try:
                 value = slots[slot]

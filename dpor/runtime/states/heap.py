@@ -88,6 +88,11 @@ class Heap:
         self.out.append(part.shape)
         self.refs(part.objects)
 
+    def number_of(self, obj: Any) -> int | None:
+        """The number of an object that has been met."""
+        found = self._numbers.get(id(obj))
+        return None if found is None else found[0]
+
     def has(self, obj: Any) -> bool:
         return id(obj) in self._numbers
 

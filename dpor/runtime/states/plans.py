@@ -122,7 +122,7 @@ class TypePlans:
 
     def _of_python(self, kind: type) -> Plan:
         content, slots = _layout(kind)
-        fields = _fields_of(kind)
+        has_fields, fields = _has_fields(kind), sharing.fields
         class_of = self.class_of
         is_sync = issubclass(kind, control.SyncObject)
         finalised = static(kind, "__del__") is not None
@@ -138,15 +138,17 @@ class TypePlans:
                     heap.ref(slot(obj))
                 except AttributeError:
                     heap.out.append(UNBOUND)
-            if fields is not None:
-                heap.dict_of(obj, fields(obj))
+            if has_fields:
+                held = fields(obj, kind)
+                assert held is not None
+                heap.dict_of(obj, held)
 
         def plan_of_sync(heap: Heap, obj: Any) -> None:
             class_of(heap, kind)
             if finalised:
                 heap.finalised = True
-            assert fields is not None
-            held = fields(obj)
+            held = fields(obj, kind)
+            assert held is not None
             location = held.get("location")
             heap.out.append(None if location is None else heap.names.shown(location))
             heap.out.append(state_of(obj))
@@ -201,7 +203,7 @@ _OF_SYNC: Final = frozenset({"location", "state", "made_at"})
 
 def state_of(obj: control.SyncObject) -> Any:
     """The state of a synchronisation object as something that `marshal` knows, the same for equal states."""
-    state = obj.state
+    state = getattr(obj, "state", None)  # what only gives something a location has none
     return ("set", *sorted(state)) if isinstance(state, frozenset) else (state,)
 
 
@@ -246,11 +248,11 @@ def _added(kind: type, base: type, slots: int) -> int:
     return words * _WORD
 
 
-def _fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
-    fields = sharing.fields_of(kind)
-    if fields is None and kind.__dictoffset__:
+def _has_fields(kind: type) -> bool:
+    """Have its objects a `__dict__`? Raises `CannotTell` where that is hidden."""
+    if sharing.fields_of(kind) is None and kind.__dictoffset__:
         raise CannotTell(f"the attributes of {kind.__module__}.{kind.__qualname__} objects are hidden")
-    return fields
+    return kind.__dictoffset__ != 0
 
 
 def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:

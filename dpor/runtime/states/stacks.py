@@ -8,6 +8,7 @@ theirs until the call is over, in all versions of Python that are known (3.11 to
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import cache
 from types import CodeType
@@ -104,11 +105,15 @@ class Place:
         self.top = top
 
 
+_OURS: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
 class Layout:
     """The frames of one code object.
 
     number   of the code, in order of first sight
     slots    how many variables, cells and free variables there are
+    is_ours  does it belong to the runtime?
     start    the offset at which a generator waits to be started
     """
 
@@ -117,6 +122,7 @@ class Layout:
         self.number = number
         self.names = names(code)
         self.slots = len(self.names)
+        self.is_ours = code.co_filename.startswith(_OURS)
         self._flow = Flow(code)
         self._live = liveness(code)
         self._depths = self._flow.depths()
