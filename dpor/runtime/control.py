@@ -761,6 +761,8 @@ def spawn(front: Any, body: Callable[[], None]) -> None:
         withdraw(
             DAEMONS, "a daemon thread is started: from now on the end of the program is an operation", at_once=True
         )
+    if not multi:
+        _note_modules()
     before_spawn(front)
     limits.update(_latent)
     multi = True
@@ -778,6 +780,21 @@ def spawn(front: Any, body: Callable[[], None]) -> None:
     current = me
     if unwinding:
         raise GuestExit
+
+
+STARTS = "starts threads"
+"""The fact that a module, which is named, starts a thread when it is imported, and may bind its globals after that."""
+
+
+def _note_modules() -> None:
+    """A thread is started by these modules of the program, whose import is not over."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and is_guest_file(frame.f_code.co_filename):
+            fact = (STARTS, frame.f_globals.get("__name__"))
+            if fact not in facts:
+                withdraw(fact, f"the import of {fact[1]} starts a thread: its globals are written while others run")
+        frame = frame.f_back
 
 
 class _AbsentThread(GuestThread):

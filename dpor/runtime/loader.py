@@ -71,6 +71,7 @@ class Loader:
         self.sources: dict[str, str] = {}
         self.visible_globals: dict[str, frozenset[str]] = {}
         self.numbers = False  # hook also operators with a number that is written out
+        self.starting: frozenset[str] = frozenset()  # modules that start threads when they are imported
         self._shadowed: dict[str, types.ModuleType] = {}
         self._host_modules: list[str] = []
         self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
@@ -267,7 +268,13 @@ class Loader:
 
     def _prepare(self, name: str, guest: GuestModule) -> None:
         visible = self.visible_globals.get(name, frozenset())
-        guest.code = instrument(guest.source, guest.path, visible_globals=visible, numbers=self.numbers)
+        guest.code = instrument(
+            guest.source,
+            guest.path,
+            visible_globals=visible,
+            numbers=self.numbers,
+            starts_threads=name in self.starting,
+        )
         guest.module.__dict__.update(self._hooks(name), __builtins__=self._builtins)
         guest.first = dict(guest.module.__dict__)
 
@@ -350,14 +357,17 @@ class _InstrumentingLoader(importlib.abc.Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         modules = self._loader.modules
         guest = modules.get(self._name)
-        if guest is None or guest.module is not module:
+        first = guest is None or guest.module is not module
+        if first:
             guest = self._loader.compile(self._name, self._path, module)
             modules[self._name] = guest
+        assert guest is not None
         assert guest.code is not None
         try:
             exec(guest.code, module.__dict__)
         except BaseException:
-            modules.pop(self._name, None)
+            if first:  # else a run ended in the middle of it, and the next one imports it again
+                modules.pop(self._name, None)
             raise
 
 

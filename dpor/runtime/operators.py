@@ -24,7 +24,7 @@ from dpor.runtime.containers.keys import FOREIGN, part_of
 from dpor.runtime.containers.kinds import families, family_of, is_immutable, is_program, static
 from dpor.runtime.containers.lists import reads_item, writes_item
 from dpor.runtime.containers.order import stable_order
-from dpor.runtime.containers.reach import EQUAL, SHOW, reads, views
+from dpor.runtime.containers.reach import EQUAL, SHOW, reads, views, writes
 from dpor.runtime.containers.taking import (
     CHAINS,
     is_c_iterator,
@@ -153,6 +153,8 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
                     elements.extend(set.__iter__(operand))
         elif kind in views:
             take_view(operand, touched)
+        elif sharing.computes_in_c(kind):
+            writes((operand,), touched)
         elif kind is not tuple:
             found = static(kind, name)
             if operand is a and isinstance(found, types.FunctionType) and not is_program(found):
@@ -219,12 +221,14 @@ def _inplace(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
     new = f"__{name[3:-2]}__"
 
     def hook(a: Any, b: Any) -> Any:
-        if control.multi and type(a) not in SCALARS:
+        if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
             family = family_of(type(a))
             if family is not None and name in family.entries:
                 return _perform(a, sharing.record_of(a), name, plain, b)
             if family is not None or type(a) in views or type(a) is tuple or type(a) is frozenset:
                 return _both(new, plain, a, b)
+            if sharing.computes_in_c(type(a)) or sharing.computes_in_c(type(b)):
+                return unknown(Call(a, sharing.record_of(a), name, plain, (b,)))
         return plain(a, b)
 
     return hook

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
 
-from dpor.errors import BadSchedule, BadTarget, InternalError, Unfinished, UserError
+from dpor.errors import BadSchedule, BadTarget, FactWithdrawn, InternalError, Unfinished, UserError
 from dpor.operations import Location, Operation, ThreadId
 from dpor.outcome import Finding, Kind
 from dpor.primitives.threads import End
@@ -67,11 +67,16 @@ class PythonSystem:
         self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
         self._target: Target | None = None
         self._given = target
-        self._facts_used = frozenset(self._search.facts)
+        self._know_facts()
         self._runs = 0
         self._returned: Hashable = None
         self._sink = _Sink()
-        self._load()
+        while True:
+            try:
+                self._load()
+                break
+            except FactWithdrawn:  # by threads that a module starts when it is imported
+                self._renew_facts()
         for package in instrument:
             if not self._loader.exists(package):
                 raise UserError(f"--instrument {package}: there is no such package")
@@ -160,16 +165,23 @@ class PythonSystem:
         """Facts that the last run showed change what is hooked: begin again with them."""
         if self._search.facts == self._facts_used:
             return
+        self._know_facts()
+        self._loader.renew()
+        self._begin_search()
+        control.dirty = True
+
+    def _know_facts(self) -> None:
+        """What is hooked follows from the facts."""
         self._facts_used = frozenset(self._search.facts)
         visible: dict[str, set[str]] = {}
         for fact in self._facts_used:
             if isinstance(fact, tuple) and fact[0] == "global":
                 visible.setdefault(fact[1], set()).add(fact[2])
         self._loader.visible_globals = {name: frozenset(names) for name, names in visible.items()}
-        self._loader.numbers = hooks.RULES in self._search.facts
-        self._loader.renew()
-        self._begin_search()
-        control.dirty = True
+        self._loader.starting = frozenset(
+            fact[1] for fact in self._facts_used if isinstance(fact, tuple) and fact[0] == control.STARTS
+        )
+        self._loader.numbers = not self._facts_used.isdisjoint((hooks.RULES, sharing.ARITHMETIC))
 
     def _main(self) -> None:
         """What the main model thread does."""

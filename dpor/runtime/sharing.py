@@ -185,8 +185,7 @@ def _first_touch(obj: Any) -> Record | None:
         return None
     if _any_coarse and _type_key(kind) in control.facts:
         return _coarse(obj)
-    if _is_finalised(kind):
-        control.limit(DEATHS)
+    _look_at(kind)
     number = id(obj)
     table[number] = control.current
     if kind is types.GeneratorType:  # what it has to do in the end, it does when it dies
@@ -227,8 +226,7 @@ def _put(obj: Any, name: Hashable) -> Record:
     _used.append(record)
     table[id(obj)] = record
     _kept.append(obj)
-    if _is_finalised(type(obj)):
-        control.limit(DEATHS)
+    _look_at(type(obj))
     return record
 
 
@@ -363,8 +361,7 @@ def _publish(value: Any, root: Hashable = None) -> None:
                     record.obj = obj  # which keeps it alive
                     _used.append(record)
                     table[key] = record
-                    if _is_finalised(kind):
-                        control.limit(DEATHS)
+                    _look_at(kind)
             if _exposed and key in _exposed:
                 fields = _exposed[key][1]
                 expose(obj, fields)
@@ -455,16 +452,50 @@ DEATHS: Final = (
     "step, and they live until the run ends"
 )
 
+ARITHMETIC: Final = "arithmetic in C"
+"""The fact that threads share an object with operators in C, which may change it: then operators with a number that is
+written out are hooked, too."""
+
 _finalised: dict[type, bool] = {}
 
 
-def _is_finalised(kind: type) -> bool:
-    """Does Python code run when an object of the class dies?"""
+def _look_at(kind: type) -> None:
+    """An object of the type may be shared."""
     answer = _finalised.get(kind)
     if answer is None:
         if len(_finalised) > _MOST_TYPES:
             _finalised.clear()
+        # Does Python code run when an object of the class dies?
         answer = _finalised[kind] = isinstance(getattr(kind, "__del__", None), types.FunctionType)
+    if answer:
+        control.limit(DEATHS)
+    if computes_in_c(kind) and ARITHMETIC not in control.facts:
+        control.withdraw(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
+
+
+_OPERATORS: Final = tuple(
+    f"__{form}{name}__"
+    for name in (
+        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
+        *("lshift", "rshift", "and", "xor", "or"),
+    )
+    for form in ("i", "", "r")
+)
+_computes: dict[type, bool] = {}
+
+
+def computes_in_c(kind: type) -> bool:
+    """Has the class an arithmetic operator in C that is not of the standard library? Nothing is known of it."""
+    answer = _computes.get(kind)
+    if answer is None:
+        if len(_computes) > _MOST_TYPES:
+            _computes.clear()
+        found = (next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None) for name in _OPERATORS)
+        answer = _computes[kind] = any(
+            type(operator) is types.WrapperDescriptorType
+            and str(operator.__objclass__.__module__).partition(".")[0] not in sys.stdlib_module_names
+            for operator in found
+        )
     return answer
 
 

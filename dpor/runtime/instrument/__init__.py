@@ -40,20 +40,32 @@ DEPTH = 20_000
 
 
 def instrument(
-    source: str | ast.Module, filename: str, *, visible_globals: frozenset[str] = frozenset(), numbers: bool = False
+    source: str | ast.Module,
+    filename: str,
+    *,
+    visible_globals: frozenset[str] = frozenset(),
+    numbers: bool = False,
+    starts_threads: bool = False,
 ) -> CodeType:
     """The compiled module, whose globals must contain the hooks. `visible_globals`: hooked beside those that a function
-    declares `global` and binds. `numbers`: hook also operators with a number that is written out."""
+    declares `global` and binds. `numbers`: hook also operators with a number that is written out. `starts_threads`:
+    when it is imported, so hook all stores of globals."""
     tree = ast.parse(source, filename) if isinstance(source, str) else copy.deepcopy(source)
     with deep_recursion():
-        tree = rewrite(tree, visible_globals=visible_globals, numbers=numbers)
+        tree = rewrite(tree, visible_globals=visible_globals, numbers=numbers, starts_threads=starts_threads)
         code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
     return code
 
 
-def rewrite(tree: ast.Module, *, visible_globals: frozenset[str] = frozenset(), numbers: bool = False) -> ast.Module:
+def rewrite(
+    tree: ast.Module,
+    *,
+    visible_globals: frozenset[str] = frozenset(),
+    numbers: bool = False,
+    starts_threads: bool = False,
+) -> ast.Module:
     """The tree, rewritten in place."""
-    return StatementRewriter(analyse(tree, visible_globals), numbers).module(tree)
+    return StatementRewriter(analyse(tree, visible_globals, starts_threads), numbers).module(tree)
 
 
 @contextmanager

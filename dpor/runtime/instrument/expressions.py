@@ -139,7 +139,7 @@ class ExpressionRewriter:
         return self.frame.scope.hooked.get(self.mangled(id))
 
     def hooked_store(self, id: str) -> bool:
-        return self.hooked(id) in (Hooked.GLOBAL, Hooked.CELL)
+        return self.hooked(id) in (Hooked.GLOBAL, Hooked.STORED, Hooked.CELL)
 
     def temporary(self) -> str:
         """A name for what this statement keeps for a moment. A class body's would show in its namespace, so it is
@@ -155,7 +155,7 @@ class ExpressionRewriter:
     def stored(self, id: str, value: ast.expr, place: Place) -> ast.expr:
         """The value on its way into the variable: the hook is the store's operation."""
         hooked = self.hooked(id)
-        if hooked is Hooked.GLOBAL:
+        if hooked is Hooked.GLOBAL or hooked is Hooked.STORED:
             return self.call(".gstore", place, constant(self.mangled(id), place), value)
         if hooked is Hooked.CELL:
             return self.call(".cstore", place, thunk(name(id, place), place), value)
@@ -165,7 +165,7 @@ class ExpressionRewriter:
         if type(node.ctx) is not ast.Load:
             return node
         hooked = self.hooked(node.id)
-        if hooked is None:
+        if hooked is None or hooked is Hooked.STORED:
             return node
         if hooked is Hooked.CELL:
             announced = self.call(".cload", node, thunk(name(node.id, node), node))

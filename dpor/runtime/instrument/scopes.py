@@ -44,9 +44,11 @@ IMMEDIATE = (Kind.COMPREHENSION, Kind.GENERATOR)
 
 
 class Hooked(enum.Enum):
-    """How a name has to be hooked. CLASS_ONLY: a class binds it, but its loads fall back to a rebound global."""
+    """How a name has to be hooked. CLASS_ONLY: a class binds it, but its loads fall back to a rebound global.
+    STORED: a global that only the module itself binds, which other threads may see it do."""
 
     GLOBAL = enum.auto()
+    STORED = enum.auto()
     CELL = enum.auto()
     CLASS_ONLY = enum.auto()
 
@@ -136,8 +138,8 @@ class Scopes:
         return owner is self.module and name not in owner.bound and name not in self._visible and not self._star
 
 
-def analyse(tree: ast.Module, visible_globals: frozenset[str] = frozenset()) -> Scopes:
-    """The scopes of a module, each with the names that need hooks in it."""
+def analyse(tree: ast.Module, visible_globals: frozenset[str] = frozenset(), starts_threads: bool = False) -> Scopes:
+    """The scopes of a module, each with the names that need hooks in it. `starts_threads`: when it is imported."""
     collector = _Collector()
     collector.module(tree)
     visible = visible_globals | collector.rebound_globals
@@ -150,6 +152,8 @@ def analyse(tree: ast.Module, visible_globals: frozenset[str] = frozenset()) -> 
             if owner is scopes.module:
                 if name in visible:
                     scope.hooked[name] = Hooked.GLOBAL
+                elif starts_threads:
+                    scope.hooked[name] = Hooked.STORED
             elif owner.kind is not Kind.CLASS:
                 if not owner.is_final(name):
                     scope.hooked[name] = Hooked.CELL

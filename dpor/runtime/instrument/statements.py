@@ -144,7 +144,7 @@ class StatementRewriter(BindingRewriter):
             return
         if isinstance(to, ast.Name):
             hooked = self.hooked(to.id)
-            if hooked is Hooked.GLOBAL:
+            if hooked is Hooked.GLOBAL or hooked is Hooked.STORED:
                 done.append(self._effect(self.call(".gdel", to, constant(self.mangled(to.id), to))))
             elif hooked is Hooked.CELL:
                 done.append(self._effect(self.stored(to.id, constant(None, to), to)))

@@ -1,0 +1,106 @@
+"""Programs whose objects have operators in C of which nothing is known, and modules that start threads on import."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpor
+
+_OPERATOR = ctypes.CFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object)
+_INPLACE_ADD, _ADD = 14, 7  # Py_nb_inplace_add, Py_nb_add
+
+
+class _Slot(ctypes.Structure):
+    _fields_ = [("slot", ctypes.c_int), ("function", ctypes.c_void_p)]
+
+
+class _Spec(ctypes.Structure):
+    _fields_ = [
+        *(("name", ctypes.c_char_p), ("basicsize", ctypes.c_int), ("itemsize", ctypes.c_int)),
+        *(("flags", ctypes.c_uint), ("slots", ctypes.POINTER(_Slot))),
+    ]
+
+
+def _made_in_c() -> tuple[Any, Any]:
+    """A type as an extension module would have it: `a += n` counts up what the object holds, `a + n` answers it."""
+    names: dict[str, Any] = {}
+    exec(
+        "held = {}\ndef add(a, n): return held.get(id(a), 0) + n\n"
+        "def count(a, n):\n    held[id(a)] = held.get(id(a), 0) + n\n    return a",
+        names,
+    )
+    functions = [_OPERATOR(names["count"]), _OPERATOR(names["add"])]
+    slots = (_Slot * 3)(
+        *(_Slot(n, ctypes.cast(f, ctypes.c_void_p)) for n, f in zip((_INPLACE_ADD, _ADD), functions, strict=True))
+    )
+    spec = _Spec(b"made_in_c.Cell", 16, 0, 0, slots)
+    make = ctypes.pythonapi.PyType_FromSpec
+    make.restype = ctypes.py_object
+    return make(ctypes.byref(spec)), (functions, slots, spec, names)
+
+
+COUNTS_IN_C = """
+import threading
+from made_in_c import Cell
+
+def scenario():
+    cell, seen = Cell(), []
+
+    def add():
+        here = cell
+        here += 1
+
+    def look():
+        seen.append(cell + 0)
+
+    start = cell + 0
+    threads = [threading.Thread(target=add), threading.Thread(target=look)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return seen[0] - start
+"""
+
+
+def test_operators_in_c_are_operations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those with a number that is written out, too."""
+    cell, _kept = _made_in_c()
+    module = types.ModuleType("made_in_c")
+    module.Cell = cell  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "made_in_c", module)
+    (tmp_path / "counting.py").write_text(COUNTS_IN_C)
+    report = dpor.check(f"{tmp_path}/counting.py::scenario", all=True, max_seconds=None)
+    assert (report.outcomes, report.exhaustive) == (2, True)
+
+
+STARTS_A_THREAD = """
+import threading
+
+x = 0
+seen = []
+
+def work():
+    seen.append(x)
+
+thread = threading.Thread(target=work)
+thread.start()
+x = 1
+thread.join()
+
+def scenario():
+    return seen
+"""
+
+
+def test_globals_that_a_module_binds_after_it_has_started_a_thread(tmp_path: Path) -> None:
+    """Also: a run that is stopped in the middle of an import is followed by one that imports again."""
+    (tmp_path / "starting.py").write_text(STARTS_A_THREAD)
+    report = dpor.check(f"{tmp_path}/starting.py::scenario", all=True, max_seconds=None)
+    assert (report.outcomes, report.executions, report.exhaustive) == (2, 2, True)
