@@ -10,7 +10,7 @@ import pytest
 
 from dpor.testing import TooLarge, disagreement, make_program
 
-EXAMPLES = int(os.environ.get("DPOR_PYTHON_EXAMPLES", "300"))
+EXAMPLES = int(os.environ.get("DPOR_PYTHON_EXAMPLES", "100"))
 """By hand: DPOR_PYTHON_EXAMPLES=5000, or `dpor fuzz --kind python`."""
 
 
