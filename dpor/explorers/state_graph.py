@@ -23,8 +23,12 @@ class StateGraph:
     """The states met so far, by number in order of discovery, the events between them, and one way to each.
 
     enabled, planned, done   masks of threads, by state
-    parents, actions, depths   the last event of the shortest way to the state that is known, and how long it is; what
-             its events were in full is not kept, since the same object may have other names on another way
+    parents, actions, operations, depths   the last event of the shortest way to the state that is known, and how long
+             the way is
+
+    On another way the same object may have another name. So an operation is only known as long as the way to where it
+    begins is the one on which it was performed: `_changed` counts how often the way to a state has changed at that
+    state, `_seen` what that was for its parent when the operation was recorded.
     """
 
     def __init__(self) -> None:
@@ -34,7 +38,10 @@ class StateGraph:
         self.done: list[int] = []
         self.parents: list[StateNumber] = []
         self.actions: list[Action] = []
+        self.operations: list[Operation] = []
         self.depths: list[int] = []
+        self._changed: list[int] = []
+        self._seen: list[int] = []
         self._incoming: list[list[int]] = []
         self._events: list[Event] = []
         self._numbers_of_events: dict[Event, int] = {}
@@ -42,14 +49,17 @@ class StateGraph:
     def __len__(self) -> int:
         return len(self.enabled)
 
-    def add(self, enabled: int, parent: StateNumber, action: Action) -> StateNumber:
+    def add(self, enabled: int, parent: StateNumber, action: Action, operation: Operation) -> StateNumber:
         number = len(self.enabled)
         self.enabled.append(enabled)
         self.planned.append(0)
         self.done.append(0)
         self.parents.append(parent)
         self.actions.append(action)
+        self.operations.append(operation)
         self.depths.append(self.depths[parent] + 1 if parent >= 0 else 0)
+        self._changed.append(0)
+        self._seen.append(self._changed[parent])
         self._incoming.append([])
         return number
 
@@ -61,7 +71,10 @@ class StateGraph:
         """
         depth = self.depths[source] + 1
         if depth < self.depths[target]:
-            self.parents[target], self.actions[target], self.depths[target] = source, action, depth
+            self.parents[target], self.actions[target], self.operations[target] = source, action, operation
+            self.depths[target] = depth
+            self._changed[target] += 1
+            self._seen[target] = self._changed[source]
         event = (action & THREAD_MASK, operation)
         number = self._numbers_of_events.get(event)
         if number is None:
@@ -83,13 +96,30 @@ class StateGraph:
                     out[source].append(target)
         return out
 
-    def way_to(self, state: StateNumber, trace: Trace) -> None:
-        """Make the trace the one that leads to the state."""
+    def way_to(self, state: StateNumber, trace: Trace) -> bool:
+        """Make the trace the one that leads to the state. Are all its operations known?"""
         trace.cut(0)
-        while self.parents[state] >= 0:
-            trace.actions.append(self.actions[state])
-            state = self.parents[state]
-        trace.actions.reverse()
+        way = self._way(state)
+        known = True
+        for at in way:
+            known = known and self._seen[at] == self._changed[self.parents[at]]
+            trace.actions.append(self.actions[at])
+            trace.operations.append(self.operations[at] if known else UNKNOWN)
         trace.threads.extend([action & THREAD_MASK for action in trace.actions])
-        trace.operations.extend([UNKNOWN] * len(trace.actions))
-        trace.befores.extend([None] * len(trace.actions))
+        trace.befores.extend([None] * len(way))
+        return known
+
+    def learn_way(self, state: StateNumber, trace: Trace) -> None:
+        """The trace leads to the state by the way that is known: these are its operations."""
+        for at, operation in zip(self._way(state), trace.operations, strict=False):
+            self.operations[at] = operation
+            self._seen[at] = self._changed[self.parents[at]]
+
+    def _way(self, state: StateNumber) -> list[StateNumber]:
+        """The states on the way, the first one left out."""
+        way = []
+        while self.parents[state] >= 0:
+            way.append(state)
+            state = self.parents[state]
+        way.reverse()
+        return way

@@ -17,7 +17,7 @@ from dpor.explorers.cycles import breaking
 from dpor.explorers.rounds import Round, find_rounds
 from dpor.explorers.search import Stats
 from dpor.explorers.state_graph import NOWHERE, StateGraph, StateNumber
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation
+from dpor.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation
 from dpor.outcome import Finding
 from dpor.system import STOP, Ending, Run, StatefulSystem, StateKey, Store, Trace
 
@@ -43,6 +43,7 @@ class StatefulSearch:
         self.cycle: tuple[tuple[Action, ...], tuple[Action, ...]] | None = None
         self._at: StateNumber = NOWHERE
         self._resumed = False
+        self._is_way_known = False  # the operations on the way to where the search resumed
         self._open: list[tuple[int, StateNumber]] = []  # a heap, by depth; states with nothing left are passed over
         self._values: dict[StateNumber, list[Action]] = {}  # data choices still to be taken
         self._is_stored = bytearray()
@@ -151,8 +152,8 @@ class StatefulSearch:
     def _check_return(self) -> None:
         """The run was repeated: is it where it was? A state at which there turned out to be a choice is stored now."""
         self._unstored = 0
-        if self.store is Store.NOTHING:
-            return
+        if self.store is Store.NOTHING or (self._is_way_known and self._is_stored[self._at]):
+            return  # the system has compared all events with what they were
         key, numbers = self.system.state(), self.graph.numbers
         if key is None:
             return
@@ -164,6 +165,7 @@ class StatefulSearch:
                 f"a repeated run of {len(self.trace)} events led to another state than before. Does the program depend"
                 " on something that is not restored before each run (a cache, the outside world, the real clock)?"
             )
+        self.graph.learn_way(self._at, self.trace)
 
     def _arrive(self, enabled: int) -> bool:
         """An event has happened, or the first run begins. Is the state that it led to a new one?"""
@@ -209,7 +211,9 @@ class StatefulSearch:
     def _add(self, enabled: int) -> StateNumber:
         trace = self.trace
         self._is_stored.append(False)
-        return self.graph.add(enabled, self._at, trace.actions[-1] if trace.actions else 0)
+        if not trace.actions:
+            return self.graph.add(enabled, NOWHERE, 0, UNKNOWN)
+        return self.graph.add(enabled, self._at, trace.actions[-1], trace.operations[-1])
 
     def _take_edge(self, target: StateNumber) -> None:
         source, trace = self._at, self.trace
@@ -257,7 +261,7 @@ class StatefulSearch:
         while self._open:
             state = self._open[0][1]
             if graph.planned[state] & ~graph.done[state] or state in self._values:
-                graph.way_to(state, self.trace)
+                self._is_way_known = graph.way_to(state, self.trace)
                 self._at, self._resumed = state, True
                 return True
             heapq.heappop(self._open)
