@@ -9,9 +9,15 @@ import pytest
 import dpor
 from tests.programs.touches import OUTCOMES
 
+LIMITED = ("weak_reference", "match_class")
+"""What they do is one step here and several in CPython, or none: told as a limit (README)."""
+
 
 @pytest.mark.parametrize("program", OUTCOMES, ids=lambda program: program.__name__)
 def test_all_outcomes_are_found(program: Callable[[], object]) -> None:
     report = dpor.check(program, all=True, max_seconds=None)
     assert report.outcomes == OUTCOMES[program]
-    assert report.exhaustive, report.reasons
+    if program.__name__ in LIMITED:
+        assert not report.exhaustive
+    else:
+        assert report.exhaustive, report.reasons

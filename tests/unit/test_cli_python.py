@@ -86,9 +86,12 @@ def test_a_first_bug() -> None:
     assert "Traceback (most recent call last)" in again.stdout
 
 
-def test_searches_that_store_states_refuse_targets_that_cannot_tell_them() -> None:
-    with pytest.raises(dpor.UserError, match="--strategy dpor stores states, which Python targets cannot tell yet"):
-        dpor.check("counter.py::scenario", strategy="dpor")
+@pytest.mark.parametrize("strategy", ["full", "original", "dpor"])
+def test_searches_that_store_states(strategy: str) -> None:
+    report = dpor.check("counter.py::scenario", strategy=strategy, all=True)
+    assert (report.verdict, report.exhaustive, report.terminates) == ("fail", True, True)
+    assert set(report.outcome_digests.values()) == {"returned None", "MainThread: AssertionError: hits is 1"}
+    assert report.states
 
 
 def test_the_same_from_python() -> None:

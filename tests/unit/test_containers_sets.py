@@ -159,6 +159,8 @@ def test_a_stand_in_behaves_as_the_method(knowing: bool, start: Any, calls: Any)
         mine, plain = set(start), set(start)
         world.share(mine=mine)
         for name, args in calls:
+            if name == "pop" and len(plain) > 1:
+                continue  # any of them
             method = getattr(standin(mine, sharing.record_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain
