@@ -18,6 +18,7 @@ from dpor.operations import THREAD_MASK, UNKNOWN, Action
 from dpor.runtime.program import PythonSystem
 from dpor.system import STOP, Trace
 from dpor.testing.python_programs import program
+from tests.judge.constructs import ROWS, Row
 
 CASES = sorted((Path(__file__).parent.parent / "cases").glob("*.py"))
 SEEDS = 20
@@ -97,20 +98,42 @@ def test_swapped_neighbours_of_real_faults_lead_to_one_state(path: Path, name: s
     check_swaps(PythonSystem(f"{path}::{name}"), 1)
 
 
+def outcomes(system: PythonSystem, make: Any, most: int = 400) -> set[Any] | None:
+    """Those that a search sees; None if it needs too many runs."""
+    while True:
+        found: set[Any] = set()
+        try:
+            for n, run in enumerate(make(system).explore()):
+                if run.outcome is not None:
+                    found.add(run.outcome)
+                if n > most and make is not Full:
+                    return None
+        except FactWithdrawn:
+            continue
+        return found
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_a_search_over_states_sees_what_a_search_over_runs_sees(tmp_path: Path, seed: int) -> None:
-    found: list[set[Any]] = []
-    for make in (STRATEGIES["optimal"], Full):
-        system = PythonSystem(target(tmp_path, seed, 1))
-        while True:
-            outcomes: set[Any] = set()
-            try:
-                for run in make(system).explore():  # type: ignore[call-arg]
-                    if run.outcome is not None:
-                        outcomes.add(run.outcome)
-            except FactWithdrawn:
-                continue
-            break
-        found.append(outcomes)
-        assert not system.untold()
-    assert found[0] == found[1]
+    path = target(tmp_path, seed, 1)
+    expected = outcomes(PythonSystem(path), STRATEGIES["optimal"], 100_000)
+    system = PythonSystem(path)
+    assert outcomes(system, Full) == expected
+    assert not system.untold()
+
+
+CONSTRUCTS = [
+    pytest.param(row, id=f"{node}-{row.name}", marks=[pytest.mark.slow] if n % 40 else [])
+    for n, (node, row) in enumerate((node, row) for node, rows in ROWS.items() for row in rows)
+]
+
+
+@pytest.mark.parametrize("row", CONSTRUCTS)
+def test_a_search_over_states_sees_what_a_construct_can_do(tmp_path: Path, row: Row) -> None:
+    path = tmp_path / "construct.py"
+    path.write_text(row.source())
+    expected = outcomes(PythonSystem(f"{path}::scenario"), STRATEGIES["optimal"])
+    if expected is not None:
+        found = outcomes(PythonSystem(f"{path}::scenario"), Full)
+        assert found is not None
+        assert expected <= found
