@@ -1,0 +1,156 @@
+"""What a call does, by what is called: constraints of arguments and results, and the edges of the call graph."""
+
+from __future__ import annotations
+
+from statics.ir import Function
+from statics.native_calls import NativeCalls
+from statics.objects import Kind, Object
+from statics.points_to import FRESH, NATIVE, Argument, Arguments, Edge, How, Site
+from statics.solver import Node
+
+
+class Calls(NativeCalls):
+    """Applies callables of the program."""
+
+    def apply(self, site: Site, callee: int, arguments: Arguments, dst: Node | None, how: How = How.CALL) -> None:
+        """`callee` is called at the site with the arguments."""
+        key = (site, callee, arguments, dst, how)
+        if key in self._met:
+            return
+        self._met.add(key)
+        thing = self.objects[callee]
+        if thing.kind is Kind.FUNCTION:
+            self._call_function(site, callee, thing.of, arguments, dst, how)
+        elif thing.kind is Kind.BOUND:
+            function, receiver = thing.of
+            first = Argument(self.constant(self.number(receiver)), arguments.receiver)
+            inner = arguments._replace(plain=(first, *arguments.plain), receiver="")
+            self.apply(site, self.number(function), inner, dst, how)
+        elif thing.kind is Kind.CLASS:
+            self._construct(site, callee, arguments, dst)
+        elif thing.kind is Kind.INSTANCE:
+            self.send(site, callee, "__call__", arguments, dst, how)
+        elif thing.kind is Kind.WRAPPER:
+            held = tuple(Argument(self.field(callee, name), "") for name in ("[]", "keywords"))
+            inner = arguments._replace(anything=(*arguments.anything, *held, *arguments.plain), plain=())
+            self.watch(self.field(callee, "of"), lambda f: self.apply(site, f, inner, dst, how))
+        elif thing.kind is Kind.NATIVE:
+            self.call_native(site, thing.of, arguments, dst, how)
+        elif thing.kind in (Kind.UNKNOWN, Kind.NATIVE_INSTANCE, Kind.SUPER):
+            self.native(site, arguments, dst)
+
+    def send(
+        self, site: Site, receiver: int, name: str, arguments: Arguments, dst: Node | None, how: How = How.CALL,
+        variable: str = "",
+    ) -> None:  # fmt: skip
+        """The method of that name of the instance's class is called on it."""
+        klass = self.number(self.objects[receiver].of)
+        first = Argument(self.constant(receiver), variable)
+        inner = arguments._replace(plain=(first, *arguments.plain), receiver="")
+
+        def found(method: int) -> None:
+            if self.objects[method].kind is Kind.WRAPPER:
+                self.apply(site, method, arguments, dst, how)
+            else:
+                self.apply(site, method, inner, dst, how)
+
+        self.look_up(klass, name, found)
+
+    def _call_function(
+        self, site: Site, callee: int, function: Function, arguments: Arguments, dst: Node | None, how: How
+    ) -> None:
+        target = self.instance(function, self._context(function, arguments))
+        binding = self._bind(site, target, callee, function, arguments)
+        if function.suspends:
+            if dst is not None:
+                self.add(dst, 1 << self.make(site, Kind.GENERATOR, target))
+            if how is How.SPAWN or site[0] == NATIVE:
+                self.resume(site, target, dst)
+            self.escape(site, *(variable for _, variable in binding))
+            self.suspended.add(target)
+            return
+        if how is How.SPAWN:
+            self.escape(site, *(variable for _, variable in binding))
+        self.edges[site].add(Edge(target, how, binding, how is How.CALL))
+        if dst is not None:
+            self.edge(self.local(target, "%result"), dst)
+
+    def _context(self, function: Function, arguments: Arguments) -> int:
+        """The receiver by which the call is taken apart; -1 for all together."""
+        if not self.contexts or function not in self.makes_containers or not arguments.plain:
+            return -1
+        return self.constants.get(arguments.plain[0].node, -1)
+
+    def _bind(
+        self, site: Site, target: int, callee: int, function: Function, arguments: Arguments
+    ) -> tuple[tuple[str, str], ...]:
+        parameters = function.parameters
+        binding: set[tuple[str, str]] = set()
+
+        def give(parameter: str, argument: Argument) -> None:
+            self.edge(argument.node, self.local(target, parameter))
+            binding.add((parameter, argument.variable))
+
+        def gather(parameter: str, kind: str, argument: Argument) -> None:
+            thing = self.number(Object(Kind.CONTAINER, kind, f"{function.path}:{function.line}:{parameter}"))
+            self.add(self.local(target, parameter), 1 << thing)
+            self.edge(argument.node, self.field(thing, "[]"))
+            self.escape(site, argument.variable)
+
+        for i, argument in enumerate(arguments.plain):
+            if i < len(parameters.plain):
+                give(parameters.plain[i], argument)
+            elif parameters.rest:
+                gather(parameters.rest, "tuple", argument)
+        for name, argument in arguments.keywords:
+            if name in parameters.plain or name in parameters.only_keywords:
+                give(name, argument)
+            elif parameters.rest_keywords:
+                gather(parameters.rest_keywords, "dict", argument)
+        if arguments.anything:
+            given = len(arguments.plain)
+            for name in (*parameters.plain[given:], *parameters.only_keywords):
+                for argument in arguments.anything:
+                    give(name, argument._replace(variable=""))
+            for name, kind in ((parameters.rest, "tuple"), (parameters.rest_keywords, "dict")):
+                for argument in arguments.anything:
+                    if name:
+                        gather(name, kind, argument._replace(variable=""))
+        for name in (parameters.rest, parameters.rest_keywords):
+            if name:
+                kind = "tuple" if name == parameters.rest else "dict"
+                thing = self.number(Object(Kind.CONTAINER, kind, f"{function.path}:{function.line}:{name}"))
+                self.add(self.local(target, name), 1 << thing)
+        for name in parameters.all():
+            if f"default {name}" in self.field_names[callee]:
+                self.edge(self.field(callee, f"default {name}"), self.local(target, name))
+                binding.add((name, ""))
+        return tuple(sorted(binding))
+
+    def _construct(self, site: Site, klass: int, arguments: Arguments, dst: Node | None) -> None:
+        thing = self.objects[klass]
+        made = self.make(site, Kind.INSTANCE, thing)
+        if dst is not None:
+            self.add(dst, 1 << made)
+        node = self.constant(made)
+        inner = arguments._replace(plain=(Argument(node, FRESH), *arguments.plain), receiver="")
+        if klass in self.generated:
+            for argument in arguments.all():
+                for name in thing.of.declares:
+                    self.edge(argument.node, self.field(made, name))
+                self.escape(site, argument.variable)
+            for name in thing.of.declares:
+                self.touch(site, "w", made, name)
+        self.look_up(klass, "__init__", lambda f: self.apply(site, f, inner, None))
+        if "__new__" in self.specials or klass in self.derived:
+            of_class = Argument(self.constant(klass), "")
+            created = arguments._replace(plain=(of_class, *arguments.plain), receiver="")
+
+            def new(method: int) -> None:
+                kind = self.objects[method].kind
+                if kind is Kind.WRAPPER:
+                    self.watch(self.field(method, "of"), new)
+                elif kind is Kind.FUNCTION:
+                    self.apply(site, method, created, dst)
+
+            self.look_up(klass, "__new__", new)

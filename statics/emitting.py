@@ -1,0 +1,129 @@
+"""Building a function's code: instructions are put one after another, ways that end anywhere meet at the next one.
+
+A `finally` body is laid once: whoever leaves through it (an exception, a return, a break) enters it there, and all
+their ways go on from its end. That adds paths that no run takes, and loses none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from statics.ir import Function, Instruction, Nothing, Position, Raise, Return
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop being built: where `continue` goes, and the ways that `break` took."""
+
+    head: int
+    breaks: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Cleanup:
+    """A `finally` being built: where it begins, and what those who left through it want to do afterwards."""
+
+    entry: int
+    leavings: set[str] = field(default_factory=set)
+
+
+class Emitter:
+    """Lays the instructions of one function."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.position = Position(function.line, function.line, 0, 0)
+        self.ends: list[int] = []
+        """Instructions whose next one is still to be laid; none where control cannot come."""
+        self.handler = -1
+        self.surroundings: list[Loop | Cleanup] = []
+        self._temporaries = 0
+        self._place(Nothing(""))
+
+    def temporary(self) -> str:
+        self._temporaries += 1
+        return f"%{self._temporaries}"
+
+    def _place(self, instruction: Instruction) -> int:
+        function = self.function
+        at = len(function.instructions)
+        function.instructions.append(instruction)
+        function.positions.append(self.position)
+        function.following.append([])
+        function.handlers.append(-1 if isinstance(instruction, Nothing) else self.handler)
+        if not at:
+            self.ends = [at]
+        return at
+
+    def label(self) -> int:
+        """A place to which ways may lead that are laid later."""
+        return self._place(Nothing(""))
+
+    def link(self, to: int) -> None:
+        """All ways that end here go on at `to`."""
+        for end in self.ends:
+            if to not in self.function.following[end]:
+                self.function.following[end].append(to)
+        self.ends = []
+
+    def emit(self, instruction: Instruction) -> str:
+        """Lay the instruction after all that ends here; the name of its result."""
+        at = self._place(instruction)
+        self.link(at)
+        self.ends = [at]
+        return instruction.dst
+
+    def here(self) -> int:
+        """A label where one stands."""
+        at = self.label()
+        self.link(at)
+        self.ends = [at]
+        return at
+
+    def give_back(self, src: str) -> None:
+        self.emit(Return("", src))
+        self.ends = []
+
+    def throw(self, src: str) -> None:
+        self.emit(Raise("", src))
+        self.ends = []
+
+    def leave(self, how: str) -> None:
+        """`return`, `break` or `continue`, through the cleanups in between."""
+        for place in reversed(self.surroundings):
+            if isinstance(place, Cleanup):
+                place.leavings.add(how)
+                self.link(place.entry)
+                return
+            if how == "break":
+                place.breaks += self.ends
+                self.ends = []
+                return
+            if how == "continue":
+                self.link(place.head)
+                return
+        if how == "return":
+            self.give_back("%returned")
+        self.ends = []
+
+    def with_cleanup(self, body: Callable[[], None], cleanup: Callable[[], None]) -> None:
+        """`body`, then `cleanup`, however the body is left."""
+        place = Cleanup(self.label())
+        outside = self.handler
+        self.handler = place.entry
+        self.surroundings.append(place)
+        body()
+        self.surroundings.pop()
+        self.handler = outside
+        falls_through = bool(self.ends)
+        self.link(place.entry)
+        self.ends = [place.entry]
+        cleanup()
+        ends = self.ends
+        for how in sorted(place.leavings):
+            self.ends = list(ends)
+            self.leave(how)
+        self.ends = list(ends)
+        self.throw("")
+        self.ends = ends if falls_through else []

@@ -1,0 +1,140 @@
+"""All that is found out about a program, in one place: `analyse` makes it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from statics import ir
+from statics.constraints import PointsTo
+from statics.escape import Escape, Summaries
+from statics.field_access import (
+    About,
+    Access,
+    Accesses,
+    FirstPhase,
+    Insensitive,
+    Phase,
+    Precision,
+    SecondPhase,
+    waits_only,
+)
+from statics.immutable import immutable_fields
+from statics.points_to import NATIVE, How, Site
+from statics.statements import lower
+
+
+class Point(NamedTuple):
+    """Where a frame stands: its file, and the range of its instruction in the source (of `co_positions`).
+
+    `function` is the first line of its code, `co_firstlineno`, for positions that name no instruction of ours.
+    """
+
+    path: str
+    position: ir.Position
+    function: int = 0
+
+
+class Facts:
+    """Facts about a program.
+
+    immutable   fields that nothing writes once their object may have escaped
+    mutable     the other fields of the program's instances, with the reason
+    """
+
+    def __init__(self, program: ir.Program, points_to: PointsTo, about: About) -> None:
+        self.program = program
+        self.points_to = points_to
+        self.escape = Escape(points_to, Summaries(points_to))
+        self.immutable, self.mutable = immutable_fields(points_to, self.escape)
+        self._accesses = Accesses(points_to, about)
+        self._at: dict[tuple[str, ir.Position], list[Site]] = defaultdict(list)
+        self._in: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for number, instance in enumerate(points_to.instances):
+            function = instance.function
+            self._in[function.path, function.line].append(number)
+            for i, position in enumerate(function.positions):
+                self._at[function.path, position].append((number, i))
+
+    @cached_property
+    def _insensitive(self) -> Insensitive:
+        return Insensitive(self._accesses)
+
+    @cached_property
+    def _first(self) -> FirstPhase:
+        return FirstPhase(self._accesses)
+
+    @cached_property
+    def _second(self) -> SecondPhase:
+        return SecondPhase(self._accesses, self._first)
+
+    def accesses_from(self, stack: Sequence[Point], precision: Precision = Precision.SENSITIVE) -> frozenset[Access]:
+        """What a thread may access from now on, threads included that it starts later.
+
+        `stack` has its frames in the program, the innermost first: that one is about to carry out the instruction
+        at its point, the others wait in theirs for what they have called. An empty stack: the thread has ended.
+        """
+        if not stack:
+            return frozenset()
+        if precision is not Precision.SENSITIVE:
+            phase: Phase = self._insensitive if precision is Precision.INSENSITIVE else self._second
+            return self._accesses.told(self._union(phase.before, self.sites(stack[0])))
+        first = self._first
+        mask = self._union(first.before, self.sites(stack[0]))
+        for point in stack[1:]:
+            sites = self.sites(point)
+            for site in [site for site in sites if self.points_to.edges.get(site)] or sites:
+                over = waits_only(self.points_to, site)
+                mask |= (first.after if over else first.before)[site[0]][site[1]]
+        return self._accesses.told(mask)
+
+    def sites(self, point: Point) -> list[Site]:
+        """The instructions that the point may be; if its range is none's, all of its function (or file)."""
+        found = self._at.get((point.path, point.position))
+        if found:
+            return found
+        inside = self._in.get((point.path, point.function)) or [
+            number for number, instance in enumerate(self.points_to.instances) if instance.function.path == point.path
+        ]
+        return [
+            (n, i) for n in inside or [NATIVE] for i in range(len(self.points_to.instances[n].function.instructions))
+        ]
+
+    def _union(self, masks: list[list[int]], sites: list[Site]) -> int:
+        mask = 0
+        for number, i in sites:
+            mask |= masks[number][i]
+        return mask
+
+    def show(self) -> str:
+        """The fields and, of each function, what may be accessed from its beginning until it returns; a line each."""
+        lines = [f"immutable {field}" for field in sorted(self.immutable)]
+        lines += [f"mutable {field}: {reason}" for field, reason in sorted(self.mutable.items())]
+        for number, instance in enumerate(self.points_to.instances[1:], 1):
+            told = ", ".join(sorted(map(str, self._accesses.told(self._first.before[number][0])))) or "nothing shared"
+            lines.append(f"{instance.function.key}: {told}")
+        return "\n".join(lines)
+
+    def dot(self) -> str:
+        """The call graph, for Graphviz: solid arrows call, dashed ones resume generators, dotted ones start threads."""
+        style = {How.CALL: "solid", How.RESUME: "dashed", How.SPAWN: "dotted"}
+        names = [f"{instance.function.name}:{instance.function.line}" for instance in self.points_to.instances]
+        arrows = {
+            f'  "{names[site[0]]}" -> "{names[edge.target]}" [style={style[edge.how]}];'
+            for site, edges in self.points_to.edges.items()
+            for edge in edges
+        }
+        return "\n".join(["digraph calls {", *sorted(arrows), "}"])
+
+
+def analyse(
+    sources: Mapping[str, str], entry: str | None = None, about: About = About.FIELDS, contexts: bool = False
+) -> Facts:
+    """Analyse the source files, by path; `entry` is "path::function", called after all modules have been imported.
+
+    With `contexts`, containers made in methods are told apart by receiver. Raises SyntaxError.
+    """
+    program = lower(sources)
+    return Facts(program, PointsTo(program, entry, contexts), about)

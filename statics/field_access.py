@@ -1,0 +1,285 @@
+"""Which fields may be accessed from a point of the program on: a backward may-analysis with union. [PL, section 5]
+
+    x = c.cmp      insensitive: all that may come after here, a call's return taken to lead to every caller
+    x.print()      callee: a call adds what the callee does until it returns, and only that
+                   sensitive: until this function returns; to be united over the points of the whole call stack
+
+Threads that a point may start later count as its own. The transfer functions are those of Figs. 7, 9 and 10.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+from statics import ir
+from statics.constraints import PointsTo
+from statics.objects import ANY, Field, Kind, variable_field
+from statics.points_to import How, Site
+from statics.solver import members
+
+
+class Precision(StrEnum):
+    """How exactly calls and returns are matched."""
+
+    INSENSITIVE = "insensitive"
+    CALLEE = "callee"
+    SENSITIVE = "sensitive"
+
+
+class About(StrEnum):
+    """What is told of the object whose field it is."""
+
+    FIELDS = "fields"
+    SITES = "sites"
+    VARIABLES = "variables"
+
+
+class Access(NamedTuple):
+    """`mode` is "r" or "w"; `of` is an allocation site, or a variable, or "" where objects are not told apart."""
+
+    mode: str
+    field: Field
+    of: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.mode} {self.field}" + (f" of {self.of}" if self.of else "")
+
+
+class Accesses:
+    """What each instruction accesses itself, as masks over a table of all accesses."""
+
+    def __init__(self, points_to: PointsTo, about: About = About.FIELDS) -> None:
+        self.points_to = points_to
+        self.about = about
+        self.table: list[Access] = []
+        self._numbers: dict[Access, int] = {}
+        self._settled = _Settled(points_to)
+        self.own: list[list[int]] = []
+        for number, instance in enumerate(points_to.instances):
+            self.own.append([self._of((number, i), x) for i, x in enumerate(instance.function.instructions)])
+
+    def _of(self, site: Site, instruction: ir.Instruction) -> int:
+        mask = 0
+        for touch in self.points_to.touches.get(site, ()):
+            of = ""
+            if self.about is About.SITES:
+                of = str(self.points_to.objects[touch.thing])
+            elif self.about is About.VARIABLES:
+                base = getattr(instruction, "base", "")
+                of = f"{site[0]}:{base}" if base else str(self.points_to.objects[touch.thing])
+            for field in self.points_to.fields_of(touch):
+                mask |= self._bit(Access(touch.mode, field, of))
+        if isinstance(instruction, ir.LoadVariable):
+            mask |= self._bit(Access("r", variable_field(instruction.variable)))
+        elif isinstance(instruction, ir.StoreVariable):
+            mask |= self._bit(Access("w", variable_field(instruction.variable)))
+        return mask
+
+    def _bit(self, access: Access) -> int:
+        number = self._number(access)
+        return 1 << number if number >= 0 else 0
+
+    def _number(self, access: Access) -> int:
+        number = self._numbers.get(access)
+        if number is None:
+            if self._settled.is_settled(access.field):
+                number = self._numbers[access] = -1
+            else:
+                number = self._numbers[access] = len(self.table)
+                self.table.append(access)
+        return number
+
+    def told(self, mask: int) -> frozenset[Access]:
+        """The accesses of a mask."""
+        return frozenset(self.table[number] for number in members(mask))
+
+
+class _Settled:
+    """Fields that nothing writes once the modules have been executed: methods, constants, what is never assigned.
+
+    Accesses to them are left out. If modules start threads while they are executed, nothing counts as settled by them.
+    """
+
+    def __init__(self, points_to: PointsTo) -> None:
+        early = {n for n, x in enumerate(points_to.instances) if x.function.is_module}
+        reached, todo = set(early), list(early)
+        targets: dict[int, set[int]] = defaultdict(set)
+        for site, edges in points_to.edges.items():
+            targets[site[0]].update(edge.target for edge in edges)
+            early = early - {edge.target for edge in edges}
+        while todo:
+            for target in targets[todo.pop()] - reached:
+                reached.add(target)
+                todo.append(target)
+        if any(
+            edge.how is How.SPAWN for site, edges in points_to.edges.items() if site[0] in reached for edge in edges
+        ):
+            early = set()
+        self._written: set[Field] = set()
+        for site, touches in points_to.touches.items():
+            if site[0] not in early:
+                self._written.update(f for t in touches if t.mode == "w" for f in points_to.fields_of(t))
+        for number, instance in enumerate(points_to.instances):
+            if number not in early:
+                stores = (x for x in instance.function.instructions if isinstance(x, ir.StoreVariable))
+                self._written.update(variable_field(x.variable) for x in stores)
+        self._vague = [field for field in self._written if ANY in field]
+
+    def is_settled(self, field: Field) -> bool:
+        if field in self._written:
+            return False
+        vague = self._written if ANY in field else self._vague
+        return not any(field.may_be(other) for other in vague)
+
+
+class Phase:
+    """A solution of one set of transfer functions: `before` and `after` each instruction of each function instance."""
+
+    def __init__(self, accesses: Accesses) -> None:
+        self.points_to = accesses.points_to
+        self.own = accesses.own
+        self.before = [[0] * len(own) for own in self.own]
+        self.after = [[0] * len(own) for own in self.own]
+        self.leave = [0] * len(self.own)
+        """What may come after the function has returned, or raised."""
+        self.callers: dict[int, set[Site]] = defaultdict(set)
+        self._returning: dict[int, set[Site]] = defaultdict(set)
+        for site, edges in self.points_to.edges.items():
+            for edge in edges:
+                self.callers[edge.target].add(site)
+                if edge.how is not How.SPAWN:
+                    self._returning[edge.target].add(site)
+        todo = dict.fromkeys(reversed(range(len(self.own))))
+        while todo:
+            instance = next(iter(todo))
+            del todo[instance]
+            entry, calls = self.before[instance][0], dict(self._afters(instance))
+            self._solve(instance)
+            if self.before[instance][0] != entry:
+                todo.update(dict.fromkeys(site[0] for site in self.callers[instance]))
+            for site, after in self._afters(instance):
+                if after != calls[site]:
+                    todo.update(dict.fromkeys(self._passed_on(site)))
+
+    def _afters(self, instance: int) -> Iterable[tuple[Site, int]]:
+        for i, after in enumerate(self.after[instance]):
+            if (instance, i) in self.points_to.edges:
+                yield (instance, i), after
+
+    def _passed_on(self, site: Site) -> list[int]:
+        """The functions called at the site to whose ends what comes after it is added; those that change by that."""
+        changed = []
+        for edge in self.points_to.edges[site]:
+            if edge.how is not How.SPAWN:
+                leave = self.at_return(edge.target)
+                if leave != self.leave[edge.target]:
+                    self.leave[edge.target] = leave
+                    changed.append(edge.target)
+        return changed
+
+    def _solve(self, instance: int) -> None:
+        function = self.points_to.instances[instance].function
+        before, after, own, leave = (
+            self.before[instance],
+            self.after[instance],
+            self.own[instance],
+            self.leave[instance],
+        )
+        edges = [self.points_to.edges.get((instance, i), ()) for i in range(len(own))]
+        called = [self.at_call(e.target for e in edge) if edge else 0 for edge in edges]
+        suspends = [leave if isinstance(x, ir.Yield) else 0 for x in function.instructions]
+        changed = True
+        while changed:
+            changed = False
+            for i in range(len(own) - 1, -1, -1):
+                out = suspends[i]
+                for following in function.following[i]:
+                    out |= before[following]
+                handler = function.handlers[i]
+                out |= before[handler] if handler >= 0 else leave
+                if i == instance == 0:
+                    out |= before[1]
+                after[i] = out
+                if edges[i] and any(e.target == instance for e in edges[i]):
+                    called[i] |= before[0]
+                entering = own[i] | called[i] | out
+                if entering != before[i]:
+                    before[i] = entering
+                    changed = True
+
+    def at_call(self, targets: Iterable[int]) -> int:
+        """`call M`: what is added before the call, besides what comes after it."""
+        raise NotImplementedError
+
+    def at_return(self, instance: int) -> int:
+        """`return`: what may be accessed after it."""
+        raise NotImplementedError
+
+    def after_all_calls(self, instance: int) -> int:
+        """The union over the successors of a function's returns."""
+        mask = 0
+        for caller, i in self._returning[instance]:
+            mask |= self.after[caller][i]
+        return mask
+
+
+class Insensitive(Phase):
+    """before0: a call is a way into the callee, a return a way to after every call. [Fig. 7]"""
+
+    def at_call(self, targets: Iterable[int]) -> int:
+        mask = 0
+        for target in targets:
+            mask |= self.before[target][0]
+        return mask
+
+    def at_return(self, instance: int) -> int:
+        return self.after_all_calls(instance)
+
+
+class FirstPhase(Phase):
+    """before1: what is accessed until the function returns. [Fig. 9]"""
+
+    def at_call(self, targets: Iterable[int]) -> int:
+        mask = 0
+        for target in targets:
+            mask |= self.before[target][0]
+        return mask
+
+    def at_return(self, instance: int) -> int:
+        return 0
+
+
+class SecondPhase(Phase):
+    """before2: at calls what the first phase says of the callee; returns lead to after all calls. [Fig. 10]"""
+
+    def __init__(self, accesses: Accesses, first: FirstPhase) -> None:
+        self._first = first
+        super().__init__(accesses)
+
+    def at_call(self, targets: Iterable[int]) -> int:
+        mask = 0
+        for target in targets:
+            mask |= self._first.before[target][0]
+        return mask
+
+    def at_return(self, instance: int) -> int:
+        return self.after_all_calls(instance)
+
+
+def waits_only(points_to: PointsTo, site: Site) -> bool:
+    """Whether the instruction is over as soon as the function that it has called returns."""
+    instruction = points_to.instances[site[0]].function.instructions[site[1]]
+    if not isinstance(instruction, ir.Call) or points_to.touches.get(site):
+        return False
+    for number in members(points_to.find((site[0], instruction.callee))):
+        thing = points_to.objects[number]
+        if thing.kind is Kind.BOUND:
+            thing = thing.of[0]
+        if thing.kind not in (Kind.FUNCTION, Kind.VALUE) and (
+            thing.kind is not Kind.CLASS or "__new__" in points_to.specials
+        ):
+            return False
+    return True

@@ -1,0 +1,294 @@
+"""Three-address code: what a program's functions do, one small step an instruction.
+
+A function is a list of instructions, numbered; `following` tells which may come next and `handlers` where an exception
+leads (-1: out of the function). Class bodies and comprehensions are part of the function they stand in. Variables that
+other functions see (globals, closure cells) are `Variable`s and are loaded and stored; all others are plain names,
+and temporary ones are `%1`, `%2`, ... `show` prints a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
+
+
+class Position(NamedTuple):
+    """Where something stands in its file, as `co_positions` counts: lines from 1, columns in bytes from 0."""
+
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+
+
+class Variable(NamedTuple):
+    """A variable that several functions see. `scope` is the path of its module, or the key of the cell's function."""
+
+    scope: str
+    name: str
+    is_global: bool
+
+    def __str__(self) -> str:
+        return f"{self.scope}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """`dst` of any instruction is the name that it gives a value, "" if none."""
+
+    dst: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing(Instruction):
+    """A place where ways meet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value(Instruction):
+    """dst = a built-in value that cannot change and leads to no other object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy(Instruction):
+    src: str
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate(Instruction):
+    """dst = a new list, tuple, set or dict (`kind`); of starred elements, what they hold goes in."""
+
+    kind: str
+    elements: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+    starred: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MakeFunction(Instruction):
+    function: Function
+    defaults: tuple[tuple[str, str], ...]
+    """Parameter, and the variable that holds its default."""
+
+
+@dataclass(frozen=True, slots=True)
+class MakeClass(Instruction):
+    klass: ClassDefinition
+    bases: tuple[str, ...]
+    others: tuple[str, ...]
+    """Metaclass, keywords, unpacked bases: whatever else `class` is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import(Instruction):
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class Super(Instruction):
+    """dst = super(), in a method of `klass` whose first parameter is `receiver`."""
+
+    klass: str
+    receiver: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadAttribute(Instruction):
+    base: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAttribute(Instruction):
+    base: str
+    name: str
+    src: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteAttribute(Instruction):
+    base: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadItem(Instruction):
+    base: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreItem(Instruction):
+    base: str
+    key: str
+    src: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteItem(Instruction):
+    base: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadVariable(Instruction):
+    variable: Variable
+
+
+@dataclass(frozen=True, slots=True)
+class StoreVariable(Instruction):
+    """Stores `src`; where that is "", deletes the variable."""
+
+    variable: Variable
+    src: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Instruction):
+    callee: str
+    args: tuple[str, ...]
+    keywords: tuple[tuple[str, str], ...] = ()
+    starred: tuple[str, ...] = ()
+    """What is unpacked into arguments, by * or **: any parameter may be anything that it holds."""
+    receiver: str = ""
+    """Of `E.m(...)`: the variable with E; the callee is used for nothing but this call then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke(Instruction):
+    """dst = what special methods, any of `methods`, of the operands return when given the operands."""
+
+    methods: tuple[str, ...]
+    operands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Caught(Instruction):
+    """dst = the exception being handled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raise(Instruction):
+    src: str
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Instruction):
+    src: str
+
+
+@dataclass(frozen=True, slots=True)
+class Yield(Instruction):
+    """Gives `src` to whoever resumes the generator; dst = what is sent."""
+
+    src: str
+
+
+@dataclass(eq=False, slots=True)
+class Parameters:
+    """`plain` by position, then `only_keywords`; `rest` and `rest_keywords` are those of * and **, or ""."""
+
+    plain: tuple[str, ...] = ()
+    only_keywords: tuple[str, ...] = ()
+    rest: str = ""
+    rest_keywords: str = ""
+
+    def all(self) -> tuple[str, ...]:
+        """All names, in the order of a code object."""
+        return (*self.plain, *self.only_keywords, *filter(None, (self.rest, self.rest_keywords)))
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A function, lambda, generator expression or module body.
+
+    key         its path, qualified name and first line; no two functions share it
+    suspends    calling it makes a generator or coroutine, whose body runs later
+    klass       the class whose body holds it, if any
+    """
+
+    path: str
+    name: str
+    line: int
+    parameters: Parameters
+    suspends: bool = False
+    klass: ClassDefinition | None = None
+    is_module: bool = False
+    instructions: list[Instruction] = field(default_factory=list)
+    positions: list[Position] = field(default_factory=list)
+    following: list[list[int]] = field(default_factory=list)
+    handlers: list[int] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        return f"{self.path}:{self.line}:{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<{self.name} of line {self.line}>"
+
+    def after(self, i: int) -> Iterator[int]:
+        """Where control may be after instruction i, an exception included, within the function."""
+        yield from self.following[i]
+        if self.handlers[i] >= 0:
+            yield self.handlers[i]
+
+
+@dataclass(eq=False, slots=True)
+class ClassDefinition:
+    """defines   names that the body binds whatever happens
+    declares     names that its methods store through their first parameter, or that the body binds
+    """
+
+    path: str
+    name: str
+    line: int
+    defines: set[str] = field(default_factory=set)
+    declares: set[str] = field(default_factory=set)
+
+    def __repr__(self) -> str:
+        return f"<class {self.name}>"
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """modules      the function of each module's body, by the module's name
+    functions     all functions, those of modules included
+    deleted       attribute names that some instruction deletes
+    """
+
+    modules: dict[str, Function] = field(default_factory=dict)
+    functions: list[Function] = field(default_factory=list)
+    classes: list[ClassDefinition] = field(default_factory=list)
+    deleted: set[str] = field(default_factory=set)
+
+
+def show(function: Function) -> str:
+    """The function's code, a line an instruction: number, what, where it goes on if not at the next, its handler."""
+    lines = [f"{function.name}({', '.join(function.parameters.all())}) of {function.path}:{function.line}"]
+    for i, instruction in enumerate(function.instructions):
+        ways = function.following[i]
+        lines.append(
+            f"{i:4} {describe(instruction)}"
+            + ("" if ways == [i + 1] else f" -> {', '.join(map(str, ways)) or 'end'}")
+            + (f" !{function.handlers[i]}" if function.handlers[i] >= 0 else "")
+        )
+    return "\n".join(lines)
+
+
+def describe(instruction: Instruction) -> str:
+    """The instruction in a few words: `x = load attribute base name`."""
+    name = "".join(
+        f" {letter.lower()}" if letter.isupper() else letter for letter in type(instruction).__name__
+    ).strip()
+    operands = [_word(getattr(instruction, f.name)) for f in fields(instruction) if f.name != "dst"]
+    text = " ".join([name, *filter(None, operands)])
+    return f"{instruction.dst} = {text}" if instruction.dst else text
+
+
+def _word(value: object) -> str:
+    if isinstance(value, (Function, ClassDefinition)):
+        return value.name
+    if isinstance(value, tuple) and not isinstance(value, Variable):
+        return "(" + ", ".join(_word(part) for part in value) + ")" if value else ""
+    return str(value)

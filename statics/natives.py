@@ -1,0 +1,89 @@
+"""What is known of functions and classes outside the program, by dotted name. All others may do anything."""
+
+from __future__ import annotations
+
+import builtins
+import threading
+from typing import Final
+
+TEXT: Final = ("__format__", "__str__", "__repr__")
+ORDER: Final = ("__lt__", "__gt__", "__eq__", "__hash__")
+
+INERT_MODULES: Final = frozenset(
+    {"time", "math", "random", "itertools.count", "typing", "__future__", "abc", "enum.auto"}
+)
+"""Their functions touch nothing of the program's objects but what they are given, and give plain values."""
+
+INERT: Final = frozenset(
+    {
+        "builtins.isinstance", "builtins.issubclass", "builtins.callable", "builtins.id", "builtins.range",
+        "builtins.object",
+        "builtins.chr", "builtins.ord", "builtins.input", "builtins.object.__init__", "builtins.object.__new__",
+        "builtins.object.__init_subclass__", "builtins.type.__init__", "threading.current_thread",
+        "threading.get_ident",
+        "threading.main_thread", "threading.active_count", "os.getpid", "sys.exit",
+        "builtins.BaseException.with_traceback",
+    }
+)  # fmt: skip
+
+PROTOCOLS: Final = {
+    "builtins.len": ("__len__",), "builtins.str": TEXT, "builtins.repr": TEXT, "builtins.ascii": TEXT,
+    "builtins.print": TEXT, "builtins.format": TEXT, "builtins.int": ("__int__", "__index__", "__trunc__"),
+    "builtins.float": ("__float__", "__index__"), "builtins.bool": ("__bool__", "__len__"),
+    "builtins.abs": ("__abs__",),
+    "builtins.round": ("__round__",), "builtins.hash": ("__hash__",), "builtins.complex": ("__complex__", "__float__"),
+    "builtins.bytes": ("__bytes__",), "builtins.divmod": ("__divmod__", "__rdivmod__"), "builtins.hex": ("__index__",),
+    "builtins.pow": ("__pow__", "__rpow__"), "builtins.bin": ("__index__",), "builtins.oct": ("__index__",),
+}  # fmt: skip
+"""They call these special methods of their arguments, and give a plain value."""
+
+COLLECTORS: Final = {
+    "builtins.list": "list", "builtins.tuple": "tuple", "builtins.set": "set", "builtins.frozenset": "set",
+    "builtins.dict": "dict", "builtins.sorted": "list", "builtins.reversed": "list", "builtins.map": "list",
+    "builtins.filter": "list", "builtins.iter": "list", "builtins.enumerate": "pairs", "builtins.zip": "pairs",
+    "collections.deque": "deque", "collections.OrderedDict": "dict", "collections.defaultdict": "dict",
+    "collections.Counter": "dict", "queue.Queue": "queue", "queue.LifoQueue": "queue", "queue.PriorityQueue": "queue",
+    "queue.SimpleQueue": "queue", "itertools.chain": "list", "itertools.product": "pairs", "itertools.islice": "list",
+    "itertools.cycle": "list", "itertools.repeat": "list", "builtins.bytearray": "list",
+}  # fmt: skip
+"""They make a container of what their arguments hold, calling any function among the arguments on it."""
+
+PICKERS: Final = frozenset(
+    {"builtins.next", "builtins.min", "builtins.max", "builtins.sum", "builtins.any", "builtins.all",
+    "functools.reduce"}
+)  # fmt: skip
+"""They give one of what their arguments hold, calling any function among the arguments on it."""
+
+LOCKS: Final = frozenset(
+    {
+        "threading.Lock", "threading.RLock", "threading.Semaphore", "threading.BoundedSemaphore", "threading.Event",
+        "threading.Condition", "threading.Barrier",
+    }
+)  # fmt: skip
+"""Their methods touch nothing of the program's objects; they may call a function that they are given."""
+
+THREADS: Final = frozenset({"threading.Thread", "threading.Timer"})
+EXECUTORS: Final = frozenset({"concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"})
+
+READING_METHODS: Final = frozenset(
+    {
+        "get", "index", "count", "copy", "keys", "values", "items", "union", "intersection", "difference", "issubset",
+        "issuperset", "isdisjoint", "symmetric_difference", "qsize", "empty", "full", "__len__", "__iter__",
+        "__getitem__",
+        "__contains__", "__eq__", "__next__", "__bool__", "__lt__", "__gt__", "__le__", "__ge__",
+        "__hash__", "__repr__",
+    }
+)  # fmt: skip
+"""Methods of containers that change nothing; of a queue, `get` takes an element away."""
+
+
+def may_have(name: str, attribute: str) -> bool:
+    """Whether objects of the native class may have the attribute by their class."""
+    module, _, klass = name.rpartition(".")
+    known = {"builtins": builtins, "threading": threading}.get(module)
+    return known is None or not hasattr(known, klass) or hasattr(getattr(known, klass), attribute)
+
+
+def is_inert(name: str) -> bool:
+    """Whether the function touches no object of the program."""
+    return name in INERT or name in INERT_MODULES or name.rpartition(".")[0] in INERT_MODULES

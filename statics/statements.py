@@ -1,0 +1,450 @@
+"""Statements and whole modules, as three-address code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from statics.emitting import Loop
+from statics.expressions import BINARY, Expressions
+from statics.ir import (
+    Allocate,
+    Call,
+    Caught,
+    ClassDefinition,
+    Copy,
+    DeleteAttribute,
+    DeleteItem,
+    Function,
+    Import,
+    Invoke,
+    LoadAttribute,
+    LoadItem,
+    MakeClass,
+    Parameters,
+    Program,
+    StoreAttribute,
+    StoreItem,
+    StoreVariable,
+    Variable,
+)
+from statics.scopes import FunctionNode, Scopes
+
+
+class Statements(Expressions):
+    """Lays statements."""
+
+    def body_of(self, node: FunctionNode | ast.GeneratorExp) -> None:
+        if isinstance(node, (ast.Lambda, ast.GeneratorExp)):
+            super().body_of(node)
+        else:
+            self.block(node.body)
+            self.give_back(self.plain_value())
+
+    def block(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            getattr(self, f"_lay_{type(statement).__name__}")(statement)
+
+    # -------------------------------------------------------------- assignments
+
+    def assign(self, target: ast.expr, src: str) -> None:
+        if isinstance(target, ast.Name):
+            self.at(target)
+            self.store(target.id, src)
+        elif isinstance(target, ast.Attribute):
+            base = self.value(target.value)
+            self.at(target)
+            self.emit(StoreAttribute("", base, self.private(target.attr), src))
+            self._declare(target)
+        elif isinstance(target, ast.Subscript):
+            base, key = self.value(target.value), self.value(target.slice)
+            self.at(target)
+            self.emit(StoreItem("", base, key, src))
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, src)
+        else:
+            assert isinstance(target, (ast.Tuple, ast.List))
+            self._unpack(target, src)
+
+    def _declare(self, target: ast.Attribute) -> None:
+        function = self.function
+        plain = function.parameters.plain
+        if function.klass is not None and plain and isinstance(target.value, ast.Name) and target.value.id == plain[0]:
+            function.klass.declares.add(self.private(target.attr))
+
+    def _unpack(self, target: ast.Tuple | ast.List, src: str) -> None:
+        iterator = self.invoke(target, ("__iter__", "__getitem__"), src)
+        item = self.invoke(target, ("__next__",), iterator)
+        for part in target.elts:
+            if isinstance(part, ast.Starred):
+                self.at(part)
+                made = self.emit(Allocate(self.temporary(), "list", (item,)))
+                self.assign(part.value, made)
+            else:
+                self.assign(part, item)
+
+    def _lay_Assign(self, node: ast.Assign) -> None:
+        src = self.value(node.value)
+        for target in node.targets:
+            self.assign(target, src)
+
+    def _lay_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.value(node.value))
+        elif self.scope.kind == "class" and isinstance(node.target, ast.Name) and self.klass is not None:
+            self.klass.declares.add(self.private(node.target.id))
+
+    def _lay_AugAssign(self, node: ast.AugAssign) -> None:
+        name = BINARY[type(node.op).__name__]
+        methods = (f"__i{name}__", f"__{name}__", f"__r{name}__")
+        target = node.target
+        if isinstance(target, ast.Name):
+            old = self.value(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            self.assign(target, self.invoke(node, methods, old, self.value(node.value)))
+            return
+        base = self.value(target.value)
+        if isinstance(target, ast.Attribute):
+            self.at(target)
+            old = self.emit(LoadAttribute(self.temporary(), base, self.private(target.attr)))
+            new = self.invoke(node, methods, old, self.value(node.value))
+            self.at(target)
+            self.emit(StoreAttribute("", base, self.private(target.attr), new))
+            self._declare(target)
+        else:
+            key = self.value(target.slice)
+            self.at(target)
+            old = self.emit(LoadItem(self.temporary(), base, key))
+            new = self.invoke(node, methods, old, self.value(node.value))
+            self.at(target)
+            self.emit(StoreItem("", base, key, new))
+
+    def _lay_Delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            self._delete(target)
+
+    def _delete(self, target: ast.expr) -> None:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for part in target.elts:
+                self._delete(part)
+        elif isinstance(target, ast.Attribute):
+            base = self.value(target.value)
+            self.at(target)
+            self.program.deleted.add(self.private(target.attr))
+            self.emit(DeleteAttribute("", base, self.private(target.attr)))
+        elif isinstance(target, ast.Subscript):
+            base, key = self.value(target.value), self.value(target.slice)
+            self.at(target)
+            self.emit(DeleteItem("", base, key))
+        else:
+            assert isinstance(target, ast.Name)
+            self._unbind(target.id)
+
+    def _unbind(self, name: str) -> None:
+        found = self.scope.find(name)
+        if found.kind == "class":
+            self.program.deleted.add(self.private(name))
+            self.emit(DeleteAttribute("", self.class_namespace[found], self.private(name)))
+            return
+        variable = self.variable(found, name)
+        if variable is not None:
+            self.emit(StoreVariable("", variable, ""))
+
+    def _lay_TypeAlias(self, node: ast.stmt) -> None:
+        self.store(node.name.id, self.plain_value())  # type: ignore[attr-defined]
+
+    # -------------------------------------------------------------- simple statements
+
+    def _lay_Expr(self, node: ast.Expr) -> None:
+        self.value(node.value)
+
+    def _lay_Pass(self, node: ast.stmt) -> None:
+        self.at(node)
+        self.here()
+
+    _lay_Global = _lay_Nonlocal = _lay_Pass
+
+    def _lay_Return(self, node: ast.Return) -> None:
+        src = self.plain_value() if node.value is None else self.value(node.value)
+        self.at(node)
+        self.emit(Copy("%returned", src))
+        self.leave("return")
+
+    def _lay_Break(self, node: ast.Break) -> None:
+        self.leave("break")
+
+    def _lay_Continue(self, node: ast.Continue) -> None:
+        self.leave("continue")
+
+    def _lay_Raise(self, node: ast.Raise) -> None:
+        cause = "" if node.cause is None else self.value(node.cause)
+        src = "" if node.exc is None else self.value(node.exc)
+        self.at(node)
+        if cause:
+            self.throw_also(cause)
+        self.throw(src)
+
+    def throw_also(self, cause: str) -> None:
+        """The cause is where the exception is."""
+        before = list(self.ends)
+        self.throw(cause)
+        self.ends = before
+
+    def _lay_Assert(self, node: ast.Assert) -> None:
+        self.truth(node.test)
+        passed = list(self.ends)
+        message = self.plain_value() if node.msg is None else self.value(node.msg)
+        self.at(node)
+        self.throw(message)
+        self.ends = passed
+
+    def _lay_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self.at(node)
+            whole = self.emit(Import(self.temporary(), alias.name))
+            if alias.asname is None and "." in alias.name:
+                whole = self.emit(Import(self.temporary(), alias.name.split(".")[0]))
+            self.store(alias.asname or alias.name.split(".")[0], whole)
+
+    def _lay_ImportFrom(self, node: ast.ImportFrom) -> None:
+        base = node.module or ""
+        if node.level:
+            parts = module_name(self.path).split(".")
+            if PurePath(self.path).name != "__init__.py":
+                parts = parts[:-1]
+            base = ".".join([*parts[: len(parts) - node.level + 1], *([base] if base else [])])
+        self.at(node)
+        module = self.emit(Import(self.temporary(), base))
+        for alias in node.names:
+            if alias.name == "*":
+                self.emit(Invoke("", ("import *",), (module,)))
+                continue
+            dst = self.temporary()
+            before = list(self.ends)
+            self.emit(LoadAttribute(dst, module, alias.name))
+            ends, self.ends = self.ends, before
+            self.emit(Import(dst, f"{base}.{alias.name}"))
+            self.ends += ends
+            self.store(alias.asname or alias.name, dst)
+
+    # -------------------------------------------------------------- definitions
+
+    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        decorators = [self.value(decorator) for decorator in node.decorator_list]
+        made = self.make_function(node, node.name, self.defaults(node.args), node)
+        self._decorate(node, made, decorators)
+
+    _lay_FunctionDef = _lay_AsyncFunctionDef = _define
+
+    def _decorate(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, made: str, decorators: list[str]
+    ) -> None:
+        for decorator, of in zip(reversed(decorators), reversed(node.decorator_list), strict=True):
+            self.at(of)
+            made = self.emit(Call(self.temporary(), decorator, (made,)))
+        self.at(node)
+        self.store(node.name, made)
+
+    def _lay_ClassDef(self, node: ast.ClassDef) -> None:
+        decorators = [self.value(decorator) for decorator in node.decorator_list]
+        bases = tuple(self.value(base) for base in node.bases if not isinstance(base, ast.Starred))
+        others = [self.value(base.value) for base in node.bases if isinstance(base, ast.Starred)]
+        others += [self.value(keyword.value) for keyword in node.keywords]
+        qualified = f"{self.qualified}.{node.name}" if self.qualified else node.name
+        klass = ClassDefinition(self.path, qualified, node.lineno)
+        self.program.classes.append(klass)
+        self.at(node)
+        made = self.emit(MakeClass(self.temporary(), klass, bases, tuple(others)))
+        self.emit(StoreVariable("", Variable(self.path, f"class {klass.name}:{klass.line}", False), made))
+        outside = self.scope, self.klass, self.qualified
+        self.scope, self.klass, self.qualified = self.scopes[node], klass, qualified
+        self.class_namespace[self.scope] = made
+        klass.defines.update(_certain(node.body))
+        klass.declares.update(self.private(name) for name in self.scope.bound)
+        self.block(node.body)
+        self.scope, self.klass, self.qualified = outside
+        self._decorate(node, made, decorators)
+
+    # -------------------------------------------------------------- control
+
+    def _lay_If(self, node: ast.If) -> None:
+        self.truth(node.test)
+        before = list(self.ends)
+        self.block(node.body)
+        first, self.ends = self.ends, before
+        self.block(node.orelse)
+        self.ends = first + self.ends
+
+    def _lay_While(self, node: ast.While) -> None:
+        self.at(node)
+        loop = Loop(self.here())
+        self.truth(node.test)
+        ends = [] if isinstance(node.test, ast.Constant) and node.test.value else list(self.ends)
+        self._loop(loop, node, ends)
+
+    def _loop(self, loop: Loop, node: ast.While | ast.For | ast.AsyncFor, over: list[int]) -> None:
+        self.surroundings.append(loop)
+        self.block(node.body)
+        self.link(loop.head)
+        self.surroundings.pop()
+        self.ends = over
+        self.block(node.orelse)
+        self.ends += loop.breaks
+
+    def _lay_For(self, node: ast.For | ast.AsyncFor) -> None:
+        iterator = self.invoke(node.iter, ("__iter__", "__aiter__", "__getitem__"), self.value(node.iter))
+        loop = Loop(self.here())
+        over = list(self.ends)
+        item = self.invoke(node.iter, ("__next__", "__anext__"), iterator)
+        over += self.ends
+        self.assign(node.target, item)
+        self._loop(loop, node, over)
+
+    _lay_AsyncFor = _lay_For
+
+    def _lay_With(self, node: ast.With | ast.AsyncWith) -> None:
+        self._with(node, list(node.items))
+
+    _lay_AsyncWith = _lay_With
+
+    def _with(self, node: ast.With | ast.AsyncWith, items: list[ast.withitem]) -> None:
+        if not items:
+            self.block(node.body)
+            return
+        item = items[0]
+        manager = self.value(item.context_expr)
+        entered = self.invoke(item.context_expr, ("__enter__", "__aenter__"), manager)
+        swallowed: list[int] = []
+
+        def body() -> None:
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, entered)
+            self._with(node, items[1:])
+
+        def leave() -> None:
+            error = self.emit(Caught(self.temporary()))
+            self.invoke(item.context_expr, ("__exit__", "__aexit__"), manager, error, error, error)
+            swallowed.extend(self.ends)
+
+        self.with_cleanup(body, leave)
+        self.ends = [*self.ends, *(end for end in swallowed if end not in self.ends)]
+
+    def _lay_Try(self, node: ast.Try) -> None:
+        if not node.finalbody:
+            self._try(node)
+            return
+        self.with_cleanup(lambda: self._try(node), lambda: self.block(node.finalbody))
+
+    _lay_TryStar = _lay_Try
+
+    def _try(self, node: ast.Try) -> None:
+        if not node.handlers:
+            self.block(node.body)
+            return
+        entry = self.label()
+        outside, self.handler = self.handler, entry
+        self.block(node.body)
+        self.handler = outside
+        self.block(node.orelse)
+        over = self.ends
+        self.ends = [entry]
+        self.at(node)
+        error = self.emit(Caught(self.temporary()))
+        for clause in node.handlers:
+            if clause.type is not None:
+                self.invoke(clause.type, ("__instancecheck__",), self.value(clause.type))
+            before = list(self.ends)
+            if clause.name is not None:
+                self.at(clause)
+                self.store(clause.name, error)
+            self.block(clause.body)
+            over += self.ends
+            self.ends = before
+            if clause.type is None:
+                self.ends = []
+        self.throw("")
+        self.ends = over
+
+    def _lay_Match(self, node: ast.Match) -> None:
+        subject = self.value(node.subject)
+        over: list[int] = []
+        for case in node.cases:
+            before = list(self.ends)
+            self._pattern(case.pattern, subject)
+            if case.guard is not None:
+                self.truth(case.guard)
+            failed = [*before, *self.ends]
+            self.block(case.body)
+            over += self.ends
+            self.ends = failed
+        self.ends += over
+
+    def _pattern(self, pattern: ast.pattern, subject: str) -> None:
+        """Lays all that the pattern may look at; it may fail after each, and then the next case follows."""
+        if isinstance(pattern, ast.MatchValue):
+            self.invoke(pattern, ("__eq__",), subject, self.value(pattern.value))
+        elif isinstance(pattern, ast.MatchAs):
+            if pattern.pattern is not None:
+                self._pattern(pattern.pattern, subject)
+            self._capture(pattern, pattern.name, subject)
+        elif isinstance(pattern, ast.MatchOr):
+            for part in pattern.patterns:
+                before = list(self.ends)
+                self._pattern(part, subject)
+                self.ends = [*before, *self.ends]
+        elif isinstance(pattern, ast.MatchClass):
+            self.invoke(pattern, ("__instancecheck__",), self.value(pattern.cls), subject)
+            item = self.invoke(pattern, ("any attribute",), subject)
+            for part in (*pattern.patterns, *pattern.kwd_patterns):
+                self._pattern(part, item)
+        elif isinstance(pattern, (ast.MatchSequence, ast.MatchMapping)):
+            source = self.invoke(pattern, ("__iter__", "__getitem__", "__len__", "keys", "get"), subject)
+            item = self.invoke(pattern, ("__next__",), source)
+            value = self.emit(LoadItem(self.temporary(), subject, self.plain_value()))
+            self.emit(Copy(item, value))
+            for part in pattern.patterns:
+                self._pattern(part, item)
+            if isinstance(pattern, ast.MatchMapping):
+                self._capture(pattern, pattern.rest, subject)
+        elif isinstance(pattern, ast.MatchStar):
+            self._capture(pattern, pattern.name, subject)
+
+    def _capture(self, pattern: ast.pattern, name: str | None, src: str) -> None:
+        if name is not None:
+            self.at(pattern)
+            self.store(name, src)
+
+
+def _certain(body: list[ast.stmt]) -> list[str]:
+    """Names that the statements of a class body bind, none of them in a branch."""
+    found: list[str] = []
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.append(statement.name)
+        elif isinstance(statement, ast.Assign):
+            found += [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    return found
+
+
+def module_name(path: str) -> str:
+    """The dotted name under which the file is imported, its directories taken as packages."""
+    parts = list(PurePath(path).with_suffix("").parts)
+    if parts and parts[-1] == "__init__":
+        parts.pop()
+    return ".".join(part for part in parts if part not in ("/", "."))
+
+
+def lower(sources: Mapping[str, str]) -> Program:
+    """The program that the source files, by path, are. Raises SyntaxError."""
+    program = Program()
+    for path, text in sources.items():
+        tree = ast.parse(text, path)
+        function = Function(path, "<module>", 1, Parameters(), is_module=True)
+        program.modules[module_name(path)] = function
+        program.functions.append(function)
+        scopes = Scopes(tree).of
+        laying = Statements(program, path, function, scopes, scopes[tree])
+        laying.keys[scopes[tree]] = function.key
+        laying.block(tree.body)
+        laying.give_back(laying.plain_value())
+    return program
