@@ -20,7 +20,7 @@ from dpor.operations import READ, WRITE, Access, Mode
 from dpor.runtime import control, hooks, operators, sharing
 from dpor.runtime.containers.accesses import Touched
 from dpor.runtime.containers.kinds import family_of
-from dpor.runtime.instrument.names import CHAINED
+from dpor.runtime.instrument.names import CHAINED, OF_GENERATORS
 from dpor.runtime.operators import SCALARS
 from dpor.runtime.sharing import STRUCTURE, record_of
 
@@ -218,6 +218,15 @@ def load(obj: Any, name: str) -> Any:
             if record_of(obj) is not None:
                 control.facts_add(_CHAIN, f"{name} of an exception")
                 control.touch("read", (_chain(READ),))
+            return obj
+        if name == "__kwdefaults__":
+            control.limit(
+                f"{name} of a function is looked at while threads run: what changes in it is not seen by calls"
+            )
+        elif name in OF_GENERATORS and type(obj) is types.GeneratorType:
+            record = record_of(obj)
+            if record is not None:
+                control.touch("read", ((record.location(STRUCTURE), READ),))
             return obj
     return hooks.attr_with_classes(obj, name)
 

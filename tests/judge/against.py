@@ -29,9 +29,16 @@ class Found(NamedTuple):
 
 
 def search(target: str, none: int, optimal: int, options: RuntimeOptions | None = None) -> Found:
-    """All outcomes by `none`, if that many executions suffice, else by `optimal`."""
+    """All outcomes by `none`, if that many executions suffice, else by `optimal`; which must show them all, too: an
+    access that nothing records may lie between others of which `none` tries all orders."""
     found = _explore(target, "none", none, options)
-    return found if found.finished or not optimal else _explore(target, "optimal", optimal, options)
+    if not optimal:
+        return found
+    reduced = _explore(target, "optimal", optimal, options)
+    if not found.finished:
+        return reduced
+    assert reduced.limits or not found.outcomes - reduced.outcomes, found.outcomes - reduced.outcomes
+    return found
 
 
 def _explore(target: str, strategy: str, most: int, options: RuntimeOptions | None) -> Found:

@@ -32,7 +32,7 @@ from dpor.runtime.builtins.table import (
 from dpor.runtime.builtins.unknown import module_of, reading_c, reading_python, unknown_c, unknown_python
 from dpor.runtime.containers.calls import Bound
 from dpor.runtime.containers.kinds import family_of, is_immutable, static
-from dpor.runtime.containers.reach import views
+from dpor.runtime.containers.reach import ANYTHING, views
 from dpor.runtime.operators import SCALARS, unpackmap
 from dpor.runtime.standins.outside import PROCESSES
 from dpor.runtime.standins.unmodelled import refuse
@@ -208,7 +208,7 @@ def _of_object(owner: Any, name: str) -> Any:
 
 def _text_method(method: Any, name: str) -> Any:
     if name == "join":
-        return taking.consumer(method)
+        return taking.consumer(method, ANYTHING if type(method.__self__) is not str else None)
     if name in ("format", "format_map", "__mod__"):
         return objects.showing_arguments(method)
     return method

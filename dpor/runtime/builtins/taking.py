@@ -19,7 +19,7 @@ from dpor.runtime.containers.generators import drive
 from dpor.runtime.containers.kinds import family_of, static
 from dpor.runtime.containers.lists import is_built_in
 from dpor.runtime.containers.order import stable_order
-from dpor.runtime.containers.reach import HASH, reads, views
+from dpor.runtime.containers.reach import ANYTHING, HASH, reads, views
 from dpor.runtime.containers.taking import (
     C_ITERATORS,
     advance,
@@ -167,7 +167,7 @@ def _counter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def join(text: Any, *args: Any) -> Any:
     """`str.join`"""
-    return consumer(text.join)(*args)
+    return consumer(text.join, ANYTHING if type(text) is not str else None)(*args)
 
 
 set_class_wrapper(dict, "fromkeys", consumer(dict.fromkeys, HASH))

@@ -49,7 +49,10 @@ OPERAND: dict[type[ast.cmpop], str] = {
 CHAINED = frozenset({"__cause__", "__context__", "__suppress_context__", "__traceback__"})
 """What hangs on an exception, and changes when it is raised."""
 
-LOADED_SPECIALLY = CHAINED | {"__dict__", "__globals__", "f_globals", "cell_contents"}
+OF_GENERATORS = frozenset({"gi_frame", "gi_running", "gi_suspended", "gi_yieldfrom"})
+"""Where a generator is."""
+
+LOADED_SPECIALLY = CHAINED | OF_GENERATORS | {"__dict__", "__globals__", "__kwdefaults__", "f_globals", "cell_contents"}
 """Attributes that are no fields, with a hook of their own for their loads."""
 
 
