@@ -96,7 +96,10 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
     from dpor.runtime.program import PythonSystem
 
     limits = RuntimeOptions(
-        max_steps=options.max_steps, timeouts=options.timeouts.value, timeout_limit=options.timeout_limit
+        max_steps=options.max_steps,
+        timeouts=options.timeouts.value,
+        timeout_limit=options.timeout_limit,
+        whole_states=options.whole_states,
     )
     return PythonSystem(given, limits, options.instrument, facts)
 

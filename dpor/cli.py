@@ -135,6 +135,11 @@ def cli() -> None:
 )
 @click.option("--no-matching", "store", flag_value=Store.NOTHING.value, help="The same as --store nothing.")
 @click.option(
+    "--whole-states",
+    is_flag=True,
+    help="Of full, original and dpor: keep whole states, and tell if two that differ have the same key (of 128 bits).",
+)
+@click.option(
     "--sync-choices",
     type=click.Choice([*SyncChoices]),
     default=SyncChoices.ALL,

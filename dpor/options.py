@@ -80,6 +80,8 @@ class Options:
     max_states      stop when more than so many states are stored; None: no limit
     max_memory      stop when the process takes more than so many megabytes (10^6 bytes); None: no limit
     store           of the stateful strategies: which states are stored
+    whole_states    of the stateful strategies: keep whole states beside their keys of 128 bits; that two different ones
+                    share a key is an error
     sync_choices    of original: which starts, ends and joins of threads are choices
     max_steps       end a single execution after so many operations
     timeouts        when a timed wait may time out
@@ -105,6 +107,7 @@ class Options:
     max_states: int | None = attrs.field(default=None, validator=_at_least(1, or_none=True))
     max_memory: float | None = attrs.field(default=None, validator=_at_least(1, int | float, or_none=True))
     store: Store = attrs.field(default=Store.EVENTS, converter=_store)
+    whole_states: bool = False
     sync_choices: SyncChoices = attrs.field(default=SyncChoices.ALL, converter=_sync_choices)
     max_steps: int = attrs.field(default=DEFAULT_STEPS, validator=_at_least(1))
     timeouts: Timeouts = attrs.field(default=Timeouts.ANY, converter=_timeouts)
@@ -132,6 +135,7 @@ class OptionArguments(TypedDict, total=False):
     max_states: int | None
     max_memory: float | None
     store: str
+    whole_states: bool
     sync_choices: str
     max_steps: int
     timeouts: str

@@ -70,6 +70,7 @@ class PythonSystem:
         self._know_facts()
         self._runs = 0
         self._returned: Hashable = None
+        self._whole_states: dict[bytes, bytes] = {}
         self._sink = _Sink()
         while True:
             try:
@@ -210,7 +211,12 @@ class PythonSystem:
     def state(self) -> bytes | None:
         """See `dpor.system.StatefulSystem`: 128 bits of a hash of `whole_state`."""
         whole = self.whole_state()
-        return None if whole is None else key_of(whole)
+        if whole is None:
+            return None
+        key = key_of(whole)
+        if self.options.whole_states and self._whole_states.setdefault(key, whole) != whole:
+            raise InternalError(f"two states that differ have the same key, {key.hex()}")
+        return key
 
     def whole_state(self) -> bytes | None:
         """All that the state consists of, so that two keys that are equal by chance can be told from equal states."""

@@ -1,4 +1,4 @@
-"""The counts in docs/java-pathfinder.md, of the programs that are quick."""
+"""The counts in docs/stateful.md, of the programs that are quick."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import dpor
 from tests.programs import monitors, twins
 
-TABLE = (Path(__file__).parents[2] / "docs" / "java-pathfinder.md").read_text()
+TABLE = (Path(__file__).parents[2] / "docs" / "stateful.md").read_text()
 PROGRAMS: dict[str, Callable[[], object]] = {
     "chen & macdonald": monitors.chen_macdonald(),
     "plus minus 1": monitors.plus_minus(1),

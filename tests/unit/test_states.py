@@ -5,14 +5,17 @@ Each body runs in a thread that first chooses `v`, 0 or 1, and is looked at wher
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dpor.errors import FactWithdrawn
+import dpor
+from dpor.errors import FactWithdrawn, InternalError
 from dpor.runtime.program import PythonSystem
 from dpor.system import STOP, Trace
+from tests.programs import monitors
 
 HEAD = """
 import abc, collections, itertools, random, threading, weakref
@@ -267,3 +270,11 @@ def test_states_that_differ_in_this_are_unequal(tmp_path: Path, body: str) -> No
 def test_states_that_differ_in_this_alone_are_equal(tmp_path: Path, body: str) -> None:
     first, second = both(tmp_path, body)
     assert first == second
+
+
+def test_whole_states_show_a_collision(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = monitors.plus_minus(1)
+    assert dpor.check(target, strategy="full", whole_states=True).verdict is dpor.Verdict.PASS
+    monkeypatch.setattr("dpor.runtime.program.key_of", lambda whole: blake2b(whole, digest_size=1).digest())
+    with pytest.raises(InternalError, match="two states that differ have the same key"):
+        dpor.check(target, strategy="full", whole_states=True)
