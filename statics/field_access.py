@@ -146,12 +146,9 @@ class Phase:
         self.leave = [0] * len(self.own)
         """What may come after the function has returned, or raised."""
         self.callers: dict[int, set[Site]] = defaultdict(set)
-        self._returning: dict[int, set[Site]] = defaultdict(set)
         for site, edges in self.points_to.edges.items():
             for edge in edges:
                 self.callers[edge.target].add(site)
-                if edge.how is not How.SPAWN:
-                    self._returning[edge.target].add(site)
         todo = dict.fromkeys(reversed(range(len(self.own))))
         while todo:
             instance = next(iter(todo))
@@ -162,22 +159,21 @@ class Phase:
                 todo.update(dict.fromkeys(site[0] for site in self.callers[instance]))
             for site, after in self._afters(instance):
                 if after != calls[site]:
-                    todo.update(dict.fromkeys(self._passed_on(site)))
+                    todo.update(dict.fromkeys(self._passed_on(site, after)))
 
     def _afters(self, instance: int) -> Iterable[tuple[Site, int]]:
         for i, after in enumerate(self.after[instance]):
             if (instance, i) in self.points_to.edges:
                 yield (instance, i), after
 
-    def _passed_on(self, site: Site) -> list[int]:
-        """The functions called at the site to whose ends what comes after it is added; those that change by that."""
+    def _passed_on(self, site: Site, after: int) -> list[int]:
+        """Add what comes after the call to what comes after the functions called; those that change by that."""
         changed = []
         for edge in self.points_to.edges[site]:
-            if edge.how is not How.SPAWN:
-                leave = self.at_return(edge.target)
-                if leave != self.leave[edge.target]:
-                    self.leave[edge.target] = leave
-                    changed.append(edge.target)
+            leave = self.leave[edge.target] | self.at_return(after)
+            if edge.how is not How.SPAWN and leave != self.leave[edge.target]:
+                self.leave[edge.target] = leave
+                changed.append(edge.target)
         return changed
 
     def _solve(self, instance: int) -> None:
@@ -214,16 +210,9 @@ class Phase:
         """`call M`: what is added before the call, besides what comes after it."""
         raise NotImplementedError
 
-    def at_return(self, instance: int) -> int:
-        """`return`: what may be accessed after it."""
+    def at_return(self, after: int) -> int:
+        """`return`: what is added before it, of what comes `after` one of the calls of the function."""
         raise NotImplementedError
-
-    def after_all_calls(self, instance: int) -> int:
-        """The union over the successors of a function's returns."""
-        mask = 0
-        for caller, i in self._returning[instance]:
-            mask |= self.after[caller][i]
-        return mask
 
 
 class Insensitive(Phase):
@@ -235,8 +224,8 @@ class Insensitive(Phase):
             mask |= self.before[target][0]
         return mask
 
-    def at_return(self, instance: int) -> int:
-        return self.after_all_calls(instance)
+    def at_return(self, after: int) -> int:
+        return after
 
 
 class FirstPhase(Phase):
@@ -248,7 +237,7 @@ class FirstPhase(Phase):
             mask |= self.before[target][0]
         return mask
 
-    def at_return(self, instance: int) -> int:
+    def at_return(self, after: int) -> int:
         return 0
 
 
@@ -265,8 +254,8 @@ class SecondPhase(Phase):
             mask |= self._first.before[target][0]
         return mask
 
-    def at_return(self, instance: int) -> int:
-        return self.after_all_calls(instance)
+    def at_return(self, after: int) -> int:
+        return after
 
 
 def waits_only(points_to: PointsTo, site: Site) -> bool:

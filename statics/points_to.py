@@ -137,7 +137,8 @@ class Heap(Solver):
         self.exceptions = self.node("exceptions")
         self.instances.append(Instance(outside("<native>"), -1))
         self.watch(self.leaks, self._leak)
-        self.add(self.leaks, 1 << self.unknown)
+        self.anything = 1 << self.unknown
+        self.add(self.leaks, self.anything)
         self.add(self.exceptions, 1 << self.plain)
 
     # -------------------------------------------------------------- nodes
@@ -216,6 +217,7 @@ class Heap(Solver):
         if number in self.leaked:
             return
         self.leaked.add(number)
+        self.subsumed |= 1 << number
         thing = self.objects[number]
         site = (NATIVE, 1)
         for name in tuple(self.field_names[number]):

@@ -26,6 +26,9 @@ class Solver:
         self._edges: list[set[Node]] = []
         self._watchers: list[list[Watcher]] = []
         self._todo: list[Node] = []
+        self.anything = 0
+        self.subsumed = 0
+        """Objects that need not be added where the object of the mask `anything` is: it stands for them."""
 
     def number(self, thing: Object) -> int:
         """The number of the object."""
@@ -54,6 +57,8 @@ class Solver:
     def add(self, node: Node, mask: int) -> None:
         """The node's set has these objects."""
         fresh = mask & ~self.sets[node]
+        if self.sets[node] & self.anything:
+            fresh &= ~self.subsumed
         if fresh:
             self.sets[node] |= fresh
             if not self._new[node]:
