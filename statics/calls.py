@@ -32,7 +32,8 @@ class Calls(NativeCalls):
             self.send(site, callee, "__call__", arguments, dst, how)
         elif thing.kind is Kind.WRAPPER:
             held = tuple(Argument(self.field(callee, name), "") for name in ("[]", "keywords"))
-            inner = arguments._replace(anything=(*arguments.anything, *held, *arguments.plain), plain=())
+            anything = tuple(dict.fromkeys((*arguments.anything, *held, *arguments.plain)))
+            inner = arguments._replace(anything=anything, plain=())
             self.watch(self.field(callee, "of"), lambda f: self.apply(site, f, inner, dst, how))
         elif thing.kind is Kind.NATIVE:
             self.call_native(site, thing.of, arguments, dst, how)

@@ -14,8 +14,6 @@ from statics.solver import Node, members
 _OPENS: Final = frozenset(
     {"__dict__", "__bases__", "__subclasses__", "__mro__", "__globals__", "__closure__", "__code__"}
 )
-_DEEPEST: Final = 5
-"""Attributes of attributes of native things get names up to this depth."""
 
 
 class PointsTo(Calls):
@@ -77,8 +75,7 @@ class PointsTo(Calls):
         elif kind is Kind.NATIVE:
             if thing.of in natives.THREADS and name not in ("start", "run", "__init__"):
                 self.give(dst, self.plain)
-            deep = thing.of.count(".") > _DEEPEST
-            self.give(dst, self.unknown if deep else self.number(Object(Kind.NATIVE, f"{thing.of}.{name}")))
+            self.give(dst, self.number(Object(Kind.NATIVE, natives.attribute(thing.of, name))))
             self.touch(site, "r", number, name)
             self.edge(self.field(number, name), dst)
         elif kind is Kind.UNKNOWN:
@@ -416,7 +413,8 @@ class PointsTo(Calls):
             if not self.instances[site[0]].function.is_module:
                 self.edges[site].add(Edge(self.instance(body), How.CALL, (), False))
         elif module.rpartition(".")[0] not in self.program.modules:
-            self.give(dst, self.number(Object(Kind.NATIVE, module)))
+            package, _, name = module.rpartition(".")
+            self.give(dst, self.number(Object(Kind.NATIVE, natives.attribute(package, name) if package else name)))
 
     def _super(self, site: Site, klass: str, receiver: str, dst: Node) -> None:
         def both(k: int, r: int) -> None:
@@ -501,7 +499,7 @@ class PointsTo(Calls):
             for instruction in function.instructions if function.path == path else ():
                 if isinstance(instruction, ir.LoadVariable) and instruction.variable.is_global:
                     if instruction.variable not in self._stored:
-                        thing = Object(Kind.NATIVE, f"{module}.{instruction.variable.name}")
+                        thing = Object(Kind.NATIVE, natives.attribute(module, instruction.variable.name))
                         self.add(self.node(instruction.variable), 1 << self.number(thing))
 
     def _raise(self, site: Site, number: int) -> None:

@@ -173,8 +173,7 @@ class NativeCalls(Heap):
                     self.edge(argument.node, self.field(self.constants[receiver.node], "args"))
                 self.escape(site, argument.variable)
         else:
-            if name in ("builtins.exec", "builtins.eval", "builtins.globals", "builtins.locals", "builtins.vars",
-                        "sys._getframe", "inspect.currentframe", "inspect.stack", "builtins.__import__"):  # fmt: skip
+            if name in natives.OPENERS:
                 self.open_up(site)
             self.native(site, arguments, dst)
 

@@ -87,3 +87,30 @@ def may_have(name: str, attribute: str) -> bool:
 def is_inert(name: str) -> bool:
     """Whether the function touches no object of the program."""
     return name in INERT or name in INERT_MODULES or name.rpartition(".")[0] in INERT_MODULES
+
+
+OPENERS: Final = frozenset(
+    {
+        "builtins.exec", "builtins.eval", "builtins.globals", "builtins.locals", "builtins.vars", "sys._getframe",
+        "inspect.currentframe", "inspect.stack", "builtins.__import__",
+    }
+)  # fmt: skip
+"""They reach variables by name."""
+
+WRAPPERS: Final = frozenset({"functools.partial", "functools.cached_property"})
+DATACLASSES: Final = frozenset({"dataclasses.dataclass", "dataclasses.field"})
+FOREIGN: Final = "foreign"
+"""The name of all native things about which nothing is known."""
+
+_CLASSES: Final = LOCKS | THREADS | EXECUTORS
+_MODELLED: Final = _CLASSES.union(INERT, PROTOCOLS, COLLECTORS, PICKERS, OPENERS, WRAPPERS, DATACLASSES)
+_PREFIXES: Final = frozenset(
+    ".".join(parts[:length]) for parts in (name.split(".") for name in _MODELLED) for length in range(1, len(parts) + 1)
+)
+
+
+def attribute(name: str, of: str) -> str:
+    """The name of an attribute of a native thing, FOREIGN if nothing depends on which it is."""
+    whole = f"{name}.{of}"
+    known = whole in _PREFIXES or name in _CLASSES or name in INERT_MODULES
+    return whole if known or (name.startswith("builtins") and whole.count(".") <= 2) else FOREIGN

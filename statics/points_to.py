@@ -284,7 +284,7 @@ class Heap(Solver):
         thing = self.objects[klass]
         if thing.kind is not Kind.CLASS:
             if thing.kind is Kind.NATIVE and natives.may_have(thing.of, name):
-                found(self.number(Object(Kind.NATIVE, f"{thing.of}.{name}")))
+                found(self.number(Object(Kind.NATIVE, natives.attribute(thing.of, name))))
             elif thing.kind is Kind.UNKNOWN:
                 found(self.unknown)
             return
