@@ -68,6 +68,13 @@ class NativeCalls(Heap):
 
     def iterate(self, site: Site, source: Argument, into: Node) -> None:
         """All that iterating over the source may give goes into the node."""
+        held = self.node(("iterated", site, source.node))
+        self.edge(held, into)
+        if held not in self._iterators:
+            self._iterators.add(held)
+            self._iterate(site, source, held)
+
+    def _iterate(self, site: Site, source: Argument, into: Node) -> None:
 
         def met(number: int) -> None:
             thing = self.objects[number]
@@ -163,19 +170,22 @@ class NativeCalls(Heap):
             self.give(dst, self.plain, self._fresh_list(site))
         elif name.startswith("builtins.") and name.endswith(("Error", "Exception", "Iteration", "Interrupt", "Exit")):
             made = self.make(site, Kind.NATIVE_INSTANCE, name)
-            for argument in arguments.all():
-                self.edge(argument.node, self.field(made, "args"))
-                self.escape(site, argument.variable)
+            self._set_args(site, made, arguments.all())
             self.give(dst, made)
         elif name.startswith("builtins.") and short == "__init__" and _is_exception(name) and receiver is not None:
-            for argument in arguments.all()[1:]:
-                if receiver.node in self.constants:
-                    self.edge(argument.node, self.field(self.constants[receiver.node], "args"))
-                self.escape(site, argument.variable)
+            self.watch(receiver.node, lambda error: self._set_args(site, error, arguments.all()[1:]))
         else:
             if name in natives.OPENERS:
                 self.open_up(site)
             self.native(site, arguments, dst)
+
+    def _set_args(self, site: Site, error: int, arguments: tuple[Argument, ...]) -> None:
+        """An exception keeps its arguments in a tuple."""
+        kept = self.make(site, Kind.CONTAINER, "tuple")
+        self.add(self.field(error, "args"), 1 << kept)
+        for argument in arguments:
+            self.edge(argument.node, self.field(kept, "[]"))
+        self.escape(site, *(argument.variable for argument in arguments))
 
     def open_up(self, site: Site) -> None:
         """Code that is not seen may do anything with the variables of the function and of all modules."""
