@@ -21,6 +21,11 @@ class Kind(Enum):
     LINEARIZABILITY = "linearizability"
 
 
+NOBODY_WRITES = ": nothing that is left to run writes"
+"""In the message of a livelock that a run ends in, because its loops are known to spin. Others are cycles of states,
+which a schedule only leads into."""
+
+
 @attrs.frozen
 class Finding:
     """One failure of one run.
@@ -43,6 +48,10 @@ class Finding:
     details: tuple[str, ...] = ()
     other: str | None = None
     events: tuple[int, int] | None = attrs.field(default=None, eq=False)
+
+    @property
+    def is_cycle(self) -> bool:
+        return self.kind is Kind.LIVELOCK and NOBODY_WRITES not in self.message
 
     @property
     def group(self) -> tuple[object, ...]:

@@ -50,6 +50,8 @@ class Trace:
 class Ending(Enum):
     COMPLETE = "complete"
     """No thread can move any more: finished, or deadlocked."""
+    SPINNING = "spinning"
+    """No thread can move any more but in loops that wait for what nobody is left to write: a livelock, no end."""
     STOPPED = "stopped"
     """The chooser answered STOP."""
     ENDED = "ended"

@@ -73,7 +73,7 @@ def explain(
     system: ExplainingSystem, finding: Finding, schedule: Sequence[Action], enough: Callable[[], bool] = lambda: False
 ) -> Failure:
     """The failure to report; made small until there is `enough`. Raises what `System.run` raises."""
-    if finding.kind is Kind.LIVELOCK:  # it lies in where the schedule leads: in going round it
+    if finding.is_cycle:  # it lies in where the schedule leads: in going round it
         small = Minimised(tuple(schedule), switches(schedule), least=False, first=tuple(schedule))
     else:
         small = minimise(system, schedule, finding, enough=enough)
@@ -86,8 +86,8 @@ def explain(
 
 
 def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
-    """The one among these that is the same failure. A livelock needs only that its schedule could be followed."""
-    if finding.kind is Kind.LIVELOCK:
+    """The one among these that is the same failure. A cycle needs only that its schedule could be followed."""
+    if finding.is_cycle:
         return finding
     return next((found for found in findings if found.group == finding.group), None)
 

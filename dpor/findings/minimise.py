@@ -136,7 +136,7 @@ class _Attempt:
 
     def take(self, trace: Trace, run: Run) -> bool:
         """Keep this run if it is better. One that was ended because it took too long could not be repeated."""
-        if run.ending is Ending.COMPLETE:
+        if run.ending in (Ending.COMPLETE, Ending.SPINNING):
             self.lengths.add(len(trace))
         elif run.ending is not Ending.CUT:
             return False

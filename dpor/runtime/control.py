@@ -31,6 +31,7 @@ from greenlet import getcurrent, greenlet
 from dpor.errors import BadSchedule, FactWithdrawn, NotDeterministic, Unsupported, UserError
 from dpor.happens_before import HappensBefore
 from dpor.operations import (
+    READ,
     THREAD_MASK,
     UNKNOWN,
     Access,
@@ -94,11 +95,13 @@ class GuestThread:
     started   how many threads it has started
     ended     mask of the threads of which it knows that they ended, because it waited for that
     time      its virtual clock, in seconds
+    loops     the loops that it is in, as far as they may spin (see `dpor.runtime.spinning`)
+    ticked    how many operations it had performed when a loop of it last went round
     """
 
     __slots__ = (
-        "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "name",
-        "named_at", "objects", "pending", "running", "started", "starter", "time", "timed",
+        "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "loops", "name",
+        "named_at", "objects", "pending", "running", "started", "starter", "ticked", "time", "timed",
     )  # fmt: skip
 
     def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
@@ -117,6 +120,8 @@ class GuestThread:
         self.deadline: float | None = None
         self.ended = 0
         self.time = 0.0
+        self.loops: dict[Any, Any] = {}
+        self.ticked = -1
         self.running = True
         self.started = 0
         self.starter: greenlet = None
@@ -136,6 +141,15 @@ class _Process(SyncObject):
 
     def __init__(self) -> None:
         self.state = 1
+        self.made_at = None
+
+
+class _Written(SyncObject):
+    """How often a location of plain accesses has been written, which its state is."""
+
+    def __init__(self, location: Location) -> None:
+        self.location = location
+        self.state = 0
         self.made_at = None
 
 
@@ -204,9 +218,13 @@ _yielding = 0
 """Mask of the threads that go round a loop without operations."""
 _everybody = 0
 """Mask of all threads there have been."""
+_written: dict[Location, _Written] = {}
+_spins = False
+"""Does a loop of the program wait by spinning? Then writes are counted."""
 _atomic = 0
 _careful = False
-"""Is an access more than to stand before it: while `unwinding`, in `atomic` code, with a recorder or daemon threads?"""
+"""Is an access more than to stand before it: while `unwinding`, in `atomic` code, with a recorder, daemon threads or
+spinning loops?"""
 _patience = 0
 _timeouts: dict[tuple[ThreadId, object, int], int] = {}
 _advances: dict[ThreadId, list[tuple[int, float]]] = {}
@@ -239,7 +257,7 @@ def begin(
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
     global _position, _replayed, _most, _still, _hub, _ending, _error, _numbers, _known, _atomic, _patience, _threads
-    global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _clocks
+    global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _clocks, _spins
     forget()
     multi = unwinding = timed_out = False
     withdrawn = None
@@ -253,6 +271,7 @@ def begin(
     _ending, _error = Ending.COMPLETE, None
     _atomic = _patience = 0
     _clocks = None
+    _spins = not stateful and any(type(fact) is tuple and fact[0] == SPINS for fact in facts)
     _be_careful()
     _process.location = operations.location("process")
     _process.state = 1
@@ -303,7 +322,7 @@ def forget() -> None:
 def _be_careful() -> None:
     """To be called when something has changed that `_careful` depends on."""
     global _careful
-    _careful = bool(unwinding or _atomic or recorder is not None or DAEMONS in facts)
+    _careful = bool(unwinding or _atomic or recorder is not None or DAEMONS in facts or _spins)
 
 
 class Workers:
@@ -529,6 +548,8 @@ def _access_carefully(operation: Operation) -> None:
         before = (None,) * len(operation.accesses)  # so that operations with a rule find it in the history
     me.pending = operation
     _stand(me)
+    if _spins:
+        before = _count(operation.accesses)
     _happened(me, operation, before)
     if recorder is not None:
         recorder.event(me, operation, None)
@@ -575,12 +596,34 @@ def _perform(rule: Rule, objects: tuple[SyncObject, ...]) -> Any:
     _set_states(objects, applied.states)
     done = applied.operation
     missing = len(done.accesses) - len(states)
-    _happened(me, done, states + (None,) * missing if missing else states)
+    if missing:
+        states += _count(done.accesses[len(states) :]) if _spins else (None,) * missing
+    _happened(me, done, states)
     if rule.name == "join":
         _knows_ended(me, objects[0])
     if recorder is not None:
         recorder.event(me, done, objects)
     return applied.result
+
+
+def written(location: Location) -> _Written:
+    found = _written.get(location)
+    if found is None:
+        found = _written[location] = _Written(location)
+    return found
+
+
+def _count(accesses: tuple[Access, ...]) -> States:
+    """How often each location had been written, before these accesses happen."""
+    global _able
+    befores: list[int] = []
+    for location, mode in accesses:
+        counter = written(location)
+        befores.append(counter.state)
+        if mode is not READ:
+            counter.state += 1
+            _able = _UNKNOWN
+    return tuple(befores)
 
 
 def _wait(me: GuestThread, objects: tuple[SyncObject, ...]) -> None:
@@ -948,8 +991,9 @@ IDENTITIES = "identities are looked at"
 
 
 def note(fact: object) -> None:
-    """Something happens that makes more of what was before part of the state; other searches need not know."""
-    if stateful and fact not in facts:
+    """Something happens that makes more of what was before part of the state. Searches that look at none need not
+    know."""
+    if (stateful or _spins) and fact not in facts:
         withdraw(fact, f"{fact}: that is part of the state")
 
 
@@ -973,29 +1017,44 @@ def atomic() -> Iterator[None]:
 
 
 _back_edges = 0
-_back_edges_at = 0
+"""Since the present thread's last operation."""
 SPIN = 1_000
 """So many loop iterations without an operation, and others get a turn: the loop may wait for what one of them writes,
 in a location that is silent because nobody has written it so far."""
 
 
+SPINS = "spins"
+"""Begins the fact that a loop waits by spinning. It is named by file, function and line."""
+went_round: Callable[[FrameType], None] = lambda frame: None
+goes_round_silently: Callable[[FrameType], None] = lambda frame: None
+
+
 def tick() -> None:
     """A loop of the program goes round. One that makes no operation for very long is ended."""
-    global _back_edges, _back_edges_at
-    if _position != _back_edges_at:
-        _back_edges, _back_edges_at = 0, _position
+    global _back_edges
+    me = current
+    if me is not None and me.ticked != me.events:
+        if multi and not stateful:
+            went_round(sys._getframe(1))
+        me.ticked = me.events
+        _back_edges = 0
     _back_edges += 1
     if _back_edges % SPIN == 0:
-        _goes_round()
+        _goes_round(sys._getframe(1))
 
 
-def _goes_round() -> None:
+def _goes_round(frame: FrameType) -> None:
     global _yielding
     if current is None:
         return
     if unwinding:
         _lose_patience()
-    elif multi and not _atomic and (_ready & ~current.bit or any(map(_is_enabled, _waiting))):
+        return
+    if multi and not stateful:
+        goes_round_silently(frame)
+    if unwinding:
+        return
+    if multi and not _atomic and (_ready & ~current.bit or any(map(_is_enabled, _waiting))):
         me = current
         _yielding |= me.bit
         access(operations.intern("yield", ()))
@@ -1101,6 +1160,7 @@ class Stuck(NamedTuple):
     """A thread that can never go on, in words.
 
     waits_for  the kind of its operation and what it is on;  sentence   "at file:line waits to lock ..., held by ..."
+    spins      what it waits for is that one of these locations is written; None: it waits otherwise
     """
 
     thread: str
@@ -1108,6 +1168,7 @@ class Stuck(NamedTuple):
     waits_for: str
     place: tuple[str, int] | None
     sentence: str
+    spins: tuple[Location, ...] | None = None
 
 
 stuck: list[Stuck] = []
@@ -1138,6 +1199,10 @@ def _stuck(thread: GuestThread) -> Stuck:
     place = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
     objects = [o for o in thread.objects or () if o is not _process]
     kind = thread.pending.kind
+    if kind == "spin":
+        where = "" if place is None else f"at {_short_place(place)} "
+        locations = tuple(o.location for o in objects)
+        return Stuck(thread.name, thread.daemon, f"spin {locations}", place, f"{where}spins", locations)
     notified = kind == "rewait" and thread.id not in objects[0].state
     verb = "waits to lock" if notified else _WAITS_TO.get(kind, f"waits ({kind})")
     awaited = objects[-1] if notified or kind == "lock" else objects[0] if objects else None
@@ -1214,6 +1279,6 @@ def _unwind() -> None:
 
 
 _OF_A_RUN: tuple[Any, ...] = (
-    *(threads, limits, exceptions, stuck, taken_at, made, _early, _latent, _waiting, _timeouts, _advances),
+    *(threads, limits, exceptions, stuck, taken_at, made, _early, _latent, _waiting, _timeouts, _advances, _written),
 )
 """What begins empty in each run."""

@@ -19,10 +19,10 @@ from typing import Any
 
 from dpor.errors import BadSchedule, BadTarget, FactWithdrawn, InternalError, Unfinished, UserError
 from dpor.operations import Location, Operation, ThreadId
-from dpor.outcome import Finding, Kind
+from dpor.outcome import NOBODY_WRITES, Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
-from dpor.runtime import builtins, containers, control, hooks, sharing, special
+from dpor.runtime import builtins, containers, control, hooks, sharing, special, spinning
 from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.loader import Loader
@@ -150,6 +150,7 @@ class PythonSystem:
         control.is_guest_file = self._loader.is_guest_file
         with self._loader.importing(), self._sink.quiet():
             self._capture.begin_run()
+            spinning.begin(self._capture)
             control.begin(self._search, self.options, trace, self._capture.watching(choose), recorder)
             try:
                 self._stdlib.reset()
@@ -260,6 +261,9 @@ class PythonSystem:
         outcome: Hashable = None
         if ending is Ending.COMPLETE:
             stuck = [s for s in control.stuck if not s.daemon]
+            if any(s.spins is not None for s in stuck):
+                findings.append(_livelock(stuck))
+                return Run(Ending.SPINNING, blocked, None, None, findings, tuple(control.limits))
             if stuck:
                 deadlock = (tuple((s.thread, s.waits_for, s.place) for s in stuck), tuple(f.group for f in findings))
                 findings.append(_deadlock(stuck))
@@ -368,6 +372,24 @@ def _traceback(error: BaseException, loader: Loader) -> tuple[str, ...]:
 def _where(error: BaseException, loader: Loader) -> str:
     file, line = _place(error, loader)
     return "" if file is None else f" ({Path(file).name}:{line})"
+
+
+def _livelock(stuck: list[control.Stuck]) -> Finding:
+    from dpor.runtime.recording import place_in_words
+
+    def sentence(s: control.Stuck) -> str:
+        if s.spins is None:
+            return s.sentence
+        what = ", ".join(sorted({place_in_words(location) for location in s.spins})) or "what it reads"
+        return f"{s.sentence}{NOBODY_WRITES} {what}"
+
+    first = next(s for s in stuck if s.spins is not None)
+    file, line = first.place or (None, None)
+    lines = [
+        sentence(first._replace(sentence="spins")),
+        *(f"{s.thread} {sentence(s)}" for s in stuck if s is not first),
+    ]
+    return Finding(Kind.LIVELOCK, "\n".join(lines), first.thread, file, line, needs_timeout=control.timed_out)
 
 
 def _deadlock(stuck: list[control.Stuck]) -> Finding:

@@ -6,7 +6,7 @@ import linecache
 import sys
 from typing import Any
 
-from dpor.operations import READ, Operation
+from dpor.operations import READ, WRITE, Location, Mode, Operation
 from dpor.primitives.daemons import DaemonAccess
 from dpor.report.steps import Step
 from dpor.runtime import control, sharing
@@ -103,29 +103,38 @@ def _plain(operation: Operation) -> tuple[str, str, Any]:
     if not operation.accesses:
         return operation.kind, "", None
     location, mode = operation.accesses[0 if operation.rule is None else 1]  # first of a daemon's comes the process
+    return _on(operation.kind, location, mode)
+
+
+def place_in_words(location: Location) -> str:
+    """What the program calls it, as far as that is known."""
+    return _on("", location, WRITE)[0].strip() or "what it reads"
+
+
+def _on(kind: str, location: Location, mode: Mode) -> tuple[str, str, Any]:
     name = control.operations.name_of(location)
     if isinstance(name, tuple) and name and name[0] == "global":
         module = sys.modules.get(name[1])
-        return _told(operation, mode, name[2], vars(module) if module else None, name[2])
+        return _told(kind, mode, name[2], vars(module) if module else None, name[2])
     if isinstance(name, tuple) and name and name[0] == "class attribute":
-        return f"{operation.kind} class attribute {name[1]}", "", None
+        return f"{kind} class attribute {name[1]}", "", None
     if isinstance(name, tuple) and len(name) == 2 and isinstance(name[0], int):
         record = record_numbered(name[0])
         obj = record.obj if record is not None else None
         part = name[1]
         owner = type(obj).__name__ if record is not None else "object"
         if owner == "cell":
-            return _told(operation, mode, str(part), obj, "cell_contents")
+            return _told(kind, mode, str(part), obj, "cell_contents")
         if part in (STRUCTURE, ELEMENTS):
-            return f"{operation.kind} {owner}", "" if obj is None else _short(obj), None
+            return f"{kind} {owner}", "" if obj is None else _short(obj), None
         if isinstance(obj, (list, dict)):
-            return _told(operation, mode, f"{owner}[{_short(part)}]", obj, part)
-        return _told(operation, mode, f"{owner}.{part}", obj, part)
-    return operation.kind, "", None
+            return _told(kind, mode, f"{owner}[{_short(part)}]", obj, part)
+        return _told(kind, mode, f"{owner}.{part}", obj, part)
+    return kind, "", None
 
 
-def _told(operation: Operation, mode: Any, name: str, obj: Any, part: Any) -> tuple[str, str, Any]:
-    text = f"{operation.kind} {name}"
+def _told(kind: str, mode: Any, name: str, obj: Any, part: Any) -> tuple[str, str, Any]:
+    text = f"{kind} {name}"
     if mode is READ:
         value = _peek(obj, part)
         return text, "" if value is _UNKNOWN else _short(value), None

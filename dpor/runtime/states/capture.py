@@ -30,8 +30,8 @@ from dpor.runtime.standins.threads import _DummyThread
 from dpor.runtime.states.choices import is_choice
 from dpor.runtime.states.classes import Classes
 from dpor.runtime.states.clocks import clocks
-from dpor.runtime.states.frames import ATOMS, Layouts, Part, frames_of, read_thread
-from dpor.runtime.states.heap import Heap
+from dpor.runtime.states.frames import ATOMS, Layouts, Part, frames_from, frames_of, read_frames, read_thread
+from dpor.runtime.states.heap import Heap, PrivateHeap
 from dpor.runtime.states.memory import why_not
 from dpor.runtime.states.naming import Names
 from dpor.runtime.states.plans import TypePlans, finalised_among
@@ -135,6 +135,24 @@ class Capture:
         frame = control.guest_frame(frames[0] if frames else None)
         return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
+    def private(self, thread: control.GuestThread, frame: types.FrameType) -> bytes | None:
+        """What the present thread, of which this is the innermost frame, would find changed only by its own doing.
+        Equal at two moments of one run only if all of that is the same; None if it cannot be told."""
+        try:
+            frames = frames_from(frame)
+            part, _ = read_frames(thread, self._layouts, frames, ())
+            part.shape[1] = frame.f_lineno  # the test of a `while` is compiled twice, for its first time and the others
+            part.shape.append(thread.data.get("uuid1", 0))
+            self._own(thread, part)
+            running = {number: (thread.id, depth) for number, depth in part.generators.items()}
+            heap = PrivateHeap(self._plans, self._layouts, self._names, running)
+            heap.part(part)
+            heap.finish()
+        except CannotTell as error:
+            self.reasons[str(error)] = self.reasons.get(str(error), 0) + 1
+            return None
+        return marshal.dumps(heap.out, 2)
+
     # ------------------------------------------------------------------ the state
 
     def _whole(self, returned: Hashable) -> bytes:
@@ -209,6 +227,10 @@ class Capture:
         if thread.timed is not None:
             part.add(thread.timed)
             part.shape.append(("deadline", thread.deadline if control.options.timeouts == "idle" else None))
+        self._own(thread, part)
+
+    def _own(self, thread: control.GuestThread, part: Part) -> None:
+        """What stand-ins keep for the thread, and its context."""
         for key, value in thread.data.items():
             if key in _COUNTED:
                 continue

@@ -78,11 +78,16 @@ def frames_of(thread: control.GuestThread) -> tuple[list[FrameType], tuple[contr
         if frame.f_code is _PERFORM:
             objects = slots_at(address_of(frame), _OBJECTS + 1)[_OBJECTS]
         frame = frame.f_back
+    return frames_from(frame), objects
+
+
+def frames_from(frame: FrameType | None) -> list[FrameType]:
+    """This one of a thread and those further out."""
     found: list[FrameType] = []
     while frame is not None and frame.f_code is not _LIVE:
         found.append(frame)
         frame = frame.f_back
-    return found, objects
+    return found
 
 
 _DECIDE: Final = control._decide.__code__
@@ -120,11 +125,17 @@ ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, typ
 
 def read_thread(thread: control.GuestThread, layouts: Layouts) -> tuple[Part, list[Any]]:
     """All frames of the thread, and its dead variables' objects. Raises `CannotTell`."""
+    return read_frames(thread, layouts, *frames_of(thread))
+
+
+def read_frames(
+    thread: control.GuestThread, layouts: Layouts, frames: list[FrameType], objects: tuple[control.SyncObject, ...]
+) -> tuple[Part, list[Any]]:
+    """As `read_thread`, of these frames of it, the innermost first."""
     part = Part()
     dead: list[Any] = []
     upper: Reading | None = None
     handling: set[int] = set()
-    frames, objects = frames_of(thread)
     part.shape.append((len(objects),))
     part.objects.extend(objects)
     for depth, frame in enumerate(frames):

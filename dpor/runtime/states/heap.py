@@ -11,6 +11,8 @@ the type and the lengths that are given, so the list as a whole can be read in o
 
 from __future__ import annotations
 
+import random
+import types
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -132,3 +134,28 @@ class Heap:
             if plan is None:
                 plan = plans.make(kind)
             plan(self, obj)
+
+
+class PrivateHeap(Heap):
+    """A traversal that ends at what other threads may change: shared objects and stand-ins are told by where they are.
+    So encodings can be compared within one run only."""
+
+    def finish(self) -> None:
+        out, plans, table = self.out, self.plans, sharing.table
+        for obj in self._objects:
+            kind = type(obj)
+            if isinstance(obj, random.Random):
+                out.append(_state_of_generator(obj))
+            elif (
+                isinstance(table.get(id(obj)), sharing.Record) or issubclass(kind, _OUTSIDE) or sharing.is_neutral(kind)
+            ):
+                out.append((id(obj), "shared"))
+            else:
+                plan = plans.get(kind)
+                if plan is None:
+                    plan = plans.make(kind)
+                plan(self, obj)
+
+
+_OUTSIDE: Final = (type, types.ModuleType)
+_state_of_generator: Final = random.Random.__base__.__dict__["getstate"]

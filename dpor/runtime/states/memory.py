@@ -74,6 +74,11 @@ def slots_at(address: int, count: int) -> Any:
     return _references[count](address + _SLOTS)
 
 
+def pointers_at(address: int, count: int) -> tuple[int, ...]:
+    """Where the objects in the first slots of the record are, 0 where there is none."""
+    return tuple((_WORD * count).from_address(address + _SLOTS))
+
+
 @cache
 def why_not() -> str:
     """Why frames cannot be read here; empty if they can."""

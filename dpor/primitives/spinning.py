@@ -1,0 +1,26 @@
+"""A loop that waits by spinning goes on when something that it read has been written. States: how often that was."""
+
+from __future__ import annotations
+
+import attrs
+
+from dpor.operations import READ, Effect, Mode, States, ThreadId
+from dpor.primitives.rules import BaseRule
+
+
+@attrs.frozen
+class Spin(BaseRule):
+    """Stands behind a round of a loop that only read. `seen`: how often each location had been written by then."""
+
+    seen: tuple[int, ...]
+    name = "spin"
+    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "modes", (READ,) * len(self.seen))
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return states != self.seen
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, self.modes, None)

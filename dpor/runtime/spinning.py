@@ -1,0 +1,188 @@
+"""Loops that wait by spinning (`while not self.ready: pass`): who is in one is blocked until what it reads is written.
+
+A round of a loop, from one back edge to the next, *spins* if all operations of the thread in it were plain reads, and
+all that only this thread can reach is the same at both ends: then another round is the same again, for as long as
+nobody writes what it read. So the thread stands before a `Spin`, which waits for such a write. Whether a round spins
+depends on what its own thread did and read alone, so equivalent runs agree on it.
+
+That a loop may spin is a fact: the search starts again with what accesses write counted (`control.written`), and with
+the state looked at whenever that loop begins. Before that, a round costs a look at its operations; only where these
+were reads, and the variables of the frame hold the same objects as a round before, is more done.
+
+Not for stateful searches: these see that they come back to a state.
+"""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any, Final
+
+from dpor.operations import READ, Location, Operation
+from dpor.primitives.daemons import DaemonAccess
+from dpor.primitives.spinning import Spin
+from dpor.runtime import control, sharing
+from dpor.runtime.control import SPINS, GuestThread
+from dpor.runtime.states import Capture
+from dpor.runtime.states.memory import address_of, pointers_at, why_not
+
+_MOST_LOOPS: Final = 16
+"""Loops around each other in which a thread may be at once; the outermost of more are not looked at."""
+
+
+class Loop:
+    """A loop that a thread is in.
+
+    start       how long the trace was at the last back edge
+    variables   where the objects of the frame's variables were then
+    private     all that only this thread can reach, as it was then; None: not looked at
+    time        the thread's virtual clock then
+    """
+
+    __slots__ = ("private", "start", "time", "variables")
+
+    def __init__(self, start: int, time: float) -> None:
+        self.start = start
+        self.time = time
+        self.variables: tuple[int, ...] | None = None
+        self.private: bytes | None = None
+
+
+_capture: Capture | None = None
+_rules: dict[tuple[int, ...], Spin] = {}
+"""Kept, as what is known of operations is found by the identity of their rules."""
+
+
+def begin(capture: Capture) -> None:
+    """Before each run."""
+    global _capture
+    _capture = None if why_not() else capture
+
+
+def went_round(frame: FrameType) -> None:
+    """The loop at which the frame stands goes round, and its thread has performed operations since one did."""
+    me = control.current
+    if _capture is None or me is None or control.unwinding or control._atomic:
+        return
+    loops: dict[Any, Loop] = me.loops
+    key = (id(frame.f_code), frame.f_lineno)
+    loop = loops.get(key)
+    if loop is None:
+        if len(loops) >= _MOST_LOOPS:
+            loops.clear()
+    elif not _only_reads(me, loop.start):
+        loop = None
+    now = loops[key] = Loop(control._position, me.time)
+    site = (SPINS, frame.f_code.co_filename, frame.f_code.co_qualname, frame.f_lineno)
+    if site in control.facts:
+        now.private = _private(me, frame)
+        if loop is not None and _same(loop, now):
+            _spin(me, loop.start)
+            now.start = control._position
+    elif loop is not None:
+        now.variables = _variables(frame)
+        if now.variables == loop.variables:
+            now.private = _private(me, frame)
+            if _same(loop, now):
+                what = (
+                    f"a loop waits by spinning ({control._short_place((site[1], site[3]))}): what it reads is watched"
+                )
+                control.withdraw(site, what, at_once=True)
+
+
+def goes_round_silently(frame: FrameType) -> None:
+    """It has gone round very often without an operation: what it reads, if anything, nobody writes."""
+    me = control.current
+    if _capture is None or control.stateful or control._atomic:
+        return
+    key = ("silent", id(frame.f_code), frame.f_lineno)
+    now = Loop(control._position, me.time)
+    now.private = _private(me, frame)
+    loop = me.loops.get(key)
+    me.loops[key] = now
+    if loop is not None and not _has_accesses(me, loop.start) and _same(loop, now):
+        control.perform(_rule(()))
+
+
+def _same(before: Loop, now: Loop) -> bool:
+    """Is nothing different, for the thread, from how it was a round ago?"""
+    return (
+        now.private is not None
+        and now.private == before.private
+        and (now.time == before.time or control.CLOCKS not in control.facts)
+        and control.IDENTITIES not in control.facts
+    )
+
+
+def _only_reads(me: GuestThread, start: int) -> bool:
+    """Were all operations of the thread since then plain reads, and at least one?"""
+    threads, operations = control._threads, control._operations
+    number, found = me.id, False
+    for position in range(control._position - 1, start - 1, -1):
+        if threads[position] == number:
+            if not _is_read(operations[position]):
+                return False
+            found = found or bool(operations[position].accesses)
+    return found
+
+
+def _has_accesses(me: GuestThread, start: int) -> bool:
+    """Did the thread do anything since then but give others a turn?"""
+    own = (control._operations[n] for n in range(start, control._position) if control._threads[n] == me.id)
+    return any(operation.kind != "yield" for operation in own)
+
+
+def _is_read(operation: Operation) -> bool:
+    rule = operation.rule
+    return (
+        (rule is None or type(rule) is DaemonAccess)
+        and operation.alternatives == 1
+        and not operation.barrier
+        and all(mode is READ for _, mode in operation.accesses)
+    )
+
+
+def _variables(frame: FrameType) -> tuple[int, ...]:
+    code = frame.f_code
+    count = code.co_nlocals + len(code.co_cellvars) + len(code.co_freevars)
+    return pointers_at(address_of(frame), count)
+
+
+def _private(me: GuestThread, frame: FrameType) -> bytes | None:
+    assert _capture is not None
+    return _capture.private(me, frame)
+
+
+def _spin(me: GuestThread, start: int) -> None:
+    """Wait until something is written that the thread has read since then."""
+    seen: dict[Location, int] = {}
+    trace = control._trace
+    for position in range(start, control._position):
+        if trace.threads[position] == me.id:
+            befores = trace.befores[position]
+            assert befores is not None
+            for (location, _), before in zip(trace.operations[position].accesses, befores, strict=True):
+                if location == control._process.location:
+                    continue
+                if not _is_memory(location):
+                    return
+                seen.setdefault(location, before)
+    locations = sorted(seen)
+    control.perform(_rule(tuple([seen[n] for n in locations])), *map(control.written, locations))
+
+
+def _rule(seen: tuple[int, ...]) -> Spin:
+    rule = _rules.get(seen)
+    if rule is None:
+        rule = _rules[seen] = Spin(seen)
+    return rule
+
+
+def _is_memory(location: Location) -> bool:
+    """Is it written by plain accesses alone?"""
+    name: Any = control.operations.name_of(location)
+    if isinstance(name, tuple) and isinstance(name[0], int):
+        name = control.operations.name_of(name[0])
+    return isinstance(name, tuple) and name[0] in sharing.NAMES
+
+
+control.went_round, control.goes_round_silently = went_round, goes_round_silently
