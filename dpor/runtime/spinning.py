@@ -7,7 +7,7 @@ depends on what its own thread did and read alone, so equivalent runs agree on i
 
 That a loop may spin is a fact: the search starts again with what accesses write counted (`control.written`), and with
 the state looked at whenever that loop begins. Before that, a round costs a look at its operations; only where these
-were reads, and the variables of the frame hold the same objects as a round before, is more done.
+were reads, and the live variables of the frame hold the same objects as a round before, is more done.
 
 Not for stateful searches: these see that they come back to a state.
 """
@@ -23,7 +23,7 @@ from dpor.primitives.spinning import Spin
 from dpor.runtime import control, sharing
 from dpor.runtime.control import SPINS, GuestThread
 from dpor.runtime.states import Capture
-from dpor.runtime.states.memory import address_of, pointers_at, why_not
+from dpor.runtime.states.memory import why_not
 
 _MOST_LOOPS: Final = 16
 """Loops around each other in which a thread may be at once; the outermost of more are not looked at."""
@@ -33,7 +33,7 @@ class Loop:
     """A loop that a thread is in.
 
     start       how long the trace was at the last back edge
-    variables   where the objects of the frame's variables were then
+    variables   where the objects of the frame's live variables were then
     private     all that only this thread can reach, as it was then; None: not looked at
     time        the thread's virtual clock then
     """
@@ -79,7 +79,7 @@ def went_round(frame: FrameType) -> None:
             _spin(me, loop.start)
             now.start = control._position
     elif loop is not None:
-        now.variables = _variables(frame)
+        now.variables = _capture.variables(frame)
         if now.variables == loop.variables:
             now.private = _private(me, frame)
             if _same(loop, now):
@@ -139,12 +139,6 @@ def _is_read(operation: Operation) -> bool:
         and not operation.barrier
         and all(mode is READ for _, mode in operation.accesses)
     )
-
-
-def _variables(frame: FrameType) -> tuple[int, ...]:
-    code = frame.f_code
-    count = code.co_nlocals + len(code.co_cellvars) + len(code.co_freevars)
-    return pointers_at(address_of(frame), count)
 
 
 def _private(me: GuestThread, frame: FrameType) -> bytes | None:

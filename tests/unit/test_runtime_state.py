@@ -249,12 +249,13 @@ def test_a_long_run_is_cut(tmp_path: Path) -> None:
         """
         def scenario():
             box = [0]
-            def spin():
+            def count():
+                n = 0
                 while box[0] == 0:
-                    pass
+                    n += 1
             def write():
                 box[0] = 1
-            run(spin, write)
+            run(count, write)
         """,
         max_steps=100,
         all=False,

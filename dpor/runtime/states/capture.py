@@ -32,7 +32,7 @@ from dpor.runtime.states.classes import Classes
 from dpor.runtime.states.clocks import clocks
 from dpor.runtime.states.frames import ATOMS, Layouts, Part, frames_from, frames_of, read_frames, read_thread
 from dpor.runtime.states.heap import Heap, PrivateHeap
-from dpor.runtime.states.memory import why_not
+from dpor.runtime.states.memory import address_of, pointers_at, why_not
 from dpor.runtime.states.naming import Names
 from dpor.runtime.states.plans import TypePlans, finalised_among
 from dpor.runtime.states.stacks import CannotTell
@@ -152,6 +152,12 @@ class Capture:
             self.reasons[str(error)] = self.reasons.get(str(error), 0) + 1
             return None
         return marshal.dumps(heap.out, 2)
+
+    def variables(self, frame: types.FrameType) -> tuple[int, ...]:
+        """Where the objects of the frame's live variables are."""
+        layout = self._layouts.of(frame.f_code)
+        pointers = pointers_at(address_of(frame), layout.slots)
+        return tuple([pointers[slot] for slot in layout.place(frame.f_lasti).live])
 
     # ------------------------------------------------------------------ the state
 

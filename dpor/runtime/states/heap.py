@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from dpor.runtime import control, sharing
 from dpor.runtime.states.frames import ATOMS, Layouts, Part
 from dpor.runtime.states.naming import Names
+from dpor.runtime.states.stacks import CannotTell
 
 Plan: TypeAlias = Callable[["Heap", Any], None]
 """How objects of one type are encoded: appends to `Heap.out`."""
@@ -146,10 +147,10 @@ class PrivateHeap(Heap):
             kind = type(obj)
             if isinstance(obj, random.Random):
                 out.append(_state_of_generator(obj))
-            elif (
-                isinstance(table.get(id(obj)), sharing.Record) or issubclass(kind, _OUTSIDE) or sharing.is_neutral(kind)
-            ):
+            elif isinstance(table.get(id(obj)), sharing.Record) or issubclass(kind, _OUTSIDE):
                 out.append((id(obj), "shared"))
+            elif kind.__module__.startswith("dpor.runtime.standins") and kind.__module__ != _VALUES:
+                raise CannotTell(f"a {kind.__qualname__} may be shared")
             else:
                 plan = plans.get(kind)
                 if plan is None:
@@ -157,5 +158,6 @@ class PrivateHeap(Heap):
                 plan(self, obj)
 
 
-_OUTSIDE: Final = (type, types.ModuleType)
+_OUTSIDE: Final = (type, types.ModuleType, control.SyncObject)
+_VALUES: Final = "dpor.runtime.standins.datetime"
 _state_of_generator: Final = random.Random.__base__.__dict__["getstate"]
