@@ -17,7 +17,7 @@ import dpor
 from dpor.guard import guard
 
 PROGRAMS = """\
-import ctypes, itertools, operator, pathlib, re, threading
+import ctypes, hashlib, pathlib, re, threading
 
 def both(first, second):
     threads = [threading.Thread(target=first), threading.Thread(target=second)]
@@ -53,7 +53,7 @@ def long():
 
 def in_c():
     pathlib.Path("begun").touch()
-    operator.countOf(itertools.repeat(1), 2)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)
 
 def crash():
     ctypes.string_at(0)
