@@ -159,12 +159,15 @@ class PointsTo(Calls):
             self.give(dst, self.unknown)
             self.native(site, Arguments(), None)
             return
-        seen = {klass}
-        self.watch(self.bases(klass), lambda base: self.look_up(base, name, bind, seen))
+        self.watch(self.bases(klass), lambda base: self.look_up(base, name, bind))
+        inherited = self.ancestors(klass)
         whole = self.number(held.of) if held.kind is Kind.INSTANCE else receiver
-        for sibling in self.ancestors(whole):
-            if sibling not in seen and klass not in self.ancestors(sibling):
+
+        def of_sibling(sibling: int) -> None:
+            if sibling not in inherited and klass not in self.ancestors(sibling):
                 self.watch(self.field(sibling, name), bind)
+
+        self.each_ancestor(whole, of_sibling, set())
 
     def store_attribute(self, site: Site, number: int, name: str, src: Argument) -> None:
         thing = self.objects[number]

@@ -33,12 +33,13 @@ class About(StrEnum):
     """What is told of the object whose field it is."""
 
     FIELDS = "fields"
+    """Nothing."""
     SITES = "sites"
-    VARIABLES = "variables"
+    """Where it is allocated, and for containers in whose method, if points-to tells contexts apart."""
 
 
 class Access(NamedTuple):
-    """`mode` is "r" or "w"; `of` is an allocation site, or a variable, or "" where objects are not told apart."""
+    """`mode` is "r" or "w"; `of` is what points-to knows of the object, or "" where objects are not told apart."""
 
     mode: str
     field: Field
@@ -64,12 +65,7 @@ class Accesses:
     def _of(self, site: Site, instruction: ir.Instruction) -> int:
         mask = 0
         for touch in self.points_to.touches.get(site, ()):
-            of = ""
-            if self.about is About.SITES:
-                of = str(self.points_to.objects[touch.thing])
-            elif self.about is About.VARIABLES:
-                base = getattr(instruction, "base", "")
-                of = f"{site[0]}:{base}" if base else str(self.points_to.objects[touch.thing])
+            of = str(self.points_to.objects[touch.thing]) if self.about is About.SITES else ""
             for field in self.points_to.fields_of(touch):
                 mask |= self._bit(Access(touch.mode, field, of))
         if isinstance(instruction, ir.LoadVariable):

@@ -58,7 +58,8 @@ class Object(NamedTuple):
             what = what.of.name
         elif isinstance(what, (ClassDefinition, Function)):
             what = what.name
-        return f"{what or self.kind}" + (f"@{self.site}" if self.site else "")
+        within = f" in {self.context}" if self.context >= 0 else ""
+        return f"{what or self.kind}" + (f"@{self.site}{within}" if self.site else "")
 
 
 UNKNOWN: Final = Object(Kind.UNKNOWN)

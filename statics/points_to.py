@@ -275,24 +275,27 @@ class Heap(Solver):
     def bases(self, klass: int) -> Node:
         return self.node(("bases", klass))
 
-    def look_up(self, klass: int, name: str, found: Callable[[int], None], seen: set[int] | None = None) -> None:
+    def look_up(self, klass: int, name: str, found: Callable[[int], None]) -> None:
         """Tell `found` each value that the attribute may have in the class, or in those it inherits from."""
-        seen = set() if seen is None else seen
-        if klass in seen:
-            return
-        seen.add(klass)
+        self.watch(self.attribute(klass, name), found)
+
+    def attribute(self, klass: int, name: str) -> Node:
+        """The node of what the attribute may be, looked up from the class on."""
+        node = self.node(("attribute", klass, name))
+        if node in self._met:
+            return node
+        self._met.add(node)
         thing = self.objects[klass]
-        if thing.kind is not Kind.CLASS:
-            if thing.kind is Kind.NATIVE and natives.may_have(thing.of, name):
-                found(self.number(Object(Kind.NATIVE, natives.attribute(thing.of, name))))
-            elif thing.kind is Kind.UNKNOWN:
-                found(self.unknown)
-            return
-        if name in self.specials or klass in self.leaked:
-            self.watch(self.field(klass, name), found)
-        definition: ClassDefinition = thing.of
-        if name not in definition.defines or name in self.program.deleted:
-            self.watch(self.bases(klass), lambda base: self.look_up(base, name, found, seen))
+        if thing.kind is Kind.CLASS:
+            self.edge(self.field(klass, name), node)
+            definition: ClassDefinition = thing.of
+            if name not in definition.defines or name in self.program.deleted:
+                self.watch(self.bases(klass), lambda base: self.edge(self.attribute(base, name), node))
+        elif thing.kind is Kind.NATIVE and natives.may_have(thing.of, name):
+            self.add(node, 1 << self.number(Object(Kind.NATIVE, natives.attribute(thing.of, name))))
+        elif thing.kind is Kind.UNKNOWN:
+            self.add(node, 1 << self.unknown)
+        return node
 
     def fields_of(self, touch: Touch) -> list[Field]:
         """The fields that are touched, as they are told."""
@@ -318,6 +321,13 @@ class Heap(Solver):
         order = self.ancestors(klass)
         declaring = [k for k in order if name in self.objects[k].of.declares]
         return str(self.objects[(declaring or order)[-1 if declaring else 0]].of.name)
+
+    def each_ancestor(self, klass: int, found: Callable[[int], None], seen: set[int]) -> None:
+        """Tell `found` the class and all program classes that it inherits from, now or later."""
+        if klass not in seen and self.objects[klass].kind is Kind.CLASS:
+            seen.add(klass)
+            found(klass)
+            self.watch(self.bases(klass), lambda base: self.each_ancestor(base, found, seen))
 
     def ancestors(self, klass: int) -> list[int]:
         """The class and all program classes it inherits from, nearest first."""
@@ -345,10 +355,10 @@ def outside(name: str) -> Function:
 
 
 def _with_containers(program: Program) -> set[Function]:
-    """Methods that make built-in containers."""
-    return {
-        function
+    """The methods of classes of which some method makes built-in containers."""
+    makers = {
+        function.klass
         for function in program.functions
-        if function.klass is not None
-        and any(isinstance(i, Allocate) and i.kind != "tuple" for i in function.instructions)
+        if any(isinstance(i, Allocate) and i.kind != "tuple" for i in function.instructions)
     }
+    return {function for function in program.functions if function.klass is not None and function.klass in makers}
