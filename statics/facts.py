@@ -29,12 +29,13 @@ from statics.statements import lower
 class Point(NamedTuple):
     """Where a frame stands: its file, and the range of its instruction in the source (of `co_positions`).
 
-    `function` is the first line of its code, `co_firstlineno`, for positions that name no instruction of ours.
+    `line` and `function` are `co_firstlineno` and `co_qualname` of its code, for ranges that are none of ours.
     """
 
     path: str
     position: ir.Position
-    function: int = 0
+    line: int = 0
+    function: str = ""
 
 
 class Facts:
@@ -51,10 +52,10 @@ class Facts:
         self.immutable, self.mutable = immutable_fields(points_to, self.escape)
         self._accesses = Accesses(points_to, about)
         self._at: dict[tuple[str, ir.Position], list[Site]] = defaultdict(list)
-        self._in: dict[tuple[str, int], list[int]] = defaultdict(list)
+        self._in: dict[tuple[str, int, str], list[int]] = defaultdict(list)
         for number, instance in enumerate(points_to.instances):
             function = instance.function
-            self._in[function.path, function.line].append(number)
+            self._in[function.path, function.line, function.name].append(number)
             for i, position in enumerate(function.positions):
                 self._at[function.path, position].append((number, i))
 
@@ -95,7 +96,7 @@ class Facts:
         found = self._at.get((point.path, point.position))
         if found:
             return found
-        inside = self._in.get((point.path, point.function)) or [
+        inside = self._in.get((point.path, point.line, point.function)) or [
             number for number, instance in enumerate(self.points_to.instances) if instance.function.path == point.path
         ]
         return [

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
 from pathlib import PurePath
+from typing import Final
 
 from statics.emitting import Loop
 from statics.expressions import BINARY, Expressions
@@ -30,6 +32,9 @@ from statics.ir import (
     Variable,
 )
 from statics.scopes import FunctionNode, Scopes
+
+_WHOLE_STATEMENT: Final = sys.version_info < (3, 13)
+"""Whether `for` and `with` call special methods at the place of the whole statement, not of its expression."""
 
 
 class Statements(Expressions):
@@ -292,10 +297,11 @@ class Statements(Expressions):
         self.ends += loop.breaks
 
     def _lay_For(self, node: ast.For | ast.AsyncFor) -> None:
-        iterator = self.invoke(node.iter, ("__iter__", "__aiter__", "__getitem__"), self.value(node.iter))
+        where = node if _WHOLE_STATEMENT else node.iter
+        iterator = self.invoke(where, ("__iter__", "__aiter__", "__getitem__"), self.value(node.iter))
         loop = Loop(self.here())
         over = list(self.ends)
-        item = self.invoke(node.iter, ("__next__", "__anext__"), iterator)
+        item = self.invoke(where, ("__next__", "__anext__"), iterator)
         over += self.ends
         self.assign(node.target, item)
         self._loop(loop, node, over)
@@ -312,8 +318,9 @@ class Statements(Expressions):
             self.block(node.body)
             return
         item = items[0]
+        where = node if _WHOLE_STATEMENT else item.context_expr
         manager = self.value(item.context_expr)
-        entered = self.invoke(item.context_expr, ("__enter__", "__aenter__"), manager)
+        entered = self.invoke(where, ("__enter__", "__aenter__"), manager)
         swallowed: list[int] = []
 
         def body() -> None:
@@ -322,8 +329,9 @@ class Statements(Expressions):
             self._with(node, items[1:])
 
         def leave() -> None:
+            self.at(where)
             error = self.emit(Caught(self.temporary()))
-            self.invoke(item.context_expr, ("__exit__", "__aexit__"), manager, error, error, error)
+            self.invoke(where, ("__exit__", "__aexit__"), manager, error, error, error)
             swallowed.extend(self.ends)
 
         self.with_cleanup(body, leave)

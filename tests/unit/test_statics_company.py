@@ -1,5 +1,7 @@
 """The running example of Parizek and Lhotak: a company and two workers. What their sections 2 and 7 say of it."""
 
+import dis
+
 import pytest
 
 from statics.facts import Facts, Point, analyse
@@ -153,10 +155,27 @@ def test_what_the_main_thread_starts_later_counts_as_its_own(facts: Facts) -> No
 
 
 def test_a_range_that_names_no_instruction_stands_for_all_of_its_function(facts: Facts) -> None:
-    nowhere = Point("company.py", Position(18, 18, 0, 1), function=17)
+    nowhere = Point("company.py", Position(18, 18, 0, 1), 17, "Company.print")
     assert told(facts, nowhere) == {"r Company.employees", "r Employee.index", "r Employee.name"}
+
+
+def test_a_function_that_is_not_known_stands_for_its_whole_file(facts: Facts) -> None:
+    nowhere = Point("company.py", Position(18, 18, 0, 1), 17, "Company.print.<locals>.<listcomp>")
+    assert {"w Employee.salary", "w FirstWorker.company"} <= told(facts, nowhere)
 
 
 def test_the_printers(facts: Facts) -> None:
     assert "mutable Employee.salary: written after the object may have escaped, company.py:23" in facts.show()
     assert '  "main:46" -> "FirstWorker.run:32" [style=dotted];' in facts.dot()
+
+
+def test_a_thread_that_waits_for_a_lock_stands_at_its_with_statement() -> None:
+    """Found by the range that the code object has for the call of __enter__."""
+    source = "class C:\n    def m(self, lock):\n        self.a = 1\n        with lock:\n            self.b = 1\n"
+    module: dict[str, type] = {}
+    exec(compile(source, "m.py", "exec"), module)
+    code = module["C"].m.__code__
+    enters = [i.positions for i in dis.get_instructions(code) if i.opname in ("BEFORE_WITH", "LOAD_SPECIAL")]
+    place = Position(*(part or 0 for part in enters[0] or ()))
+    facts = analyse({"m.py": source + "def main():\n    C().m(None)\n"}, "m.py::main")
+    assert told(facts, Point("m.py", place, code.co_firstlineno, code.co_qualname)) == {"w C.b"}
