@@ -29,25 +29,34 @@ _MOST_LOOPS: Final = 16
 """Loops around each other in which a thread may be at once; the outermost of more are not looked at."""
 
 
+_LOOK_EVERY: Final = 16
+"""Of so many rounds with nothing but reads, only at the ends of the last three it is looked whether the loop spins."""
+
+
 class Loop:
     """A loop that a thread is in.
 
     start       how long the trace was at the last back edge
-    variables   where the objects of the frame's live variables were then
-    private     all that only this thread can reach, as it was then; None: not looked at
+    rounds      how many there were with nothing but reads, up to then
+    variables   where the objects of the frame's live variables were, when that was looked at
+    private     all that only this thread can reach, as it was at the last back edge; None: not looked at
     time        the thread's virtual clock then
     """
 
-    __slots__ = ("private", "start", "time", "variables")
+    __slots__ = ("private", "rounds", "start", "time", "variables")
 
     def __init__(self, start: int, time: float) -> None:
         self.start = start
+        self.rounds = 0
         self.time = time
         self.variables: tuple[int, ...] | None = None
         self.private: bytes | None = None
 
 
 _capture: Capture | None = None
+_reads: dict[Operation, bool] = {}
+"""Which operations are plain reads, as found so far."""
+_MOST_KNOWN: Final = 10_000
 _rules: dict[tuple[int, ...], Spin] = {}
 """Kept, as what is known of operations is found by the identity of their rules."""
 
@@ -56,37 +65,62 @@ def begin(capture: Capture) -> None:
     """Before each run."""
     global _capture
     _capture = None if why_not() else capture
+    if len(_reads) > _MOST_KNOWN:
+        _reads.clear()
 
 
 def went_round(frame: FrameType) -> None:
     """The loop at which the frame stands goes round, and its thread has performed operations since one did."""
     me = control.current
-    if _capture is None or me is None or control.unwinding or control._atomic:
+    if _capture is None or control.unwinding or control._atomic:
         return
-    loops: dict[Any, Loop] = me.loops
-    key = (id(frame.f_code), frame.f_lineno)
-    loop = loops.get(key)
+    if control._spins and _site(frame) in control.facts:
+        _went_round_spinning(me, frame)
+        return
+    key = (id(frame.f_code), frame.f_lasti)
+    loop: Loop | None = me.loops.get(key)
     if loop is None:
-        if len(loops) >= _MOST_LOOPS:
-            loops.clear()
-    elif not _only_reads(me, loop.start):
-        loop = None
-    now = loops[key] = Loop(control._position, me.time)
-    site = (SPINS, frame.f_code.co_filename, frame.f_code.co_qualname, frame.f_lineno)
-    if site in control.facts:
-        now.private = _private(me, frame)
-        if loop is not None and _same(loop, now):
-            _spin(me, loop.start)
-            now.start = control._position
-    elif loop is not None:
-        now.variables = _capture.variables(frame)
-        if now.variables == loop.variables:
-            now.private = _private(me, frame)
-            if _same(loop, now):
-                what = (
-                    f"a loop waits by spinning ({control._short_place((site[1], site[3]))}): what it reads is watched"
-                )
-                control.withdraw(site, what, at_once=True)
+        _enter(me, key)
+        return
+    start, loop.start = loop.start, control._position
+    if not _only_reads(me, start):
+        loop.rounds = 0
+        loop.variables = loop.private = None
+        return
+    loop.rounds += 1
+    if loop.rounds % _LOOK_EVERY >= _LOOK_EVERY - 3:
+        variables, before = _capture.variables(frame), loop.variables
+        loop.variables = variables
+        if variables != before:
+            loop.private = None
+            return
+        if _is_as_before(me, frame, loop):
+            site = _site(frame)
+            what = f"a loop waits by spinning ({control._short_place((site[1], site[3]))}): what it reads is watched"
+            control.withdraw(site, what, at_once=True)
+
+
+def _went_round_spinning(me: GuestThread, frame: FrameType) -> None:
+    """As `went_round`, of a loop that is known to spin."""
+    key = ("spins", id(frame.f_code), frame.f_lineno)
+    loop = me.loops.get(key) or _enter(me, key)
+    start, loop.start = loop.start, control._position
+    if not _only_reads(me, start):
+        loop.private = None
+    if _is_as_before(me, frame, loop):
+        _spin(me, start)
+        loop.start = control._position
+
+
+def _enter(me: GuestThread, key: object) -> Loop:
+    if len(me.loops) >= _MOST_LOOPS:
+        me.loops.clear()
+    loop = me.loops[key] = Loop(control._position, me.time)
+    return loop
+
+
+def _site(frame: FrameType) -> tuple[str, str, str, int]:
+    return (SPINS, frame.f_code.co_filename, frame.f_code.co_qualname, frame.f_lineno)
 
 
 def goes_round_silently(frame: FrameType) -> None:
@@ -95,20 +129,22 @@ def goes_round_silently(frame: FrameType) -> None:
     if _capture is None or control.stateful or control._atomic:
         return
     key = ("silent", id(frame.f_code), frame.f_lineno)
-    now = Loop(control._position, me.time)
-    now.private = _private(me, frame)
-    loop = me.loops.get(key)
-    me.loops[key] = now
-    if loop is not None and not _has_accesses(me, loop.start) and _same(loop, now):
+    loop = me.loops.get(key) or _enter(me, key)
+    start, loop.start = loop.start, control._position
+    if _has_accesses(me, start):
+        loop.private = None
+    if _is_as_before(me, frame, loop):
         control.perform(_rule(()))
 
 
-def _same(before: Loop, now: Loop) -> bool:
-    """Is nothing different, for the thread, from how it was a round ago?"""
+def _is_as_before(me: GuestThread, frame: FrameType, loop: Loop) -> bool:
+    """Is nothing different, for the thread, from how it was when that was last looked at?"""
+    before, time = loop.private, loop.time
+    loop.private, loop.time = _private(me, frame), me.time
     return (
-        now.private is not None
-        and now.private == before.private
-        and (now.time == before.time or control.CLOCKS not in control.facts)
+        before is not None
+        and loop.private == before
+        and (loop.time == time or control.CLOCKS not in control.facts)
         and control.IDENTITIES not in control.facts
     )
 
@@ -119,9 +155,13 @@ def _only_reads(me: GuestThread, start: int) -> bool:
     number, found = me.id, False
     for position in range(control._position - 1, start - 1, -1):
         if threads[position] == number:
-            if not _is_read(operations[position]):
+            operation = operations[position]
+            is_read = _reads.get(operation)
+            if is_read is None:
+                is_read = _reads[operation] = _is_read(operation)
+            if not is_read:
                 return False
-            found = found or bool(operations[position].accesses)
+            found = found or bool(operation.accesses)
     return found
 
 
