@@ -152,6 +152,17 @@ class Calls(NativeCalls):
                 if kind is Kind.WRAPPER:
                     self.watch(self.field(method, "of"), new)
                 elif kind is Kind.FUNCTION:
-                    self.apply(site, method, created, dst)
+                    result = self.node(("created", site, klass))
+                    self.apply(site, method, created, result)
+                    if dst is not None:
+                        self.edge(result, dst)
+                    self.watch(result, initialise)
+
+            def initialise(number: int) -> None:
+                if self.objects[number].kind is Kind.INSTANCE:
+                    again = arguments._replace(
+                        plain=(Argument(self.constant(number), ""), *arguments.plain), receiver=""
+                    )
+                    self.look_up(klass, "__init__", lambda f: self.apply(site, f, again, None))
 
             self.look_up(klass, "__new__", new)

@@ -127,6 +127,15 @@ class NativeCalls(Heap):
             self.heap_results.add(site)
             if dst is not None:
                 self.edge(into, dst)
+        elif name == "builtins.object.__new__" and receiver is not None:
+            self.watch(receiver.node, lambda klass: self._make_instance(site, klass, dst))
+        elif name in natives.RUNNING:
+            listed = self.make(site, Kind.CONTAINER, "list")
+            self.edge(self.node("threads"), self.field(listed, "[]"))
+            self.heap_results.add(site)
+            self.give(dst, listed, self.plain)
+            if dst is not None:
+                self.edge(self.node("threads"), dst)
         elif name in natives.LOCKS:
             made = self.make(site, Kind.NATIVE_INSTANCE, name)
             self._call_back(site, self.constant(self.plain), arguments, self.constant(self.plain))
@@ -178,6 +187,10 @@ class NativeCalls(Heap):
             if name in natives.OPENERS:
                 self.open_up(site)
             self.native(site, arguments, dst)
+
+    def _make_instance(self, site: Site, klass: int, dst: Node | None) -> None:
+        if self.objects[klass].kind is Kind.CLASS:
+            self.give(dst, self.make(site, Kind.INSTANCE, self.objects[klass]))
 
     def _set_args(self, site: Site, error: int, arguments: tuple[Argument, ...]) -> None:
         """An exception keeps its arguments in a tuple."""
@@ -291,6 +304,7 @@ class NativeCalls(Heap):
 
     def _keep(self, site: Site, thread: int, name: str, arguments: Arguments) -> None:
         """What a thread is told to run, and on what, is kept in fields of the object."""
+        self.add(self.node("threads"), 1 << thread)
         positions = ("group", "target", "name", "args", "kwargs") if name.endswith("Thread") else (
             "interval", "target", "args", "kwargs") if name.endswith("Timer") else (
             "max_workers", "thread_name_prefix", "target", "args")  # fmt: skip

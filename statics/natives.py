@@ -18,10 +18,10 @@ INERT: Final = frozenset(
     {
         "builtins.isinstance", "builtins.issubclass", "builtins.callable", "builtins.id", "builtins.range",
         "builtins.object",
-        "builtins.chr", "builtins.ord", "builtins.input", "builtins.object.__init__", "builtins.object.__new__",
-        "builtins.object.__init_subclass__", "builtins.type.__init__", "threading.current_thread",
+        "builtins.chr", "builtins.ord", "builtins.input", "builtins.object.__init__",
+        "builtins.object.__init_subclass__", "builtins.type.__init__",
         "threading.get_ident",
-        "threading.main_thread", "threading.active_count", "os.getpid", "sys.exit",
+        "threading.active_count", "os.getpid", "sys.exit",
         "builtins.BaseException.with_traceback",
     }
 )  # fmt: skip
@@ -97,13 +97,16 @@ OPENERS: Final = frozenset(
 )  # fmt: skip
 """They reach variables by name."""
 
+RUNNING: Final = frozenset({"threading.current_thread", "threading.main_thread", "threading.enumerate"})
+"""They give thread objects."""
+
 WRAPPERS: Final = frozenset({"functools.partial", "functools.cached_property"})
 DATACLASSES: Final = frozenset({"dataclasses.dataclass", "dataclasses.field"})
 FOREIGN: Final = "foreign"
 """The name of all native things about which nothing is known."""
 
 _CLASSES: Final = LOCKS | THREADS | EXECUTORS
-_MODELLED: Final = _CLASSES.union(INERT, PROTOCOLS, COLLECTORS, PICKERS, OPENERS, WRAPPERS, DATACLASSES)
+_MODELLED: Final = _CLASSES.union(INERT, PROTOCOLS, COLLECTORS, PICKERS, OPENERS, WRAPPERS, DATACLASSES, RUNNING)
 _PREFIXES: Final = frozenset(
     ".".join(parts[:length]) for parts in (name.split(".") for name in _MODELLED) for length in range(1, len(parts) + 1)
 )

@@ -38,6 +38,10 @@ FRESH: Final = "%fresh"
 """Bound to `self` of a constructor: the object that the call itself makes."""
 
 
+_OF_OBJECT: Final = frozenset({"__new__", "__setattr__", "__delattr__", "__getattribute__"})
+"""Methods of object that matter where a class that names no other is looked up for them."""
+
+
 class How(StrEnum):
     """How control passes along a call edge."""
 
@@ -291,6 +295,8 @@ class Heap(Solver):
             definition: ClassDefinition = thing.of
             if name not in definition.defines or name in self.program.deleted:
                 self.watch(self.bases(klass), lambda base: self.edge(self.attribute(base, name), node))
+                if klass not in self.derived and name in _OF_OBJECT:
+                    self.add(node, 1 << self.number(Object(Kind.NATIVE, f"builtins.object.{name}")))
         elif thing.kind is Kind.NATIVE and natives.may_have(thing.of, name):
             self.add(node, 1 << self.number(Object(Kind.NATIVE, natives.attribute(thing.of, name))))
         elif thing.kind is Kind.UNKNOWN:

@@ -139,6 +139,9 @@ class Scopes(ast.NodeVisitor):
         for default in (*arguments.defaults, *arguments.kw_defaults):
             if default is not None:
                 self.visit(default)
+        if not isinstance(node, ast.Lambda):
+            for annotation in annotations_of(node):
+                self.visit(annotation)
         names = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         names += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
         self._within(node, "function", body)
@@ -177,3 +180,11 @@ class Scopes(ast.NodeVisitor):
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
         self._comprehension(node, "function", node.generators, [node.elt])
+
+
+def annotations_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    """The annotations of the function's parameters and of what it returns."""
+    arguments = node.args
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    found = [argument.annotation for argument in named if argument is not None]
+    return [annotation for annotation in (*found, node.returns) if annotation is not None]

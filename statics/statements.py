@@ -31,7 +31,7 @@ from statics.ir import (
     StoreVariable,
     Variable,
 )
-from statics.scopes import FunctionNode, Scopes
+from statics.scopes import FunctionNode, Scopes, annotations_of
 
 _WHOLE_STATEMENT: Final = sys.version_info < (3, 13)
 """Whether `for` and `with` call special methods at the place of the whole statement, not of its expression."""
@@ -95,6 +95,7 @@ class Statements(Expressions):
             self.assign(target, src)
 
     def _lay_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self.value(node.annotation)
         if node.value is not None:
             self.assign(node.target, self.value(node.value))
         elif self.scope.kind == "class" and isinstance(node.target, ast.Name) and self.klass is not None:
@@ -236,7 +237,10 @@ class Statements(Expressions):
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         decorators = [self.value(decorator) for decorator in node.decorator_list]
-        made = self.make_function(node, node.name, self.defaults(node.args), node)
+        defaults = self.defaults(node.args)
+        for annotation in annotations_of(node):
+            self.value(annotation)
+        made = self.make_function(node, node.name, defaults, node)
         self._decorate(node, made, decorators)
 
     _lay_FunctionDef = _lay_AsyncFunctionDef = _define

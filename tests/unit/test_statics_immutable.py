@@ -45,6 +45,14 @@ MUTABLE = {
     "given to code that is not known": "import foreign\nc = C(); foreign.f(c)",
     "exec": "c = C(); exec(input())",
     "the class attribute is replaced": "class D:\n    x = 1\n    def f(self):\n        self.x = 2\nD().f(); D.x = 3",
+    "the running thread": (
+        "class D(threading.Thread):\n def run(self):\n  threading.current_thread().x = 2\nD().start(); D().x = 1"
+    ),
+    "an annotation stores it": "c = C()\ndef f(a: shared.append(c)):\n    pass\nc.x = 2",
+    "made once and initialised twice": (
+        "class D:\n one = None\n def __new__(cls):\n  if not cls.one:\n   cls.one = object.__new__(cls)\n"
+        "  return cls.one\n def __init__(self):\n  self.x = 1\nD(); D()"
+    ),
     "augmented": "c = C(); shared.append(c); c.x += 1",
     "assigned by a for loop": "c = C(); shared.append(c)\nfor c.x in range(3):\n    pass",
     "assigned by with": "c = C(); shared.append(c)\nwith open('f') as c.x:\n    pass",
