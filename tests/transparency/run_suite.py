@@ -3,9 +3,10 @@
     python run_suite.py test.test_heapq heapq [--plain | --everything]
 
 `--plain` instruments nothing, `--everything` also hooks every global and every closure cell, as if each were rebound.
-Prints, as the last line, a JSON object: how many tests ran, and those that failed. Runs in a process of its own, since
-it throws away almost every module that is loaded: whatever the tests import is then imported anew, with the named
-modules instrumented (and hooks that do the plain thing), and the rewriter keeps the copies that it began with.
+Prints, as the last line, a JSON object: the outcomes of each test that ran, by its id, and the modules instrumented.
+Runs in a process of its own, since it throws away almost every module that is loaded: whatever the tests import is then
+imported anew, with the named modules instrumented (and hooks that do the plain thing), and the rewriter keeps the
+copies that it began with.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import ast
 import importlib.machinery
 import io
 import json
+import re
 import sys
 import tokenize
 import types
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -98,11 +100,46 @@ def main(suite: str, modules: list[str], options: list[str]) -> None:
         hook_everything()
     import unittest
 
-    program = unittest.main(module=suite, argv=[suite], exit=False, verbosity=0, buffer=True)
-    result = program.result
-    failed = {test.id() for test, _ in [*result.failures, *result.errors]}
-    failed |= {test.id() for test in result.unexpectedSuccesses}
-    print(json.dumps({"ran": result.testsRun, "failed": sorted(failed), "instrumented": InstrumentingLoader.loaded}))
+    outcomes: dict[str, list[str]] = {}
+
+    def told(kind: str, test: unittest.TestCase) -> None:
+        outcomes.setdefault(re.sub(r"\b0x[0-9a-fA-F]+", "0x", test.id()), []).append(kind)
+
+    class Recording(unittest.TextTestResult):
+        """Notes how each test ended; several tests of one id (subclasses made in a loop) have a list."""
+
+        def addSuccess(self, test: unittest.TestCase) -> None:
+            super().addSuccess(test)
+            told("passed", test)
+
+        def addError(self, test: unittest.TestCase, err: Any) -> None:
+            super().addError(test, err)
+            told("failed", test)
+
+        def addFailure(self, test: unittest.TestCase, err: Any) -> None:
+            super().addFailure(test, err)
+            told("failed", test)
+
+        def addSubTest(self, test: unittest.TestCase, subtest: unittest.TestCase, err: Any) -> None:
+            super().addSubTest(test, subtest, err)
+            if err is not None:
+                told("failed", test)
+
+        def addSkip(self, test: unittest.TestCase, reason: str) -> None:
+            super().addSkip(test, reason)
+            told("skipped", test)
+
+        def addExpectedFailure(self, test: unittest.TestCase, err: Any) -> None:
+            super().addExpectedFailure(test, err)
+            told("failed as expected", test)
+
+        def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:
+            super().addUnexpectedSuccess(test)
+            told("passed unexpectedly", test)
+
+    runner = unittest.TextTestRunner(verbosity=0, buffer=True, resultclass=Recording)
+    unittest.main(module=suite, argv=[suite], exit=False, testRunner=runner)
+    print(json.dumps({"outcomes": outcomes, "instrumented": InstrumentingLoader.loaded}))
 
 
 if __name__ == "__main__":
