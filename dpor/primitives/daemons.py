@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import attrs
 
 from dpor.operations import READ, WRITE, Access, Effect, Mode, Rule, States, ThreadId
@@ -9,23 +11,18 @@ from dpor.primitives.rules import BaseRule
 
 
 @attrs.frozen
-class DaemonRule(BaseRule):
-    """An operation of a daemon thread on synchronisation objects: also needs the program to be running."""
+class _WithProcess(BaseRule):
+    """An operation on synchronisation objects that also touches the process, whose state comes last."""
 
     inner: Rule
     name: str = attrs.field(init=False)  # type: ignore[misc]
     modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
+    of_process: ClassVar[Mode]
+    """How it touches the process."""
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "name", self.inner.name)
-        object.__setattr__(self, "modes", (*self.inner.modes, READ))
-
-    def enabled(self, states: States, thread: ThreadId) -> bool:
-        return bool(states[-1]) and self.inner.enabled(states[:-1], thread)
-
-    def apply(self, states: States, thread: ThreadId) -> Effect:
-        effect = self.inner.apply(states[:-1], thread)
-        return Effect((*effect.states, states[-1]), (*effect.modes, READ), effect.result)
+        object.__setattr__(self, "modes", (*self.inner.modes, self.of_process))
 
     @property
     def takes(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -37,6 +34,20 @@ class DaemonRule(BaseRule):
 
     def succeeded(self, effect: Effect) -> bool:
         return self.inner.succeeded(effect)
+
+
+@attrs.frozen
+class DaemonRule(_WithProcess):
+    """An operation of a daemon thread on synchronisation objects: also needs the program to be running."""
+
+    of_process = READ
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return bool(states[-1]) and self.inner.enabled(states[:-1], thread)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        effect = self.inner.apply(states[:-1], thread)
+        return Effect((*effect.states, states[-1]), (*effect.modes, READ), effect.result)
 
 
 @attrs.frozen
@@ -58,33 +69,16 @@ class DaemonAccess(BaseRule):
 
 
 @attrs.frozen
-class InProcess(BaseRule):
+class InProcess(_WithProcess):
     """The start or the end of a non-daemon thread, which changes how many there are."""
 
-    inner: Rule
     change: int
-    name: str = attrs.field(init=False)  # type: ignore[misc]
-    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "name", self.inner.name)
-        object.__setattr__(self, "modes", (*self.inner.modes, WRITE))
+    of_process = WRITE
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         effect = self.inner.apply(states[:1], thread)
         change = 0 if effect.result is False else self.change
         return Effect((*effect.states, states[1] + change), (*effect.modes, WRITE), effect.result)
-
-    @property
-    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.inner.takes
-
-    @property
-    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.inner.gives
-
-    def succeeded(self, effect: Effect) -> bool:
-        return self.inner.succeeded(effect)
 
 
 @attrs.frozen
