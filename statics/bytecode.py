@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Final, NamedTuple
 
@@ -81,24 +81,28 @@ class Flow:
 
     def depths(self) -> list[int]:
         """For each instruction, how many operands are on the stack when it begins; -1 where it is never reached."""
-        depths = [-1] * len(self.instructions)
-        todo = [(0, 0)] if depths else []
-        while todo:
-            i, depth = todo.pop()
-            if depths[i] >= 0:
-                continue
-            depths[i] = depth
-            instruction = self.instructions[i]
-            for following in instruction.following:
-                todo.append((following, depth + self._effect(i, following == instruction.jump)))
-            if instruction.handler >= 0:
-                row = self.row_at(instruction.offset)
-                assert row is not None
-                todo.append((instruction.handler, row.depth + row.lasti + 1))
-        return depths
+
+        def in_handler(i: int, depth: int) -> int:
+            row = self.row_at(self.instructions[i].offset)
+            assert row is not None
+            return row.depth + row.lasti + 1
+
+        return self._passed_on(
+            lambda i, depth, following: depth + self._effect(i, following == self.instructions[i].jump), in_handler
+        )
 
     def handling(self) -> list[bool]:
         """For each instruction: is an exception being handled by this code when it begins?"""
+        handled = self._passed_on(
+            lambda i, depth, following: depth + _HANDLES.get(self.instructions[i].name, 0), lambda i, depth: depth
+        )
+        return [depth > 0 for depth in handled]
+
+    def _passed_on(self, onward: Callable[[int, int, int], int], in_handler: Callable[[int, int], int]) -> list[int]:
+        """For each instruction, what the first begins with, 0, has become by any way there; -1 where there is none.
+
+        `onward(i, depth, following)`: after instruction i, on the way to that one; `in_handler(i, depth)`: if i raises.
+        """
         depths = [-1] * len(self.instructions)
         todo = [(0, 0)] if depths else []
         while todo:
@@ -107,11 +111,10 @@ class Flow:
                 continue
             depths[i] = depth
             instruction = self.instructions[i]
-            after = depth + _HANDLES.get(instruction.name, 0)
-            todo += [(following, after) for following in instruction.following]
+            todo += [(following, onward(i, depth, following)) for following in instruction.following]
             if instruction.handler >= 0:
-                todo.append((instruction.handler, depth))
-        return [depth > 0 for depth in depths]
+                todo.append((instruction.handler, in_handler(i, depth)))
+        return depths
 
     def _effect(self, i: int, jumps: bool) -> int:
         name, arg = self.instructions[i].name, self.instructions[i].arg

@@ -203,8 +203,11 @@ class Phase:
                     changed = True
 
     def at_call(self, targets: Iterable[int]) -> int:
-        """`call M`: what is added before the call, besides what comes after it."""
-        raise NotImplementedError
+        """`call M`: what is added before the call, besides what comes after it: what is before the callees' entries."""
+        mask = 0
+        for target in targets:
+            mask |= self.before[target][0]
+        return mask
 
     def at_return(self, after: int) -> int:
         """`return`: what is added before it, of what comes `after` one of the calls of the function."""
@@ -214,24 +217,12 @@ class Phase:
 class Insensitive(Phase):
     """before0: a call is a way into the callee, a return a way to after every call. [Fig. 7]"""
 
-    def at_call(self, targets: Iterable[int]) -> int:
-        mask = 0
-        for target in targets:
-            mask |= self.before[target][0]
-        return mask
-
     def at_return(self, after: int) -> int:
         return after
 
 
 class FirstPhase(Phase):
     """before1: what is accessed until the function returns. [Fig. 9]"""
-
-    def at_call(self, targets: Iterable[int]) -> int:
-        mask = 0
-        for target in targets:
-            mask |= self.before[target][0]
-        return mask
 
     def at_return(self, after: int) -> int:
         return 0
