@@ -234,10 +234,8 @@ class StatefulSearch:
             if not values:
                 del self._values[state]
             return action
-        graph, threads = self.graph, self.trace.threads
-        left = graph.planned[state] & ~graph.done[state]
-        last = 1 << threads[-1] if threads else 0
-        bit = last if last & left else left & -left
+        graph = self.graph
+        bit = last_or_lowest(self.trace, graph.planned[state] & ~graph.done[state])
         graph.done[state] |= bit
         return bit.bit_length() - 1
 
@@ -268,7 +266,7 @@ class StatefulSearch:
         return False
 
 
-def last_or_lowest(trace: Trace, enabled: int) -> int:
-    """The mask of one enabled thread: of the one that moved last, if it can go on."""
+def last_or_lowest(trace: Trace, threads: int) -> int:
+    """The mask of one of these threads: of the one that moved last, if it is among them."""
     last = 1 << trace.threads[-1] if trace.threads else 0
-    return last if last & enabled else enabled & -enabled
+    return last if last & threads else threads & -threads
