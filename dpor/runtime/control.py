@@ -15,21 +15,17 @@ program runs to its end without blocking; a program that catches even this is gi
 
 from __future__ import annotations
 
-import math
 import operator
-import os
 import sys
 from _thread import get_ident
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from greenlet import getcurrent, greenlet
 
 from dpor.errors import BadSchedule, FactWithdrawn, NotDeterministic, Unsupported, UserError
-from dpor.happens_before import HappensBefore
 from dpor.operations import (
     READ,
     THREAD_MASK,
@@ -46,15 +42,15 @@ from dpor.operations import (
 from dpor.primitives import threads as thread_rules
 from dpor.primitives.daemons import DaemonAccess, DaemonRule, InProcess, StartInProcess
 from dpor.primitives.rules import BaseRule
+from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.options import RuntimeOptions
+from dpor.runtime.stuck import Stuck, in_words
+from dpor.runtime.virtual_time import VirtualTime
+from dpor.runtime.workers import Workers
 from dpor.system import STOP, Chooser, Ending, Pending, Trace
 
 PATIENCE = 10_000
 """How many operations or loop iterations a program may make while it is unwound, before it is given up."""
-
-
-class GuestExit(BaseException):
-    """Unwinds a model thread that is no longer needed."""
 
 
 class SyncObject:
@@ -82,58 +78,6 @@ class SyncObject:
             frame = guest_frame(sys._getframe(1))
             if frame is not None:
                 self.made_at = (frame.f_code.co_filename, frame.f_lineno)
-
-
-class GuestThread:
-    """One model thread of the present run.
-
-    front     the program's Thread object, or None
-    events    how many operations it has performed
-    pending   the operation that it stands before; `objects`: those of its rule, or None for a plain access
-    starter   while it has not come to its first operation: the greenlet that waits for that, to go on
-    timed     the rule to use if the pending operation times out because nothing else can move; `deadline`: when
-    started   how many threads it has started
-    ended     mask of the threads of which it knows that they ended, because it waited for that
-    time      its virtual clock, in seconds
-    loops     the loops that it is in, as far as they may spin (see `dpor.runtime.spinning`)
-    ticked    how many operations it had performed when a loop of it last went round
-    """
-
-    __slots__ = (
-        "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "loops", "name",
-        "named_at", "objects", "pending", "running", "started", "starter", "ticked", "time", "timed",
-    )  # fmt: skip
-
-    def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
-        self.id = number
-        self.bit = 1 << number
-        self.name = name
-        self.daemon = daemon
-        self.front = front
-        self.data: dict[Any, Any] = {}
-        self.events = 0
-        self.count = 0
-        self.named_at = 0
-        self.pending: Operation | None = None
-        self.objects: tuple[SyncObject, ...] | None = None
-        self.timed: Rule | None = None
-        self.deadline: float | None = None
-        self.ended = 0
-        self.time = 0.0
-        self.loops: dict[Any, Any] = {}
-        self.ticked = -1
-        self.running = True
-        self.started = 0
-        self.starter: greenlet = None
-        self.greenlet: greenlet = None
-
-    def name_object(self) -> tuple[ThreadId, int, int]:
-        """A name for an object that this thread now makes known: equal in equivalent runs."""
-        events = self.events
-        if events != self.named_at:
-            self.named_at, self.count = events, 0
-        self.count += 1
-        return (self.id, events, self.count)
 
 
 class _Process(SyncObject):
@@ -207,6 +151,7 @@ _numbers: dict[tuple[ThreadId, int], ThreadId] = {}
 _early: list[SyncObject] = []
 _known: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
 _process = _Process()
+_workers: Workers
 _ready = 0
 """Mask of the threads that run, or stand before an operation that can never block."""
 _waiting: list[GuestThread] = []
@@ -227,10 +172,7 @@ _careful = False
 spinning loops?"""
 _patience = 0
 _timeouts: dict[tuple[ThreadId, object, int], int] = {}
-_advances: dict[ThreadId, list[tuple[int, float]]] = {}
-"""By thread: at which of its events its virtual clock was moved on, and to what; both ascend."""
-_clocks: HappensBefore | None = None
-"""Of this run, as far as `now` was last asked."""
+virtual_time = VirtualTime()
 is_guest_file: Callable[[str], bool] = lambda filename: False
 
 
@@ -242,7 +184,7 @@ class Search:
         self.facts: set[object] = set()
         self.numbers: dict[tuple[ThreadId, int], ThreadId] = {}
         self.known: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
-        self.workers = Workers()
+        self.workers = Workers(_live)
 
 
 def refuse_nesting() -> None:
@@ -257,7 +199,7 @@ def begin(
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
     global _position, _replayed, _most, _still, _hub, _ending, _error, _numbers, _known, _atomic, _patience, _threads
-    global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _clocks, _spins
+    global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _spins
     forget()
     multi = unwinding = timed_out = False
     withdrawn = None
@@ -270,7 +212,6 @@ def begin(
     _still = (-1, 0)
     _ending, _error = Ending.COMPLETE, None
     _atomic = _patience = 0
-    _clocks = None
     _spins = not stateful and any(type(fact) is tuple and fact[0] == SPINS for fact in facts)
     _be_careful()
     _process.location = operations.location("process")
@@ -323,58 +264,6 @@ def _be_careful() -> None:
     """To be called when something has changed that `_careful` depends on."""
     global _careful
     _careful = bool(unwinding or _atomic or recorder is not None or DAEMONS in facts or _spins)
-
-
-class Workers:
-    """The greenlets of a search. One that has carried a model thread to its end waits for the next run's.
-
-    To begin a greenlet costs as much as forty switches, because Python gives it a stack of its own. All are begun in
-    the hub, so that in every run a thread has the same depth of recursion left.
-    """
-
-    def __init__(self) -> None:
-        self._hub: greenlet = None
-        self._idle: list[greenlet] = []
-
-    def prepare(self, hub: greenlet, number: int) -> None:
-        """Have as many as the run will need, if that is known. A trace function is inherited when a greenlet begins."""
-        if hub is not self._hub or sys.gettrace() is not None:
-            self._hub = hub
-            self._idle.clear()
-        for _ in range(min(number, MOST_IDLE) - len(self._idle)):
-            worker = greenlet(self._work, hub)
-            worker.switch(worker)
-            self._idle.append(worker)
-
-    def begin(self, thread: GuestThread, body: Callable[[], None]) -> None:
-        """Switch to a greenlet in which the thread begins."""
-        if self._idle:
-            thread.greenlet = worker = self._idle.pop()
-            worker.switch(thread, body)
-        else:
-            thread.greenlet = worker = greenlet(self._work_once, self._hub)
-            worker.switch(worker, thread, body)
-
-    def _work(self, me: greenlet) -> None:
-        idle = self._idle
-        job: Any = self._hub.switch()
-        while True:
-            successor = _live(*job)
-            del job
-            if me.gr_context is not None:
-                me.gr_context = None  # threads begin in a context of their own
-            idle.append(me)
-            job = successor.switch()
-
-    @staticmethod
-    def _work_once(me: greenlet, thread: GuestThread, body: Callable[[], None]) -> None:
-        me.parent = _live(thread, body)
-
-
-MOST_IDLE = 64
-"""So many greenlets are kept from run to run."""
-
-_workers = Workers()
 
 
 def _live(thread: GuestThread, body: Callable[[], None]) -> greenlet:
@@ -748,7 +637,7 @@ def _time_out(me: GuestThread, operation: Operation, objects: tuple[SyncObject, 
     accesses = tuple((location, mode) for (location, _), mode in zip(operation.accesses, modes, strict=True))
     done = operations.intern("time out", accesses, barrier=True)
     _happened(me, done, None)
-    _set_time(me, me.deadline)
+    virtual_time.set(me, me.deadline)
     if recorder is not None:
         recorder.event(me, done, objects)
     return effect.result
@@ -864,28 +753,8 @@ def _knows_ended(me: GuestThread, front: SyncObject) -> None:
 
 
 def now() -> float:
-    """The present thread's virtual clock: the latest of what happened before, moved on by its own sleeps."""
-    global _clocks
-    me = current
-    if me is None or not _advances:
-        return 0.0 if me is None else me.time
-    if _clocks is None:
-        _clocks = HappensBefore(Trace())
-        _clocks.clocks_only = True
-    seen = _clocks.trace
-    new = slice(len(seen), _position)
-    seen.threads += _trace.threads[new]
-    seen.operations += _trace.operations[new]
-    seen.actions += _trace.actions[new]
-    seen.befores += [None] * (_position - new.start)
-    _clocks.extend()
-    clock = _clocks.clock_of(me.id)
-    for thread, advances in _advances.items():
-        if thread < len(clock):
-            known = bisect_right(advances, (clock[thread], math.inf))
-            if known:
-                me.time = max(me.time, advances[known - 1][1])
-    return me.time
+    """The present thread's virtual clock."""
+    return 0.0 if current is None else virtual_time.now(current, _trace, _position)
 
 
 def look_at_clock() -> float:
@@ -894,13 +763,8 @@ def look_at_clock() -> float:
     return now()
 
 
-def _set_time(me: GuestThread, time: float) -> None:
-    me.time = time
-    _advances.setdefault(me.id, []).append((me.events + 1, time))
-
-
 def _advance(me: GuestThread, seconds: float) -> None:
-    _set_time(me, now() + seconds)
+    virtual_time.set(me, now() + seconds)
 
 
 class _Sleep(BaseRule):
@@ -1156,21 +1020,6 @@ def _describe(operation: Operation | None) -> str:
     return f"{operation.kind} of {', '.join(str(operations.name_of(location)) for location, _ in operation.accesses)}"
 
 
-class Stuck(NamedTuple):
-    """A thread that can never go on, in words.
-
-    waits_for  the kind of its operation and what it is on;  sentence   "at file:line waits to lock ..., held by ..."
-    spins      what it waits for is that one of these locations is written; None: it waits otherwise
-    """
-
-    thread: str
-    daemon: bool
-    waits_for: str
-    place: tuple[str, int] | None
-    sentence: str
-    spins: tuple[Location, ...] | None = None
-
-
 stuck: list[Stuck] = []
 
 
@@ -1178,73 +1027,19 @@ def _blocked() -> list[Pending]:
     """What the threads that cannot run are about to do; in `stuck`, in words, if the program is over."""
     left = sorted([t for t in _waiting if not _is_enabled(t)], key=lambda t: t.id)
     if _ending is Ending.COMPLETE:
-        stuck[:] = [_stuck(t) for t in left]
+        stuck[:] = [_in_words(t) for t in left]
     return [Pending(t.id, t.pending, _states_of(t)) for t in left if t.pending is not None]
-
-
-_WAITS_TO = {
-    "lock": "waits to lock",
-    "rewait": "waits for a notify of",
-    "await notify": "waits for a notify of",
-    "await set": "waits for the setting of",
-    "join": "waits for the end of",
-    "P": "waits to acquire",
-}
-
-
-def _stuck(thread: GuestThread) -> Stuck:
-    assert thread.pending is not None
-    glet = thread.greenlet
-    frame = guest_frame(glet.gr_frame) if glet else None
-    place = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    objects = [o for o in thread.objects or () if o is not _process]
-    kind = thread.pending.kind
-    if kind == "spin":
-        where = "" if place is None else f"at {_short_place(place)} "
-        locations = tuple(o.location for o in objects)
-        return Stuck(thread.name, thread.daemon, f"spin {locations}", place, f"{where}spins", locations)
-    notified = kind == "rewait" and thread.id not in objects[0].state
-    verb = "waits to lock" if notified else _WAITS_TO.get(kind, f"waits ({kind})")
-    awaited = objects[-1] if notified or kind == "lock" else objects[0] if objects else None
-    sentence = verb if awaited is None else f"{verb} {name_of(awaited)}"
-    if awaited is not None and awaited.made_at is not None and kind != "join":
-        sentence += f" (made at {_short_place(awaited.made_at)})"
-    if awaited is not None and verb == "waits to lock":
-        sentence += _held(awaited, thread)
-    return Stuck(
-        thread.name,
-        thread.daemon,
-        f"{kind} {'' if awaited is None else name_of(awaited)}",
-        place,
-        sentence if place is None else f"at {_short_place(place)} {sentence}",
-    )
-
-
-def name_of(o: SyncObject) -> str:
-    name = getattr(o, "_name", None)
-    return name if isinstance(name, str) else f"{type(o).__name__} {_mark_of(o)}"
-
-
-def _mark_of(o: SyncObject) -> str:
-    """A short name that tells objects of one kind apart in a report: equal in equivalent runs."""
-    return f"#{o.location}"
-
-
-def _held(lock: SyncObject, waiting: GuestThread) -> str:
-    owner = lock.state[0] if isinstance(lock.state, tuple) else lock.state
-    if not isinstance(owner, int):
-        return ""
-    by = "itself" if owner == waiting.id else threads[owner].name
-    taken = taken_at.get(id(lock))
-    return f", held by {by}" + ("" if taken is None else f" since {_short_place(taken)}")
-
-
-def _short_place(place: tuple[str, int]) -> str:
-    return f"{os.path.basename(place[0])}:{place[1]}"
 
 
 taken_at: dict[int, tuple[str, int]] = {}
 """Where each lock that is held was taken; kept by a recorder."""
+
+
+def _in_words(thread: GuestThread) -> Stuck:
+    glet = thread.greenlet
+    frame = guest_frame(glet.gr_frame) if glet else None
+    place = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    return in_words(thread, [o for o in thread.objects or () if o is not _process], place, threads, taken_at)
 
 
 def _states_of(thread: GuestThread) -> States:
@@ -1279,6 +1074,7 @@ def _unwind() -> None:
 
 
 _OF_A_RUN: tuple[Any, ...] = (
-    *(threads, limits, exceptions, stuck, taken_at, made, _early, _latent, _waiting, _timeouts, _advances, _written),
+    *(threads, limits, exceptions, stuck, taken_at, made, virtual_time),
+    *(_early, _latent, _waiting, _timeouts, _written),
 )
 """What begins empty in each run."""

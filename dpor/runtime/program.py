@@ -25,9 +25,11 @@ from dpor.report.steps import Explained
 from dpor.runtime import builtins, containers, control, hooks, sharing, special, spinning
 from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.kinds import family_of
+from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.states import Capture, key_of
+from dpor.runtime.stuck import Stuck
 from dpor.runtime.target import Target, open_target
 from dpor.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
 
@@ -97,7 +99,7 @@ class PythonSystem:
                 self._target = open_target(self._given, self._loader)
             except UserError as error:
                 failed.append(error)
-            except (control.GuestExit, InternalError, KeyboardInterrupt):
+            except (GuestExit, InternalError, KeyboardInterrupt):
                 raise
             except BaseException as error:
                 where = _where(error, self._loader)
@@ -201,7 +203,7 @@ class PythonSystem:
                     control.report_exception(error)
             except BaseException as error:
                 control.report_exception(error)
-                if isinstance(error, control.GuestExit):
+                if isinstance(error, GuestExit):
                     raise
             self._stdlib.run_atexit()
         finally:
@@ -276,7 +278,7 @@ class PythonSystem:
         returned, failures = outcome
         return "; ".join(failures) or ("nothing returned" if returned is None else f"returned {in_words(returned)}")
 
-    def _failure(self, thread: control.GuestThread, error: BaseException) -> Finding:
+    def _failure(self, thread: GuestThread, error: BaseException) -> Finding:
         place = _place(error, self._loader)
         return Finding(
             Kind.ASSERTION if isinstance(error, AssertionError) else Kind.EXCEPTION,
@@ -374,10 +376,10 @@ def _where(error: BaseException, loader: Loader) -> str:
     return "" if file is None else f" ({Path(file).name}:{line})"
 
 
-def _livelock(stuck: list[control.Stuck]) -> Finding:
+def _livelock(stuck: list[Stuck]) -> Finding:
     from dpor.runtime.recording import place_in_words
 
-    def sentence(s: control.Stuck) -> str:
+    def sentence(s: Stuck) -> str:
         if s.spins is None:
             return s.sentence
         what = ", ".join(sorted({place_in_words(location) for location in s.spins})) or "what it reads"
@@ -392,7 +394,7 @@ def _livelock(stuck: list[control.Stuck]) -> Finding:
     return Finding(Kind.LIVELOCK, "\n".join(lines), first.thread, file, line, needs_timeout=control.timed_out)
 
 
-def _deadlock(stuck: list[control.Stuck]) -> Finding:
+def _deadlock(stuck: list[Stuck]) -> Finding:
     lines = [f"{s.thread} {s.sentence}" for s in stuck]
     # The place of a deadlock is that of a thread which waits for something better than the end of the others.
     first = next((s for s in stuck if "for the end of" not in s.sentence), stuck[0])

@@ -10,9 +10,11 @@ from dpor.operations import READ, WRITE, Location, Mode, Operation
 from dpor.primitives.daemons import DaemonAccess
 from dpor.report.steps import Step
 from dpor.runtime import control, sharing
-from dpor.runtime.control import GuestThread, Recorder, SyncObject
+from dpor.runtime.control import Recorder, SyncObject
+from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.loader import Loader
 from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Record
+from dpor.runtime.stuck import name_of
 
 _LONGEST = 60
 _UNKNOWN = object()
@@ -92,7 +94,7 @@ class Recording(Recorder):
 
 
 def _synchronising(operation: Operation, objects: tuple[SyncObject, ...]) -> tuple[str, str, Any]:
-    names = [control.name_of(o) for o in objects if not type(o).__name__.startswith("_")]
+    names = [name_of(o) for o in objects if not type(o).__name__.startswith("_")]
     failed = operation.kind == "try" and all(mode is READ for _, mode in operation.accesses)
     return f"{operation.kind} {' with '.join(names)}".strip(), "failed" if failed else "", None
 

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from dpor.operations import WRITE, Access, Location, Mode, Operation
 from dpor.runtime import control
+from dpor.runtime.guest_thread import GuestThread
 
 STRUCTURE: Final = "<structure>"
 """The part of a container that changes when its length, its keys or the positions of its elements do."""
@@ -123,7 +124,7 @@ def structure_of(name: Hashable, exposed: object) -> tuple[Access, ...]:
     return ((control.operations.location((control.operations.location(name), STRUCTURE)), WRITE),)
 
 
-table: dict[int, Record | control.GuestThread] = {}
+table: dict[int, Record | GuestThread] = {}
 """By `id`: the record of a shared object, or the thread to which an unshared one belongs. Objects in it are kept alive
 until the run ends, so that no number is used twice."""
 _kept: list[Any] = []

@@ -21,9 +21,11 @@ from dpor.operations import READ, Location, Operation
 from dpor.primitives.daemons import DaemonAccess
 from dpor.primitives.spinning import Spin
 from dpor.runtime import control, sharing
-from dpor.runtime.control import SPINS, GuestThread
+from dpor.runtime.control import SPINS
+from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.states import Capture
 from dpor.runtime.states.memory import why_not
+from dpor.runtime.stuck import short_place
 
 _MOST_LOOPS: Final = 16
 """Loops around each other in which a thread may be at once; the outermost of more are not looked at."""
@@ -96,7 +98,7 @@ def went_round(frame: FrameType) -> None:
             return
         if _is_as_before(me, frame, loop):
             site = _site(frame)
-            what = f"a loop waits by spinning ({control._short_place((site[1], site[3]))}): what it reads is watched"
+            what = f"a loop waits by spinning ({short_place((site[1], site[3]))}): what it reads is watched"
             control.withdraw(site, what, at_once=True)
 
 

@@ -15,9 +15,10 @@ from typing import Any, Final
 from dpor.operations import WRITE
 from dpor.runtime import control, sharing
 from dpor.runtime.containers.accesses import stand
+from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.sharing import STRUCTURE, Record
 
-_inside: Final[dict[int, control.GuestThread]] = {}
+_inside: Final[dict[int, GuestThread]] = {}
 """By `id`: which thread is inside a shared generator."""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpor.primitives.threads import ENDED, RUNNING
 from dpor.runtime import control
+from dpor.runtime.guest_thread import GuestExit
 from dpor.runtime.standins import from_threading
 from dpor.runtime.standins.idents import ident_of
 from dpor.runtime.standins.locks import Lock
@@ -52,7 +53,7 @@ def _begin(handle: ThreadHandle, function: Callable[..., Any], args: Any, kwargs
                 function(*args)
         except SystemExit:
             pass
-        except control.GuestExit:
+        except GuestExit:
             raise
         except BaseException as error:
             control.report_exception(error)

@@ -14,6 +14,7 @@ from typing import Any
 from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
 from dpor.runtime import control, hooks
 from dpor.runtime.control import SyncObject
+from dpor.runtime.guest_thread import GuestExit
 from dpor.runtime.standins import from_threading, listing
 from dpor.runtime.standins.idents import get_ident, ident_of, numbering
 from dpor.runtime.standins.looks import presented_as
@@ -114,7 +115,7 @@ class Thread(Startable):
     def _run_and_report(self) -> None:
         try:
             self.run()
-        except control.GuestExit:
+        except GuestExit:
             raise
         except BaseException as error:
             report(error, self)

@@ -22,6 +22,7 @@ from greenlet import getcurrent
 
 from dpor.operations import READ, THREAD_MASK, Action, Location, Operation, ThreadId
 from dpor.runtime import control, stdlib
+from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.loader import Loader
 from dpor.runtime.standins import copying, modules, state
 from dpor.runtime.standins.idents import numbering
@@ -129,13 +130,13 @@ class Capture:
         """See `dpor.system.StatefulSystem.changes_data`."""
         return any(mode is not READ and self._names.is_data(location) for location, mode in operation.accesses)
 
-    def place_of(self, thread: control.GuestThread) -> tuple[str, int] | None:
+    def place_of(self, thread: GuestThread) -> tuple[str, int] | None:
         """File and line of the program at which the thread stands."""
         frames, _ = frames_of(thread)
         frame = control.guest_frame(frames[0] if frames else None)
         return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
-    def private(self, thread: control.GuestThread, frame: types.FrameType) -> bytes | None:
+    def private(self, thread: GuestThread, frame: types.FrameType) -> bytes | None:
         """What the present thread, of which this is the innermost frame, would find changed only by its own doing.
         Equal at two moments of one run only if all of that is the same; None if it cannot be told."""
         try:
@@ -164,7 +165,7 @@ class Capture:
     def _whole(self, returned: Hashable) -> bytes:
         control.stateful = self._stateful = True
         self._names.look_at(control._trace)
-        parts: list[tuple[control.GuestThread, Part]] = []
+        parts: list[tuple[GuestThread, Part]] = []
         dead: list[Any] = []
         running: dict[int, tuple[int, int]] = {}
         for thread in control.threads:
@@ -189,7 +190,7 @@ class Capture:
 
     def _heap(
         self,
-        parts: list[tuple[control.GuestThread, Part]],
+        parts: list[tuple[GuestThread, Part]],
         running: dict[int, tuple[int, int]],
         returned: Hashable,
         dead: Iterable[Any],
@@ -213,7 +214,7 @@ class Capture:
         heap.finish()
         return heap
 
-    def _about(self, thread: control.GuestThread, part: Part) -> None:
+    def _about(self, thread: GuestThread, part: Part) -> None:
         """What is known of the thread apart from its frames."""
         operation = thread.pending
         part.shape.append(
@@ -235,7 +236,7 @@ class Capture:
             part.shape.append(("deadline", thread.deadline if control.options.timeouts == "idle" else None))
         self._own(thread, part)
 
-    def _own(self, thread: control.GuestThread, part: Part) -> None:
+    def _own(self, thread: GuestThread, part: Part) -> None:
         """What stand-ins keep for the thread, and its context."""
         for key, value in thread.data.items():
             if key in _COUNTED:

@@ -15,6 +15,7 @@ from dpor.primitives.conditions import Notify
 from dpor.primitives.locks import AcquireAgain, Locked, Release, ReleaseAgain, Try, TryAgain
 from dpor.primitives.threads import End, Join, Start
 from dpor.runtime import control, sharing
+from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.states.between import Reading
 from dpor.runtime.states.frames import Layouts, Part, add_frame, frames_of, read_thread
 from dpor.runtime.states.memory import address_of
@@ -54,7 +55,7 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts) -> bool:
     return True
 
 
-def _shares(front: Any, thread: control.GuestThread, others: list[control.GuestThread], layouts: Layouts) -> bool:
+def _shares(front: Any, thread: GuestThread, others: list[GuestThread], layouts: Layouts) -> bool:
     """Can anything that the thread of this Thread object can reach be reached from another? It is the one that stands
     before its end, or one that `thread` is about to start."""
     wanted = _reach([front])
@@ -64,7 +65,7 @@ def _shares(front: Any, thread: control.GuestThread, others: list[control.GuestT
     return _reached(wanted, others, layouts) or not wanted.isdisjoint(_reach(_variables(thread, layouts)))
 
 
-def _variables(thread: control.GuestThread, layouts: Layouts) -> list[Any]:
+def _variables(thread: GuestThread, layouts: Layouts) -> list[Any]:
     """The objects in the live variables of the program's frames: not what it hands over just now."""
     part, dead = Part(), []  # type: tuple[Part, list[Any]]
     for frame in frames_of(thread)[0]:
@@ -89,7 +90,7 @@ def _objects(accesses: Iterable[tuple[int, Any]]) -> set[int] | None:
     return found
 
 
-def _reached(wanted: set[int], threads: Iterable[control.GuestThread], layouts: Layouts) -> bool:
+def _reached(wanted: set[int], threads: Iterable[GuestThread], layouts: Layouts) -> bool:
     """Can one of these objects, given by `id`, be reached from one of the threads, or by everybody?"""
     roots: list[Any] = [value for _, value in sharing.roots()]
     for thread in threads:

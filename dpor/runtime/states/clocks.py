@@ -13,7 +13,7 @@ from dpor.runtime import control
 def clocks() -> list[Any]:
     """The threads' times, and for each location at which time came to pass, what whoever reads, updates or writes it
     takes over. Empty while nobody's clock has moved."""
-    if not control._advances:
+    if not control.virtual_time.advances:
         return []
     now: dict[ThreadId, float] = {}
     done: dict[ThreadId, int] = {}
@@ -28,7 +28,7 @@ def clocks() -> list[Any]:
             for other, passed in enumerate(left.get(location, ())):
                 if mode != other or (mode is not READ and mode is not UPDATE):
                     time = max(time, passed)
-        for at, moved in control._advances.get(thread, ()):
+        for at, moved in control.virtual_time.advances.get(thread, ()):
             if at <= index:
                 time = max(time, moved)
         now[thread] = time
@@ -38,6 +38,6 @@ def clocks() -> list[Any]:
             for location, mode in operation.accesses:
                 times = left.setdefault(location, [0.0, 0.0, 0.0])
                 times[mode] = max(times[mode], time)
-    for thread, advances in control._advances.items():
+    for thread, advances in control.virtual_time.advances.items():
         now[thread] = max(now.get(thread, 0.0), *[moved for _, moved in advances])
     return [sorted(now.items()), sorted((location, *times) for location, times in left.items())]

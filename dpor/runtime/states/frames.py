@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from dpor.runtime import control, operators
 from dpor.runtime.containers import accesses, generators
+from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.states.between import Reading, held
 from dpor.runtime.states.memory import address_of, handled_by, slots_at
 from dpor.runtime.states.stacks import CannotTell, Layout
@@ -63,7 +64,7 @@ class Layouts:
         return self.of(code).number
 
 
-def frames_of(thread: control.GuestThread) -> tuple[list[FrameType], tuple[control.SyncObject, ...]]:
+def frames_of(thread: GuestThread) -> tuple[list[FrameType], tuple[control.SyncObject, ...]]:
     """Those of a thread that stands before an operation, the innermost first, without the control's; and the objects
     of the operation's rule."""
     frame: FrameType | None
@@ -123,13 +124,13 @@ ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, typ
 """Types whose objects are told apart by their values alone: the language does not say when two of them are one."""
 
 
-def read_thread(thread: control.GuestThread, layouts: Layouts) -> tuple[Part, list[Any]]:
+def read_thread(thread: GuestThread, layouts: Layouts) -> tuple[Part, list[Any]]:
     """All frames of the thread, and its dead variables' objects. Raises `CannotTell`."""
     return read_frames(thread, layouts, *frames_of(thread))
 
 
 def read_frames(
-    thread: control.GuestThread, layouts: Layouts, frames: list[FrameType], objects: tuple[control.SyncObject, ...]
+    thread: GuestThread, layouts: Layouts, frames: list[FrameType], objects: tuple[control.SyncObject, ...]
 ) -> tuple[Part, list[Any]]:
     """As `read_thread`, of these frames of it, the innermost first."""
     part = Part()
@@ -162,7 +163,7 @@ def read_frames(
     return part, dead
 
 
-def _handled(thread: control.GuestThread, handling: set[int]) -> BaseException | None:
+def _handled(thread: GuestThread, handling: set[int]) -> BaseException | None:
     """The exception that the thread's frames handle, apart from generators, which have their own. (Those that frames
     further out handle are on the operand stacks of those further in.)"""
     if 0 not in handling:

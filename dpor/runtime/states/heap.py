@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, Protocol, TypeAlias
 
 from dpor.runtime import control, sharing
+from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.states.frames import ATOMS, Layouts, Part
 from dpor.runtime.states.naming import Names
 from dpor.runtime.states.stacks import CannotTell
@@ -122,7 +123,7 @@ class Heap:
             mark = table.get(id(obj))
             if mark is None:
                 out.append(_NO_MARK)
-            elif type(mark) is control.GuestThread:
+            elif type(mark) is GuestThread:
                 out.append(_OWNED - mark.id)
             else:
                 number = mark.number  # type: ignore[union-attr]

@@ -22,6 +22,7 @@ from dpor.primitives.rules import BaseRule
 from dpor.runtime import control, sharing
 from dpor.runtime.containers import generators
 from dpor.runtime.containers.kinds import Family, static
+from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.standins.locals import _Here, local
 from dpor.runtime.standins.logs import HandlerLock
 from dpor.runtime.standins.modules import StandIn
@@ -78,7 +79,7 @@ class TypePlans:
             types.GeneratorType: _generator,
             local: self._local,
             io.TextIOWrapper: self._stream,
-            control.GuestThread: lambda heap, obj: heap.out.append(("thread", obj.id)),
+            GuestThread: lambda heap, obj: heap.out.append(("thread", obj.id)),
             sharing.Record: lambda heap, obj: heap.out.append(("record", heap.names.location(obj.number))),
             Operation: self._operation,
             BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
@@ -341,7 +342,7 @@ def _ending_of(kind: type) -> _Ending:
     return ending
 
 
-_OURS: Final = (control.GuestThread, sharing.Record, Operation, BaseRule, Family)
+_OURS: Final = (GuestThread, sharing.Record, Operation, BaseRule, Family)
 """They live as long as the run, or the search."""
 
 

@@ -1,0 +1,68 @@
+"""What a run knows of one model thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from greenlet import greenlet
+
+from dpor.operations import Operation, Rule, ThreadId
+
+if TYPE_CHECKING:
+    from dpor.runtime.control import SyncObject
+
+
+class GuestExit(BaseException):
+    """Unwinds a model thread that is no longer needed."""
+
+
+class GuestThread:
+    """One model thread of the present run.
+
+    front     the program's Thread object, or None
+    events    how many operations it has performed
+    pending   the operation that it stands before; `objects`: those of its rule, or None for a plain access
+    starter   while it has not come to its first operation: the greenlet that waits for that, to go on
+    timed     the rule to use if the pending operation times out because nothing else can move; `deadline`: when
+    started   how many threads it has started
+    ended     mask of the threads of which it knows that they ended, because it waited for that
+    time      its virtual clock, in seconds
+    loops     the loops that it is in, as far as they may spin (see `dpor.runtime.spinning`)
+    ticked    how many operations it had performed when a loop of it last went round
+    """
+
+    __slots__ = (
+        "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "loops", "name",
+        "named_at", "objects", "pending", "running", "started", "starter", "ticked", "time", "timed",
+    )  # fmt: skip
+
+    def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
+        self.id = number
+        self.bit = 1 << number
+        self.name = name
+        self.daemon = daemon
+        self.front = front
+        self.data: dict[Any, Any] = {}
+        self.events = 0
+        self.count = 0
+        self.named_at = 0
+        self.pending: Operation | None = None
+        self.objects: tuple[SyncObject, ...] | None = None
+        self.timed: Rule | None = None
+        self.deadline: float | None = None
+        self.ended = 0
+        self.time = 0.0
+        self.loops: dict[Any, Any] = {}
+        self.ticked = -1
+        self.running = True
+        self.started = 0
+        self.starter: greenlet = None
+        self.greenlet: greenlet = None
+
+    def name_object(self) -> tuple[ThreadId, int, int]:
+        """A name for an object that this thread now makes known: equal in equivalent runs."""
+        events = self.events
+        if events != self.named_at:
+            self.named_at, self.count = events, 0
+        self.count += 1
+        return (self.id, events, self.count)

@@ -1,0 +1,55 @@
+"""Virtual time: a thread's clock is moved on by its own sleeps and timeouts, and takes along what happened before."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+
+from dpor.happens_before import HappensBefore
+from dpor.operations import ThreadId
+from dpor.runtime.guest_thread import GuestThread
+from dpor.system import Trace
+
+
+class VirtualTime:
+    """The clocks of one run.
+
+    advances    by thread: at which of its events its clock was moved on, and to what; both ascend
+    """
+
+    def __init__(self) -> None:
+        self.advances: dict[ThreadId, list[tuple[int, float]]] = {}
+        self._seen: HappensBefore | None = None
+
+    def clear(self) -> None:
+        """A new run begins."""
+        self.advances.clear()
+        self._seen = None
+
+    def set(self, thread: GuestThread, time: float) -> None:
+        """The thread's next event ends at this time."""
+        thread.time = time
+        self.advances.setdefault(thread.id, []).append((thread.events + 1, time))
+
+    def now(self, thread: GuestThread, trace: Trace, length: int) -> float:
+        """The thread's clock after that many events of the trace: the latest of what happened before, moved on by its
+        own sleeps."""
+        if not self.advances:
+            return thread.time
+        if self._seen is None:  # only few programs ask: what happened before is kept up to where one last asked
+            self._seen = HappensBefore(Trace())
+            self._seen.clocks_only = True
+        seen = self._seen.trace
+        new = slice(len(seen), length)
+        seen.threads += trace.threads[new]
+        seen.operations += trace.operations[new]
+        seen.actions += trace.actions[new]
+        seen.befores += [None] * (length - new.start)
+        self._seen.extend()
+        clock = self._seen.clock_of(thread.id)
+        for other, advances in self.advances.items():
+            if other < len(clock):
+                known = bisect_right(advances, (clock[other], math.inf))
+                if known:
+                    thread.time = max(thread.time, advances[known - 1][1])
+        return thread.time
