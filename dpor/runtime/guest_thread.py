@@ -1,19 +1,24 @@
-"""What a run knows of one model thread."""
+"""What a run knows of a model thread, and of what it waits for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from greenlet import greenlet
 
-from dpor.operations import Operation, Rule, ThreadId
-
-if TYPE_CHECKING:
-    from dpor.runtime.control import SyncObject
+from dpor.operations import Location, Operation, Rule, ThreadId
 
 
 class GuestExit(BaseException):
     """Unwinds a model thread that is no longer needed."""
+
+
+class Waited(Protocol):
+    """What a thread can wait for: see `dpor.runtime.control.SyncObject`."""
+
+    state: Any
+    location: Location
+    made_at: tuple[str, int] | None
 
 
 class GuestThread:
@@ -47,7 +52,7 @@ class GuestThread:
         self.count = 0
         self.named_at = 0
         self.pending: Operation | None = None
-        self.objects: tuple[SyncObject, ...] | None = None
+        self.objects: tuple[Waited, ...] | None = None
         self.timed: Rule | None = None
         self.deadline: float | None = None
         self.ended = 0

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dpor.operations import Location
-from dpor.runtime.guest_thread import GuestThread
-
-if TYPE_CHECKING:
-    from dpor.runtime.control import SyncObject
+from dpor.runtime.guest_thread import GuestThread, Waited
 
 
 class Stuck(NamedTuple):
@@ -40,7 +37,7 @@ _WAITS_TO = {
 
 def in_words(
     thread: GuestThread,
-    objects: Sequence[SyncObject],
+    objects: Sequence[Waited],
     place: tuple[str, int] | None,
     threads: Sequence[GuestThread],
     taken_at: Mapping[int, tuple[str, int]],
@@ -72,14 +69,14 @@ def in_words(
     )
 
 
-def name_of(o: SyncObject) -> str:
+def name_of(o: Waited) -> str:
     """A name for a report: equal in equivalent runs."""
     name = getattr(o, "_name", None)
     return name if isinstance(name, str) else f"{type(o).__name__} #{o.location}"
 
 
 def _held(
-    lock: SyncObject, waiting: GuestThread, threads: Sequence[GuestThread], taken_at: Mapping[int, tuple[str, int]]
+    lock: Waited, waiting: GuestThread, threads: Sequence[GuestThread], taken_at: Mapping[int, tuple[str, int]]
 ) -> str:
     owner = lock.state[0] if isinstance(lock.state, tuple) else lock.state
     if not isinstance(owner, int):
