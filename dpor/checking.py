@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, Unpack
 
 import attrs
 
+from dpor.embedding import Embedded
 from dpor.errors import BadTarget, FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
 from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STRATEGIES, Explorer, Stats
 from dpor.explorers.states import StatefulSearch
@@ -35,8 +36,9 @@ from dpor.schedule import SavedSchedule, follow, read_sources
 from dpor.system import Ending, Run, StatefulSystem, Trace
 from dpor.version import VERSION
 
-Target: TypeAlias = str | os.PathLike[str] | Callable[[], object]
-"""`path/file.py::name`, `package.module:name`, a `.json` or `.jsonl` file of abstract programs, or a callable."""
+Target: TypeAlias = str | os.PathLike[str] | Callable[[], object] | Embedded
+"""`path/file.py::name`, `package.module:name`, a `.json` or `.jsonl` file of abstract programs, a callable, or a system
+of one's own."""
 
 MOST_RESTARTS = 1000
 PROGRESS_EVERY = 0.1
@@ -86,6 +88,11 @@ def open_target(target: Target, options: Options, facts: Any = None) -> Checkabl
 
 
 def _open(target: Target, options: Options, facts: Any) -> Checkable:
+    if isinstance(target, Embedded):
+        _refuse_runtime_options(options, "a system of one's own")
+        if options.races:
+            raise UserError("--races needs locks and the like, which a system of one's own has not; take it away")
+        return target
     given = target if callable(target) else os.fspath(target)
     if isinstance(given, str) and _is_model(given):
         return _ModelTarget(given, options)
@@ -104,17 +111,27 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
     return PythonSystem(given, limits, options.instrument, facts)
 
 
+def _refuse_runtime_options(options: Options, what: str) -> None:
+    for name in ("timeouts", "timeout_limit", "instrument"):
+        if getattr(options, name) != getattr(Options(), name):
+            raise UserError(f"--{name.replace('_', '-')} means nothing for {what}; take it away")
+
+
 def _beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:
     """What ends a run of this target that takes too long: see `dpor.runtime.control.beat`. Those of abstract programs
     are short."""
-    if _is_model(target):
+    if not _is_python(target):
         return lambda frame, patience: None
     from dpor.runtime import control
 
     return control.beat
 
 
-def _is_model(target: Target) -> bool:
+def _is_python(target: Target) -> bool:
+    return not isinstance(target, Embedded) and not _is_model(target)
+
+
+def _is_model(target: str | os.PathLike[str] | Callable[[], object]) -> bool:
     if not callable(target) and not isinstance(target, (str, os.PathLike)):
         raise BadTarget(f"a target is a callable or a string such as 'path/file.py::name', not {target!r}")
     return not callable(target) and Path(os.fspath(target)).suffix in (".json", ".jsonl")
@@ -122,6 +139,8 @@ def _is_model(target: Target) -> bool:
 
 def target_name(target: Target, options: Options) -> str:
     """The target as reports name it."""
+    if isinstance(target, Embedded):
+        return target.name
     if callable(target):
         named = target if hasattr(target, "__qualname__") else type(target)
         return f"{getattr(named, '__module__', '?')}:{getattr(named, '__qualname__', '?')}"
@@ -135,9 +154,7 @@ class _ModelTarget:
     def __init__(self, path: str, options: Options) -> None:
         from dpor.model import AbstractSystem, load
 
-        for name in ("timeouts", "timeout_limit", "instrument"):
-            if getattr(options, name) != getattr(Options(), name):
-                raise UserError(f"--{name.replace('_', '-')} means nothing for an abstract program; take it away")
+        _refuse_runtime_options(options, "an abstract program")
         self._path = path
         self._system = system = AbstractSystem(load(path, options.name), options.max_steps)
         self.run, self.outcome_text, self.is_memory = system.run, system.outcome_text, system.is_memory
@@ -194,8 +211,7 @@ def _stateful(options: Options, system: Checkable) -> Explorer:
     name = options.explorer
     if not isinstance(system, StatefulSystem):
         raise UserError(
-            f"--strategy {name} stores states, which Python targets cannot tell yet; take one of"
-            f" {', '.join(STRATEGIES)}"
+            f"--strategy {name} stores states, which this target cannot tell; take one of {', '.join(STRATEGIES)}"
         )
     return STATEFUL[name](system, options.store, options.sync_choices)
 
@@ -547,7 +563,7 @@ class Replay:
         """
         saved = self.saved
         saved.check_sources()
-        if not _is_model(self.target):
+        if _is_python(self.target):
             saved.check_python()
         system = open_target(self.target, self.options, saved.facts)
         trace = Trace()
