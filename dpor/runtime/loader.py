@@ -298,6 +298,12 @@ class Loader:
             if name not in sys.modules:
                 importlib.import_module(name)
 
+    def clear(self) -> None:
+        """What the modules hold dies."""
+        for guest in self.modules.values():
+            guest.module.__dict__.clear()
+            guest.first.clear()
+
     @property
     def is_constant(self) -> bool:
         """Can no run change anything at the top level of the modules by itself?"""

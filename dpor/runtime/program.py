@@ -7,15 +7,17 @@ read off: what the target returned, by structure, or who failed how.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import sys
 import traceback
 import types
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, redirect_stderr
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from dpor.errors import BadSchedule, BadTarget, FactWithdrawn, InternalError, Unfinished, UserError
 from dpor.operations import Location, Operation, ThreadId
@@ -74,6 +76,7 @@ class PythonSystem:
         self._returned: Hashable = None
         self._whole_states: dict[bytes, bytes] = {}
         self._sink = _Sink()
+        _systems.add(self)
         while True:
             try:
                 self._load()
@@ -83,6 +86,11 @@ class PythonSystem:
         for package in instrument:
             if not self._loader.exists(package):
                 raise UserError(f"--instrument {package}: there is no such package")
+
+    def leave(self) -> None:
+        """The program is not run again: what it left dies."""
+        self._stdlib.forget()
+        self._loader.clear()
 
     # ------------------------------------------------------------------ loading
 
@@ -411,6 +419,20 @@ def _deadlock(stuck: list[Stuck]) -> Finding:
 
 MOST_OUTPUT = 1_000_000
 """Bytes of one run's printing that are kept; what comes after them is counted."""
+
+
+_systems: WeakSet[PythonSystem] = WeakSet()
+
+
+@atexit.register
+def _leave_all() -> None:
+    """At the end of the process: programs' finalisers run while there still are the hooks that they call."""
+    with redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
+        control.forget()
+        sharing.forget()
+        for system in list(_systems):
+            system.leave()
+        gc.collect()
 
 
 class _Sink:

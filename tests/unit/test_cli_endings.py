@@ -71,6 +71,16 @@ def found_before():
         in_c()
     assert False
 
+def leaves_finalisers():
+    class Noisy:
+        def __del__(self):
+            log.append("gone")
+    log, box = [], [None]
+    box[0] = Noisy()
+    def drop():
+        box[0] = None
+    both(drop, lambda: log.append("other"))
+
 def hangs_beside_a_failure():
     order = []
     both(lambda: order.append(1), lambda: order.append(2))
@@ -192,6 +202,11 @@ def test_ctrl_c_again_and_again(pauses: list[float]) -> None:
 
 def test_ctrl_c_while_a_c_function_does_not_end() -> None:
     assert "because interrupted, and one call of a C function did not end" in interrupted("p.py::in_c")
+
+
+def test_finalisers_at_the_end_of_the_process_are_quiet() -> None:
+    code, out = run("check", "p.py::leaves_finalisers", "-q")
+    assert (code, out[0][:12]) == (3, "INCONCLUSIVE")
 
 
 def test_what_was_found_before_is_not_lost() -> None:
