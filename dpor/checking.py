@@ -7,13 +7,14 @@ ends in an error or by Ctrl-C. Not for: printing (`dpor.report`), parsing argume
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Unpack
 
 import attrs
 
@@ -32,15 +33,20 @@ from dpor.pulse import beating
 from dpor.report.model import NOT_FINISHED, Failure, Report, Verdict
 from dpor.report.progress import Monitor, Progress
 from dpor.report.steps import Explained, Step
-from dpor.schedule import SavedSchedule, follow, read_sources
+from dpor.schedule import OF_PYTEST, SavedSchedule, follow, prefer, read_sources
 from dpor.system import Ending, Run, StatefulSystem, Trace
 from dpor.version import VERSION
 
-Target: TypeAlias = str | os.PathLike[str] | Callable[[], object] | Embedded
-"""`path/file.py::name`, `package.module:name`, a `.json` or `.jsonl` file of abstract programs, a callable, or a system
-of one's own."""
+if TYPE_CHECKING:
+    from dpor.runtime.target import Opener
+
+Target: TypeAlias = "str | os.PathLike[str] | Callable[[], object] | Opener | Embedded"
+"""`path/file.py::name`, `package.module:name`, a `.json` or `.jsonl` file of abstract programs, a callable, a program
+that knows itself how it is loaded, or a system of one's own."""
 
 MOST_RESTARTS = 1000
+LIVES = frozenset({"start", "end", "join"})
+"""The kinds of operation that every program with threads has: if it has no others, its threads share nothing."""
 PROGRESS_EVERY = 0.1
 LEAST_GROWTH = 0.005
 """Of the estimated share, over half of the time: less is no progress."""
@@ -93,8 +99,8 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
         if options.races:
             raise UserError("--races needs locks and the like, which a system of one's own has not; take it away")
         return target
-    given = target if callable(target) else os.fspath(target)
-    if isinstance(given, str) and _is_model(given):
+    given = os.fspath(target) if isinstance(target, os.PathLike) else target
+    if _is_model(given):
         return _ModelTarget(given, options)
 
     if options.name is not None:
@@ -131,21 +137,23 @@ def _is_python(target: Target) -> bool:
     return not isinstance(target, Embedded) and not _is_model(target)
 
 
-def _is_model(target: str | os.PathLike[str] | Callable[[], object]) -> bool:
-    if not callable(target) and not isinstance(target, (str, os.PathLike)):
+def _is_model(target: Target) -> TypeGuard[str]:
+    if isinstance(target, (str, os.PathLike)):
+        return Path(os.fspath(target)).suffix in (".json", ".jsonl")
+    if not callable(target) and not hasattr(target, "open_in"):
         raise BadTarget(f"a target is a callable or a string such as 'path/file.py::name', not {target!r}")
-    return not callable(target) and Path(os.fspath(target)).suffix in (".json", ".jsonl")
+    return False
 
 
 def target_name(target: Target, options: Options) -> str:
     """The target as reports name it."""
-    if isinstance(target, Embedded):
+    if isinstance(target, (str, os.PathLike)):
+        name = os.fspath(target)
+        return f"{name} {options.name}" if options.name else name
+    if not callable(target):
         return target.name
-    if callable(target):
-        named = target if hasattr(target, "__qualname__") else type(target)
-        return f"{getattr(named, '__module__', '?')}:{getattr(named, '__qualname__', '?')}"
-    name = os.fspath(target)
-    return f"{name} {options.name}" if options.name else name
+    named = target if hasattr(target, "__qualname__") else type(target)
+    return f"{getattr(named, '__module__', '?')}:{getattr(named, '__qualname__', '?')}"
 
 
 class _ModelTarget:
@@ -250,6 +258,7 @@ class _Results:
     seen: dict[object, _Seen] = attrs.field(factory=dict)
     failures: list[Failure] = attrs.field(factory=list)
     finished: bool = False
+    visible: bool = False
     untold: Mapping[str, int] = attrs.field(factory=dict)
     terminates: bool | None = None
     cycle: tuple[Step, ...] = ()
@@ -258,13 +267,21 @@ class _Results:
 class Session:
     """One check. `run` may raise; `report` then still tells what is known.
 
+    suspects  schedules that may fail, to be tried before the search: followed where the program can
     over_at   until when, by `time.monotonic`, the present phase may last
     """
 
-    def __init__(self, target: Target, options: Options, monitor: Monitor | None = None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        options: Options,
+        monitor: Monitor | None = None,
+        suspects: Sequence[Sequence[Action]] = (),
+    ) -> None:
         self.target = target
         self.options = options
         self.monitor = monitor or Monitor()
+        self.suspects = suspects
         self._system: Checkable | None = None
         self._results = _Results()
         self._restarts: list[str] = []
@@ -300,7 +317,8 @@ class Session:
             self.over_at, self._patience = self._deadline, None
             try:
                 search = explorer(system)
-                self._search(search, results)
+                if self.options.all or not self._fails_as_before(system, results):
+                    self._search(search, results)
                 self._explain(system, results)
                 if isinstance(search, StatefulSearch):
                     _tell_states(system, search, results)
@@ -348,6 +366,7 @@ class Session:
             cycle=results.cycle,
             outcomes=len({outcome for outcome, _ in results.results}),
             outcome_digests=dict(sorted(results.digests.items())),
+            visible=results.visible,
             deadlocks=len({deadlock for _, deadlock in results.results} - {None}),
             seconds=round(time.monotonic() - self._begun, 6),
             peak_memory_bytes=peak_memory(),
@@ -361,6 +380,19 @@ class Session:
         )
 
     # ------------------------------------------------------------------ the search
+
+    def _fails_as_before(self, system: Checkable, results: _Results) -> bool:
+        """Try the suspects, until one fails."""
+        for number, schedule in enumerate(self.suspects, 1):
+            trace = Trace()
+            with suppress(UserError):  # the search will meet it, and say so
+                run = system.run(trace, prefer(schedule))
+                if run.findings:
+                    results.counts.executions = number
+                    self._take(run, trace, results)
+                    results.reasons["stopped at a failure of an earlier check, which is still there"] = None
+                    return True
+        return False
 
     def _search(self, explorer: Explorer, results: _Results) -> None:
         monitor = self.monitor
@@ -419,6 +451,8 @@ class Session:
         return None
 
     def _take(self, run: Run, trace: Trace, results: _Results) -> None:
+        if not results.visible:
+            results.visible = any(operation.kind not in LIVES for operation in trace.operations)
         if run.ending is Ending.COMPLETE:
             result = run.outcome, run.deadlock
             if result not in results.results:
@@ -550,6 +584,11 @@ class Replay:
 
     def __init__(self, saved: SavedSchedule, target: Target | None = None) -> None:
         self.saved = saved
+        if target is None and saved.target.startswith(OF_PYTEST):
+            node = saved.target.removeprefix(OF_PYTEST)
+            raise UserError(
+                f"the schedule is that of a test: run pytest {shlex.quote(node)} --dpor-replay with the file"
+            )
         self.target = saved.target if target is None else target
         try:
             self.options = Options(name=saved.name, **saved.settings)

@@ -27,6 +27,8 @@ from dpor.system import STOP, Chooser
 
 FORMAT = "dpor schedule"
 SCHEMA = 1
+OF_PYTEST = "pytest "
+"""Targets that begin so are tests: their node id follows, and pytest alone can run them."""
 LARGEST = 100_000_000
 """Bytes of a schedule file: none of ours comes near."""
 

@@ -83,6 +83,7 @@ class Report:
     cycle       if not: the steps of going round once, for ever
     outcomes    distinct results of complete runs
     outcome_digests   a digest of each, the same in every process and for every strategy, with the outcome in words
+    visible     was there an operation other than starts, ends and joins of threads? If not, threads shared nothing
     deadlocks   distinct deadlocked terminal states
     restarts    why the search began again, each time; the counts are those of the last search
     """
@@ -108,6 +109,7 @@ class Report:
     cycle: tuple[Step, ...] = attrs.field(default=(), repr=False)
     outcomes: int = 0
     outcome_digests: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    visible: bool = False
     deadlocks: int = 0
     seconds: float = 0.0
     peak_memory_bytes: int = 0

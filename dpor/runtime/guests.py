@@ -19,13 +19,16 @@ import importlib
 import threading
 import types
 from collections import OrderedDict, defaultdict, deque
+from enum import Enum
 from typing import Any, Final
 
 from dpor.errors import BadTarget
+from dpor.runtime.containers.kinds import is_immutable
 from dpor.runtime.loader import Loader
 from dpor.runtime.stdlib import guest_module, unused
 
 _ATOMS: Final = frozenset({int, float, complex, bool, str, bytes, type(None), range, type(Ellipsis)})
+_UNCHANGING: Final = frozenset({object, slice, types.FunctionType, types.BuiltinFunctionType, types.ModuleType})
 _CONTAINERS: Final[tuple[Any, ...]] = (dict, list, set)
 _OF_HOST: Final = frozenset({"threading", "queue", "concurrent.futures.thread", "concurrent.futures._base"})
 
@@ -34,9 +37,11 @@ class Guests:
     """The objects of one run. `module`: the instrumented twin of the target's own module."""
 
     def __init__(self, module: types.ModuleType, loader: Loader) -> None:
-        self._module = module
+        self.module = module
         self._loader = loader
         self._made: dict[int, Any] = {}
+        self.left: set[type] = set()
+        """Of what objects of the host were left as they are, though they may change."""
 
     def function(self, plain: types.FunctionType) -> types.FunctionType | None:
         """None if its source is not the program's."""
@@ -50,7 +55,7 @@ class Guests:
         closure = {name: self._made.setdefault(id(cell), types.CellType()) for name, cell in cells.items()}
         made = types.FunctionType(
             code,
-            self._loader.globals_of(code.co_filename, self._module),
+            self._loader.globals_of(code.co_filename, self.module),
             plain.__name__,
             None,
             tuple(closure[name] for name in code.co_freevars),
@@ -103,7 +108,11 @@ class Guests:
                 f"a {kind.__name__} was made outside of the program: make it in the function that is checked"
             )
         guest = self._class(kind)
-        return value if guest is kind else self._copy(value, guest)
+        if guest is not kind:
+            return getattr(guest, value.name) if isinstance(value, Enum) else self._copy(value, guest)
+        if kind not in _UNCHANGING and not is_immutable(kind):
+            self.left.add(kind)
+        return value
 
     def _keep(self, value: Any, made: Any) -> Any:
         self._made[id(value)] = made
@@ -154,11 +163,11 @@ class Guests:
         known = self._made.get(id(plain))
         if known is not None:
             return known  # type: ignore[no-any-return]
-        if not self._loader.is_program_module(plain.__module__, self._module):
+        if not self._loader.is_program_module(plain.__module__, self.module):
             return plain
         if "<locals>" in plain.__qualname__:
             return self._made_again(plain)
-        found: Any = self._loader.module_named(plain.__module__, self._module)
+        found: Any = self._loader.module_named(plain.__module__, self.module)
         for name in plain.__qualname__.split("."):
             found = getattr(found, name, None)
         return found if isinstance(found, type) else plain

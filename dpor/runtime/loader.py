@@ -38,6 +38,7 @@ _WITH_STATE = ("logging", "warnings", "os", "builtins")
 _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+_STDLIB = sys.stdlib_module_names - {"test"}  # many a program's tests are in a package of this name
 _NEVER = ("dpor", "statics", "greenlet", "attrs", "attr", "pytest", "_pytest", "hypothesis")
 
 
@@ -66,6 +67,7 @@ class Loader:
         self._guest_module = guest_module
         self._packages = tuple(instrument_packages)
         self._root: Path | None = None
+        self._least_root: Path | None = None
         self._files: set[str] = set()
         self.modules: dict[str, GuestModule] = {}
         self.sources: dict[str, str] = {}
@@ -84,11 +86,13 @@ class Loader:
     def set_root(self, file: Path) -> None:
         """The program is what lies in the project of this file."""
         directory = file.resolve().parent
-        for candidate in (directory, *directory.parents):
-            if any((candidate / mark).exists() for mark in _ROOT_MARKS):
-                self._root = candidate
-                return
-        self._root = directory
+        marked = (c for c in (directory, *directory.parents) if any((c / mark).exists() for mark in _ROOT_MARKS))
+        root, least = next(marked, directory), self._least_root
+        self._root = least if least is not None and root.is_relative_to(least) else root
+
+    def widen(self, directory: Path) -> None:
+        """All in this folder belongs to the program, if a file of it does."""
+        self._least_root = directory.resolve()
 
     def _hide_host_modules(self) -> None:
         """The host may have imported the program's modules: the program is to import its own."""
@@ -111,7 +115,7 @@ class Loader:
         top = name.partition(".")[0]
         if any(name == p or name.startswith(p + ".") for p in self._packages):
             return True
-        if top in _NEVER or top in sys.stdlib_module_names:
+        if top in _NEVER or top in _STDLIB:
             return False
         path = Path(origin).resolve()
         if self._root is None or "site-packages" in path.parts or not path.is_relative_to(self._root):
@@ -182,10 +186,12 @@ class Loader:
             sys.path.insert(0, str(directory))
         name = ".".join(parts)
         self._hide_host_modules()
-        if name in sys.stdlib_module_names or name in _NEVER:
+        if name in _STDLIB or name in _NEVER:
             name = f"__target_{name}__"
         if "." in name:
             return self.load_name(name)
+        if name in self.modules and self.modules[name].path != str(file):
+            name = f"__{name}_{len(self.modules)}__"  # two files of one name, in different folders
         loader = _InstrumentingLoader(self, name, str(file))
         spec = importlib.util.spec_from_file_location(name, file, loader=loader)
         assert spec is not None
@@ -202,6 +208,15 @@ class Loader:
     def include(self, name: str) -> None:
         """Take the module's top package as the program's."""
         self._packages += (name.partition(".")[0],)
+
+    def twin(self, plain: types.FunctionType) -> types.ModuleType | None:
+        """The instrumented copy of the module of a function of the host; None if it is not the program's."""
+        file = Path(plain.__code__.co_filename)
+        if not file.is_file() or not self._is_program(plain.__module__, str(file)):
+            return None
+        path = str(file.resolve())
+        known = next((guest.module for guest in self.modules.values() if guest.path == path), None)
+        return known or self.load_host_file(file, plain.__module__)
 
     def load_host_file(self, file: Path, host: str) -> types.ModuleType:
         """An instrumented copy of a module that the host has imported already."""

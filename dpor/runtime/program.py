@@ -32,7 +32,7 @@ from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.states import Capture, key_of
 from dpor.runtime.stuck import Stuck
-from dpor.runtime.target import Target, open_target
+from dpor.runtime.target import Opener, Target, open_target
 from dpor.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
 
 hooks.call, hooks.make_standin, hooks.family_of = builtins.call, containers.standin, family_of
@@ -51,7 +51,7 @@ class PythonSystem:
 
     def __init__(
         self,
-        target: str | Callable[[], object],
+        target: str | Callable[[], object] | Opener,
         options: RuntimeOptions | None = None,
         instrument: tuple[str, ...] = (),
         facts: Any = None,
@@ -206,13 +206,13 @@ class PythonSystem:
         try:
             try:
                 self._returned = freeze(target.function()())
-            except SystemExit as error:
-                if error.code not in (None, 0):  # a program that ends so has failed
-                    control.report_exception(error)
             except BaseException as error:
-                control.report_exception(error)
-                if isinstance(error, GuestExit):
-                    raise
+                _report(error)
+            finally:
+                try:
+                    target.finish()
+                except BaseException as error:
+                    _report(error)
             self._stdlib.run_atexit()
         finally:
             control.perform(_END, self._stdlib.main_thread())
@@ -231,6 +231,8 @@ class PythonSystem:
 
     def whole_state(self) -> bytes | None:
         """All that the state consists of, so that two keys that are equal by chance can be told from equal states."""
+        if self._target is not None:
+            self._capture.kept = self._target.kept
         return self._capture.whole(self._returned)
 
     def untold(self) -> Mapping[str, int]:
@@ -334,6 +336,15 @@ class PythonSystem:
         return {"facts": facts, "threads": [[*child, number] for child, number in self._search.numbers.items()]}
 
 
+def _report(error: BaseException) -> None:
+    """An exception has left the target: a finding, unless it ends the program as it should end."""
+    if isinstance(error, SystemExit) and error.code in (None, 0):
+        return
+    control.report_exception(error)
+    if isinstance(error, GuestExit):
+        raise error
+
+
 def _thawed(fact: Any) -> object:
     return tuple(_thawed(part) for part in fact) if isinstance(fact, list) else fact
 
@@ -342,8 +353,10 @@ def _first_enabled(enabled: int) -> int:
     return (enabled & -enabled).bit_length() - 1
 
 
-def _name(target: object) -> str:
-    return target if isinstance(target, str) else getattr(target, "__qualname__", repr(target))
+def _name(target: str | Callable[[], object] | Opener) -> str:
+    if callable(target):
+        return getattr(target, "__qualname__", repr(target))
+    return target if isinstance(target, str) else target.name
 
 
 def _message(error: BaseException) -> str:

@@ -6,9 +6,9 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from dpor.errors import BadTarget
 from dpor.runtime.guests import Guests
@@ -16,12 +16,40 @@ from dpor.runtime.loader import Loader
 
 
 class Target(Protocol):
-    """What is run: `function()` gives the callable, anew for every run."""
+    """What is run: `function()` gives the callable, anew for every run; `finish()` is called after it, in the same run,
+    whatever happened."""
 
     def function(self) -> Callable[[], object]: ...
 
+    def finish(self) -> None: ...
 
-class NamedTarget:
+    @property
+    def kept(self) -> Sequence[object]:
+        """What `finish` depends on: a part of the state of a run."""
+        ...
+
+
+class Opener(Protocol):
+    """A target that knows itself how it is loaded. `name`: as reports and schedules name it."""
+
+    @property
+    def name(self) -> str: ...
+
+    def open_in(self, loader: Loader) -> Target:
+        """Load the program. Raises `BadTarget`."""
+        ...
+
+
+class _Unarranged:
+    """There is nothing to do after the target."""
+
+    kept: Final = ()
+
+    def finish(self) -> None:
+        pass
+
+
+class NamedTarget(_Unarranged):
     """A dotted name in an instrumented module."""
 
     def __init__(self, module: types.ModuleType, name: str, text: str) -> None:
@@ -45,7 +73,7 @@ class NamedTarget:
         return found  # type: ignore[no-any-return]
 
 
-class HostTarget:
+class HostTarget(_Unarranged):
     """A callable of the host: the instrumented code, with the closure, the defaults, the object and the arguments that
     it had, as the program would have them (see `dpor.runtime.guests`)."""
 
@@ -59,10 +87,12 @@ class HostTarget:
         return Guests(self._module, self._loader).value(self._target)  # type: ignore[no-any-return]
 
 
-def open_target(target: str | Callable[[], object], loader: Loader) -> Target:
+def open_target(target: str | Callable[[], object] | Opener, loader: Loader) -> Target:
     """Load the program that the target is in. Raises `BadTarget`."""
-    if not isinstance(target, str):
+    if callable(target):
         return _of_callable(target, loader)
+    if not isinstance(target, str):
+        return target.open_in(loader)
     path, separator, name = target.partition("::")
     if separator:
         file = Path(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -171,3 +172,16 @@ def test_a_method_in_c_as_the_body_of_a_thread_is_an_operation() -> None:
         return items
 
     assert dpor.check(scenario, all=True).outcomes == 2
+
+
+class Colour(Enum):
+    RED = 1
+
+
+def test_a_member_of_an_enumeration_is_the_program_s() -> None:
+    colour = Colour.RED
+
+    def scenario() -> None:
+        assert colour is Colour.RED
+
+    assert dpor.check(scenario).verdict == "pass"

@@ -14,7 +14,7 @@ import contextvars
 import marshal
 import random
 import types
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -44,10 +44,12 @@ class Capture:
     """Tells the states of one search.
 
     reasons   why a state could not be told, with how often
+    kept      what the end of the run depends on and no thread holds
     """
 
     def __init__(self, search: control.Search, loader: Loader, bottom: Iterable[types.CodeType]) -> None:
         self.reasons: dict[str, int] = {}
+        self.kept: Sequence[object] = ()
         self._search = search
         self._loader = loader
         self._layouts = Layouts(bottom)
@@ -298,6 +300,8 @@ class Capture:
             )
         )
         heap.refs(run.atexit)
+        heap.out.append(len(self.kept))
+        heap.refs(self.kept)
         for value in (run.main, run.trace, run.profile, run.launching, getattr(run, "register", None)):
             heap.ref(value)
         if run.listed:
