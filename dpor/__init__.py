@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from dpor.options import Options, Timeouts
     from dpor.outcome import Kind
+    from dpor.pytest.mark import interleave
     from dpor.report.model import Failure, Report, Verdict
     from dpor.report.steps import Step
     from dpor.runtime.control import choose
@@ -42,6 +43,7 @@ _HOMES = {
     ),
     "dpor.options": ("Options", "Timeouts"),
     "dpor.outcome": ("Kind",),
+    "dpor.pytest.mark": ("interleave",),
     "dpor.report.model": ("Failure", "Report", "Verdict"),
     "dpor.report.steps": ("Step",),
     "dpor.runtime.control": ("choose",),
@@ -69,6 +71,7 @@ __all__ = [
     "__version__",
     "check",
     "choose",
+    "interleave",
     "replay",
 ]
 

@@ -45,7 +45,11 @@ MAY_IMPORT = {
     "checking": {"embedding", "report", "findings", "explorers", "model", "runtime", "core"},
     "comparing": {"model", "report", "core"},
     "testing": {"checking", "findings", "explorers", "model", "primitives", "core"},
-    "front": {"checking", "embedding", "comparing", "testing", "report", "findings", "explorers", "runtime", "core"},
+    "pytest": {"checking", "report", "runtime", "core"},
+    "front": {
+        *("checking", "embedding", "comparing", "pytest", "testing"),
+        *("report", "findings", "explorers", "runtime", "core"),
+    },
     "statics": set(),
     "workloads": set(),
 }

@@ -1,0 +1,239 @@
+"""The fixtures of one execution: set up anew in each, as pytest does it, but inside the program that is checked.
+
+pytest sets up a function's fixtures once, before the test; a test that runs a thousand times needs them a thousand
+times. So the plugin keeps pytest from it (`is_renewed`), and each execution sets them up itself, from pytest's own
+definitions: functions of the program as instrumented ones, all others (`monkeypatch`, `capsys`, those of plugins) as
+they are. Fixtures of wider scope are set up once, by pytest: an execution gets a copy of the value
+(`dpor.runtime.guests`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import types
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from dpor.errors import BadTarget
+from dpor.runtime import control
+from dpor.runtime.guests import Guests
+
+
+def _empty(folder: Path) -> None:
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _plain(function: Any) -> Any:
+    """The function behind a method."""
+    return getattr(function, "__func__", function)
+
+
+def _code_of(last: Any) -> Any:
+    return getattr(last, "gi_code", None) or getattr(_plain(last), "__code__", _empty.__code__)
+
+
+_KEPT: Final[Mapping[str, Callable[[Any], object]]] = {
+    "tmp_path": _empty,
+    "caplog": lambda caplog: caplog.clear(),
+    "record_property": lambda record: None,
+    "record_xml_attribute": lambda record: None,
+}
+"""Fixtures of pytest that it sets up once nevertheless, and how each is made as new."""
+
+
+def is_renewed(definition: pytest.FixtureDef[Any]) -> bool:
+    """Is the fixture set up in each execution?"""
+    ours = definition.func.__module__ or ""
+    return definition.scope == "function" and not (definition.argname in _KEPT and ours.startswith("_pytest."))
+
+
+class Fixtures:
+    """Those of one execution of a test.
+
+    kept   what is to be done after the test, last first: generators to be resumed, functions to be called
+    """
+
+    def __init__(self, item: pytest.Function, guests: Guests) -> None:
+        self.item = item
+        self.guests = guests
+        self.kept: list[Any] = []
+        self._values: dict[int, Any] = {}
+        self._instance: Any = None
+        self._function: Any = None
+
+    # ------------------------------------------------------------------ the test itself
+
+    @property
+    def instance(self) -> Any:
+        """The object of the test class, if the test is a method."""
+        if self._instance is None and self.item.cls is not None:
+            self._instance = self.guests.value(self.item.cls)()
+        return self._instance
+
+    @property
+    def function(self) -> Callable[..., object]:
+        """The test, without arguments filled in."""
+        if self._function is None:
+            self._function = self._own(self.item.obj)
+        return self._function  # type: ignore[no-any-return]
+
+    def fill(self) -> dict[str, Any]:
+        """Set up all fixtures. Returns the test's arguments."""
+        for name in self.item.fixturenames:
+            if name != "request" and is_renewed(self._definition(name, ())):
+                self.value(name, ())
+        return {name: self.value(name, ()) for name in self.item._fixtureinfo.argnames}
+
+    def finish(self) -> None:
+        """Tear down. All is done that there is to do; then the first error is raised."""
+        errors = []
+        while self.kept:
+            last = self.kept.pop()
+            try:
+                if not isinstance(last, types.GeneratorType):
+                    last()
+                elif next(last, last) is not last:
+                    raise BadTarget(f"the fixture {last.__name__} has a second yield")
+            except BaseException as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+    def abandon(self) -> None:
+        """The execution was given up where it stood: what is not the program's is torn down all the same."""
+        self.kept = [last for last in self.kept if not control.is_guest_file(_code_of(last).co_filename)]
+        self.finish()
+
+    # ------------------------------------------------------------------ fixtures
+
+    def value(self, name: str, asking: tuple[str, ...], *, copied: bool = True) -> Any:
+        """The value of a fixture. `asking`: the names of those that are being set up and want it. `copied`: if it is
+        pytest's own, a copy of it is wanted, which the program may change."""
+        if name == "request":
+            return Request(self, None, asking)
+        definition = self._definition(name, asking)
+        if not copied and not is_renewed(definition):
+            return self._of_pytest(definition)
+        if id(definition) not in self._values:
+            self._values[id(definition)] = (
+                self._made(definition, (*asking, name)) if is_renewed(definition) else self._shared(definition)
+            )
+        return self._values[id(definition)]
+
+    def _definition(self, name: str, asking: tuple[str, ...]) -> pytest.FixtureDef[Any]:
+        """A fixture that asks for one of its own name gets that which it overrides."""
+        known = self.item._fixtureinfo.name2fixturedefs.get(name)
+        if known is None:
+            known = self.item.session._fixturemanager.getfixturedefs(name, self.item) or ()
+        level = asking.count(name) + 1
+        if level > len(known):
+            raise BadTarget(f"{self.item.name}: there is no fixture {name!r}")
+        return known[-level]
+
+    def _of_pytest(self, definition: pytest.FixtureDef[Any]) -> Any:
+        """The value that pytest has made."""
+        name = definition.argname
+        if definition.cached_result is None:
+            raise BadTarget(
+                f"the {definition.scope}-scoped fixture {name!r} is set up outside the executions: ask for it as an"
+                " argument, or with @pytest.mark.usefixtures, so that it is known beforehand"
+            )
+        return definition.cached_result[0]
+
+    def _shared(self, definition: pytest.FixtureDef[Any]) -> Any:
+        """A copy of the value that pytest has made: of all in it that can be copied."""
+        name, plain = definition.argname, self._of_pytest(definition)
+        if name in _KEPT:
+            _KEPT[name](plain)
+            return plain
+        before, self.guests.left = self.guests.left, set()
+        try:
+            value = self.guests.value(plain)
+        except BadTarget as error:
+            raise BadTarget(f"the fixture {name!r}: {error}, or give the fixture function scope") from None
+        for kind in self.guests.left:
+            if not kind.__module__.startswith("_pytest."):
+                control.limit_of_threads(
+                    f"the {definition.scope}-scoped fixture {name!r} has a {kind.__qualname__} that cannot be copied:"
+                    " what one execution does to it, the next one finds"
+                )
+        self.guests.left = before
+        return value
+
+    def _made(self, definition: pytest.FixtureDef[Any], asking: tuple[str, ...]) -> Any:
+        function = self._own(definition.func)
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise BadTarget(f"the fixture {definition.argname!r} is async: asyncio programs are not checked yet")
+        request = Request(self, definition, asking)
+        arguments = {name: request if name == "request" else self.value(name, asking) for name in definition.argnames}
+        made = function(**arguments)
+        if not inspect.isgeneratorfunction(function):
+            return made
+        value = next(made)
+        self.kept.append(made)  # last, as in pytest: it is torn down before what it has registered
+        return value
+
+    def _own(self, plain: Any) -> Any:
+        """The function of a fixture, or the test, as an execution is to call it."""
+        function = _plain(plain)
+        if not isinstance(function, types.FunctionType):
+            return plain
+        own = self.guests.function(function)
+        if own is None and function.__module__ == "_pytest.python":  # it calls setup_function and the like
+            cells = tuple(types.CellType(self.guests.value(cell.cell_contents)) for cell in function.__closure__ or ())
+            own = types.FunctionType(
+                function.__code__, function.__globals__, function.__name__, function.__defaults__, cells
+            )
+        if own is None or function is plain:
+            return own or plain
+        return types.MethodType(own, self.instance)
+
+
+class Request:
+    """What a fixture gets as `request`: pytest's own, but for what belongs to one execution."""
+
+    scope: Final = "function"
+
+    def __init__(self, fixtures: Fixtures, definition: pytest.FixtureDef[Any] | None, asking: tuple[str, ...]) -> None:
+        self._fixtures = fixtures
+        self._asking = asking
+        self.node = fixtures.item
+        self.fixturename = None if definition is None else definition.argname
+        parameters = fixtures.item.callspec.params if hasattr(fixtures.item, "callspec") else {}
+        if self.fixturename in parameters:
+            self.param = fixtures.guests.value(parameters[self.fixturename])
+
+    @property
+    def function(self) -> Callable[..., object]:
+        return self._fixtures.function
+
+    @property
+    def instance(self) -> Any:
+        return self._fixtures.instance
+
+    @property
+    def cls(self) -> Any:
+        return None if self.instance is None else type(self.instance)
+
+    @property
+    def module(self) -> Any:
+        return self._fixtures.guests.module
+
+    def addfinalizer(self, finalizer: Callable[[], object]) -> None:
+        self._fixtures.kept.append(finalizer)
+
+    def getfixturevalue(self, argname: str) -> Any:
+        return self._fixtures.value(argname, self._asking)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "param":
+            raise AttributeError(name)
+        return getattr(self.node._request, name)

@@ -1,0 +1,162 @@
+"""The hooks: options, which tests are interleaved, how their verdicts are told.
+
+Loaded by every pytest run where dpor is installed, so what a check needs is imported when the first marked test runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dpor.errors import UserError
+from dpor.pytest.mark import VERDICT, is_marked
+
+if TYPE_CHECKING:
+    from dpor.schedule import SavedSchedule
+
+_LETTERS = {"inconclusive": "i", "error": "E"}
+_REPLAYED: pytest.StashKey[SavedSchedule] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("dpor", "dpor: tests marked interleave, under every interleaving of their threads")
+    group.addoption("--dpor-strategy", metavar="NAME", help="the search, for all of them (see dpor check --help)")
+    group.addoption(
+        "--dpor-budget",
+        type=float,
+        metavar="SECONDS",
+        help="for each of them; 0: no limit (default: what the mark says, else 60)",
+    )
+    group.addoption(
+        "--dpor-report", metavar="DIR", help="write the report of each of them there, and failing schedules"
+    )
+    group.addoption(
+        "--dpor-replay", metavar="FILE", help="run only the test of this saved schedule, once, as it failed"
+    )
+    group.addoption("--dpor-strict", action="store_true", help="an inconclusive test fails")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "interleave(strategy=..., max_seconds=..., ...): run the test under every interleaving of its threads; the"
+        " options are those of dpor.check",
+    )
+    try:
+        _check_options(config)
+    except UserError as error:
+        raise pytest.UsageError(f"dpor: {error}") from None
+
+
+def _check_options(config: pytest.Config) -> None:
+    budget, folder, replayed = (config.getoption(f"dpor_{name}") for name in ("budget", "report", "replay"))
+    if budget is not None and not 0 <= budget < float("inf"):
+        raise UserError(f"--dpor-budget takes a number of seconds, 0 or more, not {budget:g}")
+    if folder is not None:
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"--dpor-report {folder}: the folder cannot be made: {error.strerror or error}") from None
+    if replayed is not None:
+        from dpor.schedule import SavedSchedule
+
+        config.stash[_REPLAYED] = SavedSchedule.load(replayed)
+
+
+# ---------------------------------------------------------------------- which tests
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--dpor-replay`: the test of the schedule, no other."""
+    saved = config.stash.get(_REPLAYED, None)
+    if saved is None:
+        return
+    from dpor.schedule import OF_PYTEST
+
+    chosen = [item for item in items if OF_PYTEST + item.nodeid == saved.target]
+    if not chosen:
+        raise pytest.UsageError(
+            f"dpor: --dpor-replay: the schedule is of {saved.target.removeprefix(OF_PYTEST)}, which is not among the"
+            " tests collected here"
+        )
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
+
+
+def _is_interleaved(item: Any) -> bool:
+    return isinstance(item, pytest.Item) and is_marked(item)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: Any) -> object:
+    """Fixtures of an interleaved test that each execution sets up are not set up here."""
+    if not _is_interleaved(request.node):
+        return None
+    from dpor.pytest.fixtures import is_renewed
+
+    if not is_renewed(fixturedef):
+        return None
+    fixturedef.cached_result = (_LATER, fixturedef.cache_key(request), None)
+    return _LATER
+
+
+class _Later:
+    def __repr__(self) -> str:
+        return "<set up in each execution>"
+
+
+_LATER = _Later()
+
+
+# ---------------------------------------------------------------------- running one
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if _is_interleaved(item):
+        from dpor.pytest.target import refuse
+
+        try:
+            refuse(item)
+        except UserError as error:
+            raise pytest.fail.Exception(f"dpor: {error}", pytrace=False) from None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
+    if not _is_interleaved(pyfuncitem):
+        return None
+    from dpor.pytest.running import run
+
+    run(pyfuncitem, pyfuncitem.config.stash.get(_REPLAYED, None))
+    return True
+
+
+# ---------------------------------------------------------------------- telling
+
+
+def _property(report: Any, name: str) -> Any:
+    return next((value for key, value in reversed(report.user_properties) if key == name), None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
+    """Inconclusive is neither passed nor failed, and a test that dpor cannot run is an error."""
+    verdict = _property(report, VERDICT) if report.when == "call" else None
+    if (verdict == "inconclusive" and report.passed) or (verdict == "error" and report.failed):
+        return verdict, _LETTERS[verdict], verdict.upper()
+    return None
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    told: Iterator[str] = (
+        f"{report.nodeid}: {_property(report, 'dpor.reasons')} ({_property(report, 'dpor.executions')} executions)"
+        for report in terminalreporter.getreports("inconclusive")
+    )
+    for number, line in enumerate(told):
+        if number == 0:
+            terminalreporter.write_sep("=", "inconclusive: no failure found, and not everything covered")
+        terminalreporter.write_line(line)

@@ -1,0 +1,133 @@
+"""One interleaved test: checked or replayed, and its verdict as pytest wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from linecache import getline
+from pathlib import Path
+from shlex import quote
+from typing import NoReturn
+
+import pytest
+
+from dpor.checking import Replay, Session
+from dpor.errors import BadTarget, DporError, UserError
+from dpor.outcome import Kind
+from dpor.pytest.mark import VERDICT, options_of
+from dpor.pytest.store import Store, save, slug
+from dpor.pytest.target import TestTarget
+from dpor.report.model import Failure, Report, Verdict
+from dpor.report.text import headline, plain, show_failure, verdict_lines
+from dpor.schedule import SavedSchedule
+
+_COUNTS = ("strategy", "exhaustive", "executions", "blocked", "events", "outcomes", "seconds")
+_CALLED_OFF: dict[str, Callable[[str], BaseException]] = {
+    "Skipped": lambda reason: pytest.skip.Exception(reason, _use_item_location=True),
+    "XFailed": pytest.xfail.Exception,
+}
+"""Exceptions by which a test says that it is not to be judged, by name, and how to say that to pytest."""
+
+
+def run(item: pytest.Function, replayed: SavedSchedule | None) -> None:
+    """Check the test, or replay the schedule. Raises what pytest is to tell."""
+    before = list(item.user_properties)
+    try:
+        if replayed is None:
+            _check(item)
+        else:
+            _replay(item, replayed)
+    except UserError as error:
+        raise _error(item, str(error)) from None
+    except DporError as error:
+        raise _error(item, f"an error of dpor itself, please report it: {error}") from error
+    finally:  # each execution may have recorded the same
+        item.user_properties[:] = before + [
+            new for new in dict.fromkeys(item.user_properties[len(before) :]) if new not in before
+        ]
+
+
+def _check(item: pytest.Function) -> None:
+    store = Store(item.config)
+    known = store.load(item)
+    session = Session(
+        TestTarget(item), options_of(item), suspects=() if known is None else [known.schedule, known.first_schedule]
+    )
+    report = session.run()
+    for name in _COUNTS:
+        item.user_properties.append((f"dpor.{name}", getattr(report, name)))
+    if report.reasons:
+        item.user_properties.append(("dpor.reasons", "; ".join(report.reasons)))
+    _call_off(report)
+    file = None
+    if report.verdict is Verdict.FAIL:
+        file = _keep(item, store, report)
+    elif report.verdict is Verdict.PASS:
+        store.forget(item)
+    _write(item, report)
+    if report.verdict is Verdict.PASS and not report.visible:
+        raise _error(
+            item,
+            "there is nothing to interleave: no two threads of the test use anything in common that dpor sees. Does it"
+            " start threads, and is the code that they share in the project (else: instrument=['package'])?",
+        )
+    item.user_properties.append((VERDICT, report.verdict.value))
+    if report.verdict is Verdict.FAIL:
+        pytest.fail(_failure_text(item, report, file), pytrace=False)
+    if report.verdict is Verdict.INCONCLUSIVE and item.config.getoption("dpor_strict"):
+        pytest.fail("\n".join(verdict_lines(report)), pytrace=False)
+
+
+def _replay(item: pytest.Function, saved: SavedSchedule) -> NoReturn:
+    failure = Replay(saved, TestTarget(item)).run()
+    item.user_properties.append((VERDICT, Verdict.FAIL.value))
+    pytest.fail(_told(failure, traceback=True), pytrace=False)
+
+
+def _error(item: pytest.Function, message: str) -> BaseException:
+    item.user_properties.append((VERDICT, "error"))
+    return pytest.fail.Exception(f"dpor: {message}", pytrace=False)
+
+
+def _call_off(report: Report) -> None:
+    """A test that has called `pytest.skip` or `pytest.xfail` is what it says; one that cannot be run is an error."""
+    for failure in report.findings[:1]:
+        name, _, reason = failure.message.partition(": ")
+        if failure.kind is Kind.EXCEPTION and name == BadTarget.__name__:
+            raise BadTarget(reason)
+        if failure.kind is Kind.EXCEPTION and name in _CALLED_OFF:
+            raise _CALLED_OFF[name](reason)
+
+
+# ---------------------------------------------------------------------- what is written
+
+
+def _keep(item: pytest.Function, store: Store, report: Report) -> str | None:
+    """Save the schedule. Returns the file from which it can be replayed."""
+    failure = report.findings[0]
+    if failure.saved is None:
+        return None
+    kept = store.keep(item, failure.saved)
+    folder = item.config.getoption("dpor_report")
+    return save(failure.saved, Path(folder) / f"{slug(item.nodeid)}-schedule.json") if folder is not None else kept
+
+
+def _write(item: pytest.Function, report: Report) -> None:
+    folder = item.config.getoption("dpor_report")
+    if folder is not None:
+        from dpor.report.json import dumps
+
+        (Path(folder) / f"{slug(item.nodeid)}.json").write_text(dumps(report), encoding="utf-8")
+
+
+def _failure_text(item: pytest.Function, report: Report, file: str | None) -> str:
+    parts = [_told(failure, verbose=item.config.option.verbose > 1) for failure in report.findings]
+    text = "\n".join([*parts, *verdict_lines(report)])
+    return text if file is None else f"{text}\nAgain: pytest {quote(item.nodeid)} --dpor-replay {quote(file)}"
+
+
+def _told(failure: Failure, *, verbose: bool = False, traceback: bool = False) -> str:
+    """What went wrong, and the steps that lead to it."""
+    first = headline(failure, "").strip()
+    if failure.message == "AssertionError" and failure.file is not None and failure.line is not None:
+        first += f": {getline(failure.file, failure.line).strip()}"
+    return f"{first}\n{plain(lambda console: show_failure(failure, console, verbose=verbose, traceback=traceback))}"

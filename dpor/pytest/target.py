@@ -1,0 +1,104 @@
+"""A test as a target: its module and those of its fixtures are the program, each execution has fixtures of its own."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+from dpor.errors import BadTarget
+from dpor.pytest.fixtures import Fixtures, is_renewed
+from dpor.runtime.guests import Guests, stand_ins
+from dpor.runtime.loader import Loader
+from dpor.schedule import OF_PYTEST
+
+
+class TestTarget:
+    """A test, to be loaded by `dpor.runtime.program`. Implements `dpor.runtime.target.Opener`."""
+
+    __test__ = False
+
+    def __init__(self, item: pytest.Function) -> None:
+        self.item = item
+        self.name = OF_PYTEST + item.nodeid
+
+    def open_in(self, loader: Loader) -> _Executions:
+        """Load the modules of the test and of its fixtures. Raises `BadTarget`."""
+        item = self.item
+        function: Any = item.function
+        rootpath = item.config.rootpath
+        if rootpath != Path(rootpath.anchor):
+            loader.widen(rootpath)
+        if not isinstance(function, FunctionType) or not Path(function.__code__.co_filename).is_file():
+            raise BadTarget(f"{item.name} is not a function with Python source")
+        module = loader.load_host_file(Path(function.__code__.co_filename), function.__module__)
+        if loader.code_at(function.__code__) is None:
+            raise BadTarget(
+                f"{item.name}: the function that pytest calls is not the one in the source; if a decorator has replaced"
+                " it (hypothesis does), call dpor.check inside the test instead"
+            )
+        for fixture in renewed(item):
+            if isinstance(plain := getattr(fixture.func, "__func__", fixture.func), FunctionType):
+                loader.twin(plain)
+        return _Executions(item, module, loader)
+
+
+class _Executions:
+    """Implements `dpor.runtime.target.Target`."""
+
+    def __init__(self, item: pytest.Function, module: ModuleType, loader: Loader) -> None:
+        self._item = item
+        self._module = module
+        self._loader = loader
+        self._fixtures: Fixtures | None = None
+        stand_ins()  # made while the program is loaded: what an execution makes is an event of it
+
+    def function(self) -> Callable[[], object]:
+        if self._fixtures is not None:
+            self._fixtures.abandon()
+        self._fixtures = fixtures = Fixtures(self._item, Guests(self._module, self._loader))
+        return functools.partial(fixtures.function, **fixtures.fill())
+
+    def finish(self) -> None:
+        if self._fixtures is not None:
+            self._fixtures.finish()
+
+    @property
+    def kept(self) -> Sequence[object]:
+        return () if self._fixtures is None else self._fixtures.kept
+
+
+def renewed(item: pytest.Function) -> Iterator[pytest.FixtureDef[Any]]:
+    """The definitions of fixtures that each execution sets up."""
+    for name in item.fixturenames:
+        for definition in item._fixtureinfo.name2fixturedefs.get(name, ()):
+            if is_renewed(definition):
+                yield definition
+
+
+def refuse(item: pytest.Item) -> None:
+    """Raise `BadTarget` for a test that cannot be run again and again."""
+    if not isinstance(item, pytest.Function):
+        raise BadTarget(f"{item.name} is a {type(item).__name__}: only test functions can be interleaved")
+    if issubclass(item.cls or object, _test_case()):
+        raise BadTarget(f"{item.name} is a method of a unittest.TestCase: make it a plain function or class for pytest")
+    if inspect.iscoroutinefunction(item.function) or inspect.isasyncgenfunction(item.function):
+        raise BadTarget(f"{item.name} is async: asyncio programs are not checked yet")
+    for name in item.fixturenames:
+        for kind in ("module", "class"):
+            if name.startswith(f"_xunit_setup_{kind}_fixture"):
+                raise BadTarget(
+                    f"{item.name}: setup_{kind} is called once, not in each execution, and what it changes is not seen"
+                    " there; use a fixture with function scope"
+                )
+
+
+def _test_case() -> type:
+    from unittest import TestCase
+
+    return TestCase
