@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpor.answers import EXIT_CODES, KEEP, Exit, check_folders, draw, keep_folder, our_errors, to_stdout, write_file
+from dpor.cli_ci import check_ci, ci_options, tell_ci
 from dpor.cli_compare import compare
 from dpor.cli_fuzz import fuzz
 from dpor.errors import BadSchedule, UserError
@@ -183,6 +184,7 @@ def cli() -> None:
 )
 @click.option("--name", metavar="NAME", help="Which program of a .json or .jsonl file.")
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report; - is stdout.")
+@ci_options
 @click.option(
     "--save",
     type=click.Path(dir_okay=False),
@@ -197,6 +199,8 @@ def check(
     all_: bool,
     max_seconds: float,
     json_: str | None,
+    sarif: str | None,
+    github: bool,
     save: str | None,
     quiet: bool,
     verbose: bool,
@@ -217,13 +221,19 @@ def check(
     with our_errors(traceback):
         from dpor.checking import Session
 
-        check_folders(json_, save)
+        check_folders(json_, sarif, save)
+        check_ci(github, json_)
         options = Options(all=all_, max_seconds=max_seconds or None, **arguments)
         monitor = _monitor(quiet)
         session = Session(target, options, monitor)
 
         def deliver(report: Report) -> Exit:
-            return _deliver(report, json_, save, quiet, verbose)
+            code = _deliver(report, json_, save, quiet, verbose)
+            if sarif is not None or github:
+                from dpor.report.json import to_json
+
+                tell_ci([to_json(report)], sarif, github)
+            return code
 
         with _stopping(monitor), _guarded(session, monitor, deliver):
             try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from dpor.answers import EXIT_CODES, Exit, check_folders, draw, our_errors, strategies_named, to_stdout, write_file
+from dpor.cli_ci import ci_options, tell_ci
 from dpor.report.progress import counted
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows.")
 @click.option("--csv", "csv_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows, one a line.")
+@ci_options
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the tables, with charts.")
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def compare(
@@ -39,6 +41,8 @@ def compare(
     max_seconds: float,
     json_: str | None,
     csv_: str | None,
+    sarif: str | None,
+    github: bool,
     html: str | None,
     traceback: bool,
 ) -> None:
@@ -53,7 +57,7 @@ def compare(
         from dpor import comparing
         from dpor.report import comparison
 
-        check_folders(json_, csv_, html)
+        check_folders(json_, csv_, sarif, html)
         names = strategies_named(strategies, samplers=True)
         jobs = comparing.jobs(targets or comparing.WORKLOADS, names)
         done, interrupted = _compare(jobs, len(names), max_seconds)
@@ -65,12 +69,23 @@ def compare(
             from dpor.report.html import to_html
 
             write_file(html, to_html(done, max_seconds, interrupted))
+        tell_ci([row.report for each in done for row in each.rows if row.report], sarif, github, [*_troubles(done)])
     rows = [row for each in done for row in each.rows]
     if any(each.agree is False for each in done) or any(row.exit_code == Exit.OUR_ERROR for row in rows):
         sys.exit(Exit.OUR_ERROR)
     if interrupted:
         sys.exit(Exit.INCONCLUSIVE)
     sys.exit(Exit.USAGE if all(row.report is None for row in rows) else Exit.PASS)
+
+
+def _troubles(done: Iterable[Comparison]) -> Iterator[str]:
+    """What is wrong with dpor or with a target, rather than in it."""
+    for each in done:
+        if each.agree is False:
+            yield f"{each.target}: {' '.join(each.lines)}"
+        for row in each.rows:
+            if row.error is not None:
+                yield f"{row.target} ({row.strategy}): {row.error}"
 
 
 def _compare(jobs: Sequence[Job], width: int, max_seconds: float) -> tuple[list[Comparison], bool]:

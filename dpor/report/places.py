@@ -1,0 +1,94 @@
+"""Where a finding is, for tools that show it beside the source: from the JSON reports of `dpor check`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import attrs
+
+WORDS = {
+    "deadlock": "No thread can go on",
+    "assertion": "An assertion fails",
+    "exception": "A thread ends with an exception",
+    "livelock": "Threads go round for ever",
+    "race": "A data race",
+    "invariant": "An invariant does not hold",
+    "linearizability": "A history that no order of the calls explains",
+}
+"""What each kind of finding is, in words."""
+
+
+class Place(NamedTuple):
+    file: str
+    line: int | None
+
+
+@attrs.frozen
+class Located:
+    """One finding of one target, however many strategies found it.
+
+    finding     as in the JSON report
+    place       where it is; where it has no place of its own: the target's file
+    other       the second place of a data race
+    """
+
+    target: str
+    finding: Mapping[str, Any]
+    place: Place | None
+    other: Place | None
+    strategies: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """What went wrong, as one text; who waits for what, one a line."""
+        finding = self.finding
+        words = WORDS[finding["kind"]]
+        text = f"{words}: {finding['message']}" if finding["kind"] != "deadlock" else f"{words}\n{finding['message']}"
+        return text + (" (only if a wait times out)" if finding.get("needs_timeout") else "")
+
+
+def located(reports: Iterable[Mapping[str, Any]]) -> list[Located]:
+    """The findings of these reports: those of one kind at one place of one target as one."""
+    found: dict[tuple[Any, ...], Located] = {}
+    for report in reports:
+        for finding in report["findings"]:
+            place, other = place_of(report["target"], finding), split(finding.get("other"))
+            key = report["target"], finding["kind"], place, other, None if finding["file"] else finding["message"]
+            known = found.get(key)
+            if known is None:
+                found[key] = Located(report["target"], finding, place, other, (report["strategy"],))
+            else:
+                found[key] = attrs.evolve(known, strategies=(*known.strategies, report["strategy"]))
+    return list(found.values())
+
+
+def place_of(target: str, finding: Mapping[str, Any] | None = None) -> Place | None:
+    """Where a finding is; without one of its own: the file that the target names.
+
+    >>> place_of("shop/bank.py::scenario")
+    Place(file='shop/bank.py', line=None)
+    """
+    if finding is not None and finding["file"]:
+        return Place(finding["file"], finding["line"])
+    file = target.removeprefix("pytest ").partition("::")[0]
+    if file.endswith((".json", ".jsonl")) or "::" in target:
+        return Place(file, None)
+    return None
+
+
+def split(place: str | None) -> Place | None:
+    """A place that is written as file:line."""
+    if place is None:
+        return None
+    file, _, line = place.rpartition(":")
+    return Place(file, int(line)) if file and line.isdecimal() else Place(place, None)
+
+
+def within(file: str, root: str) -> str:
+    """The path as seen from the root folder of the repository, with slashes, if it lies under it; else absolute."""
+    path = Path(os.path.abspath(file))
+    root_path = Path(os.path.abspath(root))
+    return path.relative_to(root_path).as_posix() if path.is_relative_to(root_path) else path.as_posix()
