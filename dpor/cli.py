@@ -22,7 +22,9 @@ import click
 from dpor.answers import EXIT_CODES, KEEP, Exit, check_folders, draw, keep_folder, our_errors, to_stdout, write_file
 from dpor.cli_ci import check_ci, ci_options, tell_ci
 from dpor.cli_compare import compare
+from dpor.cli_doctor import doctor
 from dpor.cli_fuzz import fuzz
+from dpor.completing import files, strategies
 from dpor.errors import BadSchedule, UserError
 from dpor.options import DEFAULT_DEPTH, DEFAULT_SECONDS, DEFAULT_STEPS, Options
 from dpor.report.model import Failure, Report, Verdict, ended_by
@@ -67,10 +69,11 @@ def cli() -> None:
 
 
 @cli.command(epilog=EXIT_CODES)
-@click.argument("target")
+@click.argument("target", shell_complete=files)
 @click.option(
     "--strategy",
     metavar="NAME",
+    shell_complete=strategies,
     help="The search: optimal (each class of equivalent interleavings once), source (the same, may start runs it must"
     " drop), classic (backtrack sets), none (every interleaving; a judge for small programs)."
     " Storing states, so that programs which loop for ever end, too: dpor, and full (every state; a judge)."
@@ -410,4 +413,5 @@ def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
 
 
 cli.add_command(compare)
+cli.add_command(doctor)
 cli.add_command(fuzz)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpor import completing
 from dpor.answers import EXIT_CODES, Exit, check_folders, draw, our_errors, strategies_named, to_stdout, write_file
 from dpor.cli_ci import ci_options, tell_ci
 from dpor.report.progress import counted
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=EXIT_CODES)
-@click.argument("targets", nargs=-1)
+@click.argument("targets", nargs=-1, shell_complete=completing.files)
 @click.option(
-    "--strategies", metavar="A,B,C", help="Which, the one that ratios refer to first. [default: all but random and pct]"
+    "--strategies",
+    metavar="A,B,C",
+    shell_complete=completing.strategies,
+    help="Which, the one that ratios refer to first. [default: all but random and pct]",
 )
 @click.option(
     "--max-seconds",

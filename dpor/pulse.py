@@ -28,7 +28,7 @@ Beat: TypeAlias = Callable[[FrameType | None], None]
 @contextmanager
 def beating(beat: Beat) -> Iterator[None]:
     """Call `beat` several times a second meanwhile."""
-    if not _is_free():
+    if not is_free():
         yield
         return
     signal.signal(signal.SIGALRM, lambda number, frame: beat(frame))
@@ -40,7 +40,8 @@ def beating(beat: Beat) -> Iterator[None]:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def _is_free() -> bool:
+def is_free() -> bool:
+    """Can it beat here?"""
     return (
         hasattr(signal, "setitimer")
         and threading.current_thread() is threading.main_thread()

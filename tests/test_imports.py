@@ -62,8 +62,11 @@ FRONT = {
     "dpor.cli",
     "dpor.cli_ci",
     "dpor.cli_compare",
+    "dpor.cli_doctor",
     "dpor.cli_fuzz",
+    "dpor.completing",
     "dpor.debugger",
+    "dpor.doctor",
     "dpor.guard",
 }
 
@@ -166,7 +169,9 @@ def test_the_front_starts_without_what_a_quick_verdict_does_not_need() -> None:
         "dpor.cli",
         "dpor.cli_ci",
         "dpor.cli_compare",
+        "dpor.cli_doctor",
         "dpor.cli_fuzz",
+        "dpor.completing",
         "dpor.report.text",
         "dpor.report.progress",
         "dpor.schedule",

@@ -324,6 +324,16 @@ class Loader:
         """Can no run change anything at the top level of the modules by itself?"""
         return all(guest.constant for guest in self.modules.values())
 
+    def foreign(self) -> list[str]:
+        """The top packages of what the modules' globals hold, if they are neither the program's nor the library's."""
+        homes = {
+            _home(value).partition(".")[0]
+            for guest in self.modules.values()
+            for key, value in guest.module.__dict__.items()
+            if not key.startswith((".", "__"))
+        }
+        return sorted(homes - {name.partition(".")[0] for name in self.modules} - _STDLIB - {"dpor", "pytest"})
+
     def roots(self) -> Iterable[tuple[Any, Any]]:
         """What every thread can reach: globals, and what classes hold."""
         for name, guest in self.modules.items():
@@ -337,6 +347,14 @@ class Loader:
                                 yield (name, key, attribute), _unwrapped(held)
                 else:
                     yield (name, key), value
+
+
+def _home(value: Any) -> str:
+    """The name of the module that an object comes from."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    kind = value if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType) else type(value)
+    return str(kind.__module__)
 
 
 def _unwrapped(held: Any) -> Any:

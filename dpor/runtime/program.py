@@ -325,6 +325,10 @@ class PythonSystem:
         """The program's files, with their SHA-256."""
         return dict(self._loader.sources)
 
+    def foreign(self) -> Sequence[str]:
+        """The packages, other than the standard library, that the program uses and that are not instrumented."""
+        return self._loader.foreign()
+
     def versions(self) -> Mapping[str, str]:
         import greenlet
 

@@ -1,0 +1,23 @@
+"""What the shell suggests where click cannot know: files for targets, names of strategies."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import CompletionItem
+
+
+def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """A target begins with a file."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def strategies(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """One name, or the last of several with commas between them."""
+    from dpor.explorers import SAMPLERS, STATEFUL, STRATEGIES
+
+    before, comma, last = incomplete.rpartition(",")
+    return [
+        CompletionItem(f"{before}{comma}{name}")
+        for name in (*STRATEGIES, *STATEFUL, *SAMPLERS)
+        if name.startswith(last)
+    ]

@@ -1,0 +1,63 @@
+"""`dpor doctor`: what it looks at, and that it notices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dpor import doctor
+from dpor.cli import cli
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["doctor", *arguments])
+
+
+def test_all_is_well_here() -> None:
+    done = run()
+    assert done.exit_code == 0
+    assert "a known race: workloads.racy_counter:main: fail, 34 executions; replayed" in done.output
+    assert "a known correct program: workloads.locked_counter:main: pass, 20 executions" in done.output
+
+
+def test_another_number_of_executions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "LOCKED_CLASSES", 21)
+    done = run()
+    assert done.exit_code == 4
+    assert "WRONG  a known correct program: workloads.locked_counter:main: pass, 20 executions; expected" in done.output
+
+
+def test_the_modules_of_a_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("doctored.py").write_text("from sortedcontainers import SortedDict\nimport json, helping\ndef main(): pass")
+    Path("helping.py").write_text("import attrs")
+    told = [line.strip() for line in run("doctored.py::main").output.splitlines() if "doctored.py::main: " in line]
+    assert told == [
+        "doctored.py::main: instrumented: doctored.py",
+        "doctored.py::main: instrumented: helping.py",
+        "doctored.py::main: not instrumented: attrs (--instrument attrs explores it)",
+        "doctored.py::main: not instrumented: sortedcontainers (--instrument sortedcontainers explores it)",
+    ]
+
+
+def test_a_target_that_is_not_there_is_wrong_usage() -> None:
+    done = run("none.py::main")
+    assert done.exit_code == 2
+    assert "dpor: none.py::main: there is no file none.py" in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("dpor do", ["plain,doctor"]),
+        ("dpor check ba", ["file,ba"]),
+        ("dpor check --strategy o", ["plain,optimal", "plain,original"]),
+        ("dpor compare --strategies dpor,so", ["plain,dpor,source"]),
+    ],
+)
+def test_completion(words: str, expected: list[str]) -> None:
+    environment = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_DPOR_COMPLETE": "bash_complete"}
+    assert CliRunner().invoke(cli, [], prog_name="dpor", env=environment).output.splitlines() == expected
