@@ -8,7 +8,7 @@ RECENT := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	if $$p -c '$(RECENT)' >/dev/null 2>&1; then echo $$p; break; fi; done)
 
-.PHONY: install test compare
+.PHONY: install test compare docs
 
 install: $(STAMP)
 
@@ -27,3 +27,6 @@ test: install
 
 compare: install
 	$(BIN)/dpor compare
+
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

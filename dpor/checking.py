@@ -34,7 +34,7 @@ from dpor.report.model import NOT_FINISHED, Failure, Report, Verdict
 from dpor.report.progress import Monitor, Progress
 from dpor.report.steps import Explained, Step
 from dpor.schedule import OF_PYTEST, SavedSchedule, follow, prefer, read_sources
-from dpor.system import Ending, Run, StatefulSystem, Trace
+from dpor.system import STOP, Ending, Run, StatefulSystem, System, Trace
 from dpor.version import VERSION
 
 if TYPE_CHECKING:
@@ -247,6 +247,27 @@ class _Seen:
     occurrences: int = 1
 
 
+@attrs.frozen
+class _Repeatable:
+    """A run that came to its end: what must come again when it is repeated."""
+
+    trace: Trace
+    result: tuple[Hashable, Hashable]
+
+    def repeat(self, system: System) -> Ending:
+        """Raises `NotDeterministic` if the program does something else now."""
+        trace = self.trace.copy()
+        run = system.run(trace, lambda enabled: STOP)
+        if run.ending is Ending.STOPPED:
+            raise NotDeterministic(f"{SECOND_TIME} does not end after its {len(trace)} events, as it did before")
+        if run.ending is Ending.COMPLETE and (run.outcome, run.deadlock) != self.result:
+            raise NotDeterministic(f"{SECOND_TIME} ends with another result, though each event was the same")
+        return run.ending
+
+
+SECOND_TIME = "the first execution, repeated after all others,"
+
+
 @attrs.define
 class _Results:
     """What one search has shown so far. Thrown away when the search must begin again."""
@@ -262,6 +283,7 @@ class _Results:
     untold: Mapping[str, int] = attrs.field(factory=dict)
     terminates: bool | None = None
     cycle: tuple[Step, ...] = ()
+    first: _Repeatable | None = None
 
 
 class Session:
@@ -318,7 +340,7 @@ class Session:
             try:
                 search = explorer(system)
                 if self.options.all or not self._fails_as_before(system, results):
-                    self._search(search, results)
+                    self._search(system, search, results)
                 self._explain(system, results)
                 if isinstance(search, StatefulSearch):
                     _tell_states(system, search, results)
@@ -394,10 +416,10 @@ class Session:
                     return True
         return False
 
-    def _search(self, explorer: Explorer, results: _Results) -> None:
+    def _search(self, system: Checkable, explorer: Explorer, results: _Results) -> None:
         monitor = self.monitor
         try:
-            stopped = self._stopped(explorer, results)
+            stopped = self._stopped(explorer, results) or self._not_repeated(system, results)
             if stopped is None:
                 results.finished = True
             else:
@@ -450,12 +472,23 @@ class Session:
         results.counts = stats
         return None
 
+    def _not_repeated(self, system: Checkable, results: _Results) -> str | None:
+        """Repeat the first execution. What runs leave behind (a file, a cache) may show only after the events that a
+        search repeats, where it cannot notice that the program has become another."""
+        if results.first is None or results.seen or results.reasons:
+            return None
+        if results.first.repeat(system) is not Ending.ENDED:
+            return None
+        return INTERRUPTED if self.monitor.stops else f"--max-seconds {self.options.max_seconds} reached"
+
     def _take(self, run: Run, trace: Trace, results: _Results) -> None:
         if not results.visible:
             results.visible = any(operation.kind not in LIVES for operation in trace.operations)
         if run.ending is Ending.COMPLETE:
             result = run.outcome, run.deadlock
             if result not in results.results:
+                if not results.results:
+                    results.first = _Repeatable(trace.copy(), result)
                 results.results.add(result)
                 results.digests[digest(result)] = self._in_words(run) if len(results.digests) < MOST_TEXTS else ""
         for limit in run.limits:

@@ -42,6 +42,13 @@ class Trace:
     def __len__(self) -> int:
         return len(self.threads)
 
+    def copy(self) -> Trace:
+        """A trace of its own with the same events."""
+        new = Trace()
+        new.actions, new.threads = self.actions.copy(), self.threads.copy()
+        new.operations, new.befores = self.operations.copy(), self.befores.copy()
+        return new
+
     def cut(self, length: int) -> None:
         """Forget the events from `length` on."""
         del self.actions[length:], self.threads[length:], self.operations[length:], self.befores[length:]

@@ -130,3 +130,23 @@ def test_the_same_check_gives_the_same_report() -> None:
     assert first == second
     counts = [(r.executions, r.blocked, r.events, r.replayed, r.choices, r.outcomes) for r in reports]
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("strategy", ["optimal", "dpor", "none"])
+def test_a_program_that_remembers_is_told_though_no_event_differs(strategy: str, tmp_path: Path) -> None:
+    count = str(tmp_path / "count")
+
+    def program() -> int:
+        thread = threading.Thread(target=print)
+        thread.start()
+        thread.join()
+        with open(count, "a+") as file:
+            file.write("x")
+            return file.tell()
+
+    report = dpor.check(program, strategy=strategy)
+    assert report.verdict == "inconclusive"
+    assert report.reasons == (
+        "NotDeterministic: the first execution, repeated after all others, ends with another result, though each event"
+        " was the same",
+    )
