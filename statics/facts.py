@@ -11,7 +11,6 @@ from statics import ir
 from statics.constraints import PointsTo
 from statics.escape import Escape, Summaries
 from statics.field_access import (
-    About,
     Access,
     Accesses,
     FirstPhase,
@@ -22,6 +21,7 @@ from statics.field_access import (
     waits_only,
 )
 from statics.immutable import immutable_fields
+from statics.pointers import Pointers
 from statics.points_to import NATIVE, How, Site
 from statics.statements import lower
 
@@ -45,12 +45,12 @@ class Facts:
     mutable     the other fields of the program's instances, with the reason
     """
 
-    def __init__(self, program: ir.Program, points_to: PointsTo, about: About) -> None:
+    def __init__(self, program: ir.Program, points_to: PointsTo, pointers: Pointers) -> None:
         self.program = program
         self.points_to = points_to
         self.escape = Escape(points_to, Summaries(points_to))
         self.immutable, self.mutable = immutable_fields(points_to, self.escape)
-        self._accesses = Accesses(points_to, about)
+        self._accesses = Accesses(points_to, pointers)
         self._at: dict[tuple[str, ir.Position], list[Site]] = defaultdict(list)
         self._in: dict[tuple[str, int, str], list[int]] = defaultdict(list)
         for number, instance in enumerate(points_to.instances):
@@ -130,12 +130,10 @@ class Facts:
         return "\n".join(["digraph calls {", *sorted(arrows), "}"])
 
 
-def analyse(
-    sources: Mapping[str, str], entry: str | None = None, about: About = About.FIELDS, contexts: bool = False
-) -> Facts:
+def analyse(sources: Mapping[str, str], entry: str | None = None, pointers: Pointers = Pointers.NONE) -> Facts:
     """Analyse the source files, by path; `entry` is "path::function", called after all modules have been imported.
 
-    With `contexts`, containers made in methods are told apart by receiver. Raises SyntaxError.
+    Raises SyntaxError.
     """
     program = lower(sources)
-    return Facts(program, PointsTo(program, entry, contexts), about)
+    return Facts(program, PointsTo(program, entry, contexts=pointers is Pointers.CS_EX), pointers)

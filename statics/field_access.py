@@ -17,6 +17,7 @@ from typing import NamedTuple
 from statics import ir
 from statics.constraints import PointsTo
 from statics.objects import ANY, Field, Kind, variable_field
+from statics.pointers import Pointers
 from statics.points_to import How, Site
 from statics.solver import members
 
@@ -27,15 +28,6 @@ class Precision(StrEnum):
     INSENSITIVE = "insensitive"
     CALLEE = "callee"
     SENSITIVE = "sensitive"
-
-
-class About(StrEnum):
-    """What is told of the object whose field it is."""
-
-    FIELDS = "fields"
-    """Nothing."""
-    SITES = "sites"
-    """Where it is allocated, and for containers in whose method, if points-to tells contexts apart."""
 
 
 class Access(NamedTuple):
@@ -52,9 +44,9 @@ class Access(NamedTuple):
 class Accesses:
     """What each instruction accesses itself, as masks over a table of all accesses."""
 
-    def __init__(self, points_to: PointsTo, about: About = About.FIELDS) -> None:
+    def __init__(self, points_to: PointsTo, pointers: Pointers = Pointers.NONE) -> None:
         self.points_to = points_to
-        self.about = about
+        self.pointers = pointers
         self.table: list[Access] = []
         self._numbers: dict[Access, int] = {}
         self._settled = _Settled(points_to)
@@ -65,7 +57,7 @@ class Accesses:
     def _of(self, site: Site, instruction: ir.Instruction) -> int:
         mask = 0
         for touch in self.points_to.touches.get(site, ()):
-            of = str(self.points_to.objects[touch.thing]) if self.about is About.SITES else ""
+            of = str(self.points_to.objects[touch.thing]) if self.pointers is not Pointers.NONE else ""
             for field in self.points_to.fields_of(touch):
                 mask |= self._bit(Access(touch.mode, field, of))
         if isinstance(instruction, ir.LoadVariable):

@@ -1,7 +1,7 @@
 """Field accesses that tell objects apart by where they are allocated, and containers by whose they are."""
 
 from statics.facts import Facts, Point, analyse
-from statics.field_access import About
+from statics.pointers import Pointers
 
 BOXES = """\
 class Box:
@@ -41,7 +41,7 @@ def test_without_sites_nothing_is_told_of_the_object() -> None:
 
 
 def test_objects_of_two_sites_are_two() -> None:
-    facts = analyse({"m.py": BOXES}, "m.py::main", About.SITES)
+    facts = analyse({"m.py": BOXES}, "m.py::main", Pointers.CI_EX)
     before, after = written(facts, 8, "x"), written(facts, 9, "x")
     assert len(before) == 2
     assert len(after) == 1
@@ -49,12 +49,12 @@ def test_objects_of_two_sites_are_two() -> None:
 
 
 def test_the_lists_of_two_companies_are_one_without_contexts() -> None:
-    facts = analyse({"m.py": COMPANIES}, "m.py::main", About.SITES)
+    facts = analyse({"m.py": COMPANIES}, "m.py::main", Pointers.CI_EX)
     assert len(written(facts, 9, "[]")) == 1
 
 
 def test_the_lists_of_two_companies_are_two_with_contexts() -> None:
-    facts = analyse({"m.py": COMPANIES}, "m.py::main", About.SITES, contexts=True)
+    facts = analyse({"m.py": COMPANIES}, "m.py::main", Pointers.CS_EX)
     before, after = written(facts, 9, "[]"), written(facts, 10, "[]")
     assert len(before) == 2
     assert len(after) == 1

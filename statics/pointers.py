@@ -1,0 +1,30 @@
+"""How exactly objects are told apart where accesses are compared. [PL, section 5.5]"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Pointers(StrEnum):
+    """ci and cs: context insensitive and sensitive; ex and dd: exhaustive and demand-driven."""
+
+    NONE = "none"
+    """Not at all: fields alone count."""
+    CI_EX = "ci-ex"
+    """By the site where they are allocated."""
+    CS_EX = "cs-ex"
+    """And containers by the object in whose method they are made."""
+    CI_DD = "ci-dd"
+    """By the variables through which they are accessed, whose points-to sets are looked up when first asked for."""
+    CS_DD = "cs-dd"
+    """The same, and a set holds only what comes along calls and the returns that belong to them."""
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether accesses are told by site."""
+        return self in (Pointers.CI_EX, Pointers.CS_EX)
+
+    @property
+    def demand_driven(self) -> bool:
+        """Whether accesses are told by variable."""
+        return self in (Pointers.CI_DD, Pointers.CS_DD)
