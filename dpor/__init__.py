@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpor.report.model import Failure, Report, Verdict
     from dpor.report.steps import Step
     from dpor.runtime.control import choose
+    from dpor.runtime.invariants import invariant
     from dpor.schedule import SavedSchedule
     from dpor.version import VERSION as __version__
 
@@ -47,6 +48,7 @@ _HOMES = {
     "dpor.report.model": ("Failure", "Report", "Verdict"),
     "dpor.report.steps": ("Step",),
     "dpor.runtime.control": ("choose",),
+    "dpor.runtime.invariants": ("invariant",),
     "dpor.schedule": ("SavedSchedule",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -72,6 +74,7 @@ __all__ = [
     "check",
     "choose",
     "interleave",
+    "invariant",
     "replay",
 ]
 

@@ -80,6 +80,11 @@ class Rule(Protocol):
     def enabled(self, states: States, thread: ThreadId) -> bool: ...
 
     @property
+    def plain(self) -> tuple[Access, ...]:
+        """What it accesses besides its objects; the modes of these come last in `modes`."""
+        ...
+
+    @property
     def takes(self) -> tuple[int, ...]:
         """Synchronisation: all that threads did before they *gave* an object happens before what a thread does after it
         *took* it. Which objects this operation takes, by their numbers, if it succeeds."""

@@ -55,7 +55,7 @@ class DaemonAccess(BaseRule):
     """A plain access by a daemon thread. Its states are those of the process, then one None for each location."""
 
     name: str  # type: ignore[misc]
-    plain: tuple[Access, ...]
+    plain: tuple[Access, ...]  # type: ignore[misc]
     modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
 
     def __attrs_post_init__(self) -> None:

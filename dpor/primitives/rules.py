@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from dpor.operations import READ, Effect, Mode, States, ThreadId
+from dpor.operations import READ, Access, Effect, Mode, States, ThreadId
 
 
 @attrs.frozen
@@ -23,6 +23,8 @@ class BaseRule:
         super().__init_subclass__(**kwargs)
         cls.blocking = cls.enabled is not BaseRule.enabled
 
+    plain: ClassVar[tuple[Access, ...]] = ()
+    """What it accesses besides its objects."""
     takes: ClassVar[tuple[int, ...]] = ()
     gives: ClassVar[tuple[int, ...]] = ()
 

@@ -21,7 +21,7 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from greenlet import getcurrent, greenlet
 
@@ -97,6 +97,30 @@ class _Written(SyncObject):
         self.made_at = None
 
 
+class Specifications(Protocol):
+    """What is to hold between the events of a run: see `dpor.runtime.specifying`."""
+
+    def settle(self) -> None:
+        """The present thread has done all that belongs to the last event."""
+        ...
+
+    def happened(self, thread: GuestThread, operation: Operation) -> None: ...
+
+    def ordered(self, operation: Operation) -> Operation:
+        """The access, as it is performed: ordered with the others that a specification looks at, if it is one."""
+        ...
+
+    def ordered_rule(self, rule: Rule, objects: tuple[SyncObject, ...]) -> Rule: ...
+
+
+class Observer(Protocol):
+    """Told of what code does that looks at the program and is no part of it."""
+
+    def access(self, operation: Operation) -> None: ...
+
+    def perform(self, rule: Rule, objects: tuple[SyncObject, ...]) -> Any: ...
+
+
 class Recorder:
     """Told of every event of a run that is being explained. A Protocol in spirit; the default does nothing."""
 
@@ -117,6 +141,9 @@ threads: list[GuestThread] = []
 operations = OperationTable()
 options = RuntimeOptions()
 recorder: Recorder | None = None
+specifications: Specifications | None = None
+observer: Observer | None = None
+"""While code of a specification runs: its operations are no events."""
 limits: dict[str, None] = {}
 """Why this run stands for less than everything, in order."""
 _latent: dict[str, None] = {}
@@ -263,7 +290,15 @@ def forget() -> None:
 def _be_careful() -> None:
     """To be called when something has changed that `_careful` depends on."""
     global _careful
-    _careful = bool(unwinding or _atomic or recorder is not None or DAEMONS in facts or _spins)
+    _careful = bool(
+        unwinding
+        or _atomic
+        or recorder is not None
+        or DAEMONS in facts
+        or _spins
+        or specifications is not None
+        or observer is not None
+    )
 
 
 def _live(thread: GuestThread, body: Callable[[], None]) -> greenlet:
@@ -277,6 +312,8 @@ def _live(thread: GuestThread, body: Callable[[], None]) -> greenlet:
     thread.running = False
     if unwinding:
         return _hub
+    if specifications is not None:
+        specifications.settle()
     _ready ^= thread.bit
     successor = _decide()
     if successor is None:
@@ -377,6 +414,8 @@ def _make_current(thread: GuestThread) -> None:
 def _happened(me: GuestThread, operation: Operation, before: States | None) -> None:
     """Record the event, or compare it with the recorded one."""
     global _position
+    if specifications is not None:
+        specifications.happened(me, operation)
     position = _position
     if position < _replayed:
         if _operations[position] is not operation:
@@ -425,15 +464,21 @@ def _access_carefully(operation: Operation) -> None:
     if unwinding:
         _lose_patience()
         return
+    if observer is not None:
+        observer.access(operation)
+        return
     if _atomic:
         limit(f"code of the program ran unseen inside one step (a __hash__ or __eq__, or an import){_where_cut()}")
         return
     me = current
     before = None
-    if DAEMONS in facts:
-        if me.daemon:
-            perform(DaemonAccess(operation.kind, operation.accesses), _process)
-            return
+    if specifications is not None:
+        specifications.settle()
+        operation = specifications.ordered(operation)
+    if DAEMONS in facts and me.daemon:
+        perform(DaemonAccess(operation.kind, operation.accesses), _process)
+        return
+    if DAEMONS in facts or specifications is not None:
         before = (None,) * len(operation.accesses)  # so that operations with a rule find it in the history
     me.pending = operation
     _stand(me)
@@ -454,6 +499,8 @@ def perform(rule: Rule, *objects: SyncObject) -> Any:
     if _careful or len(threads) == 1:
         if unwinding:
             return _without_control(rule, objects)
+        if observer is not None:
+            return observer.perform(rule, objects)
         if len(threads) == 1 and not isinstance(rule, thread_rules.Start):
             applied = _apply(rule, objects)
             if applied is not None:
@@ -462,6 +509,9 @@ def perform(rule: Rule, *objects: SyncObject) -> Any:
             return _without_control(rule, objects)
         if DAEMONS in facts:
             rule, objects = _in_process(rule, objects, current)
+        if specifications is not None:
+            specifications.settle()
+            rule = specifications.ordered_rule(rule, objects)
     return _perform(rule, objects)
 
 
@@ -546,9 +596,7 @@ def _operation(rule: Rule, me: GuestThread, objects: tuple[SyncObject, ...]) -> 
     known = _known.get(key)
     if known is not None and known[0] is rule:
         return known[1]
-    accesses = tuple([(o.location, mode) for o, mode in zip(objects, rule.modes, strict=False)])
-    if isinstance(rule, DaemonAccess):
-        accesses += rule.plain
+    accesses = tuple([(o.location, mode) for o, mode in zip(objects, rule.modes, strict=False)]) + rule.plain
     operation = operations.intern(rule.name, accesses, rule, me.id, starts=starts)
     found = operation, type(rule).enabled is not BaseRule.enabled
     _known[key] = (rule, found)
@@ -802,8 +850,10 @@ def choose(n: int) -> int:
         raise ValueError(f"choose({n}): there must be at least one alternative")
     if current is None:
         return 0
-    if unwinding or _atomic or n == 1:
+    if unwinding or _atomic or n == 1 or observer is not None:
         return 0
+    if specifications is not None:
+        specifications.settle()
     me = current
     pending = operations.intern("choose", (), alternatives=n)
     me.pending = pending
@@ -897,7 +947,7 @@ def tick() -> None:
     """A loop of the program goes round. One that makes no operation for very long is ended."""
     global _back_edges
     me = current
-    if me is not None and me.ticked != me.events:
+    if me is not None and me.ticked != me.events and observer is None:
         if multi and not stateful:
             went_round(sys._getframe(1))
         me.ticked = me.events
@@ -914,11 +964,11 @@ def _goes_round(frame: FrameType) -> None:
     if unwinding:
         _lose_patience()
         return
-    if multi and not stateful:
+    if multi and not stateful and observer is None:
         goes_round_silently(frame)
     if unwinding:
         return
-    if multi and not _atomic and (_ready & ~current.bit or any(map(_is_enabled, _waiting))):
+    if multi and not _atomic and observer is None and (_ready & ~current.bit or any(map(_is_enabled, _waiting))):
         me = current
         _yielding |= me.bit
         access(operations.intern("yield", ()))

@@ -24,7 +24,7 @@ from dpor.operations import Location, Operation, ThreadId
 from dpor.outcome import NOBODY_WRITES, Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
-from dpor.runtime import builtins, containers, control, hooks, sharing, special, spinning
+from dpor.runtime import builtins, containers, control, hooks, sharing, special, specifying, spinning
 from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.guest_thread import GuestExit, GuestThread
@@ -161,12 +161,14 @@ class PythonSystem:
         with self._loader.importing(), self._sink.quiet():
             self._capture.begin_run()
             spinning.begin(self._capture)
+            specifying.begin(self._search.facts, self._search.operations)
             control.begin(self._search, self.options, trace, self._capture.watching(choose), recorder)
             try:
                 self._stdlib.reset()
                 return control.drive(body)
             finally:
                 control.end()
+                specifying.end()
                 self._loader.restore_host()
 
     def _roots(self) -> Iterable[tuple[Hashable, Any]]:
@@ -268,7 +270,8 @@ class PythonSystem:
     # ------------------------------------------------------------------ how it ended
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
-        findings = [self._failure(thread, error) for thread, error in control.exceptions]
+        findings = [] if specifying.run is None else specifying.run.findings
+        findings += [self._failure(thread, error) for thread, error in control.exceptions]
         deadlock: Hashable = None
         outcome: Hashable = None
         if ending is Ending.COMPLETE:

@@ -326,7 +326,13 @@ def publish_roots(front: Any) -> None:
 control.before_spawn = publish_roots
 
 
-def _publish(value: Any, root: Hashable = None) -> None:
+def publish_all(value: Any) -> None:
+    """As `publish`, though there may be one thread only, and through what is shared already: the only thread may have
+    stored something there."""
+    _publish(value, through=True)
+
+
+def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> None:
     thread = control.current
     stack = [value]
     visited: set[int] = set()
@@ -344,6 +350,9 @@ def _publish(value: Any, root: Hashable = None) -> None:
             visited.add(key)
         else:
             if isinstance(table.get(key), Record):
+                if through and key not in visited:
+                    visited.add(key)
+                    stack += reversed(children(obj, kind))
                 continue
             if _exposed and key in _exposed and _exposed[key][1] is obj:  # owner first
                 stack.append(_exposed[key][0])

@@ -21,7 +21,7 @@ from typing import Any, Final
 from greenlet import getcurrent
 
 from dpor.operations import READ, THREAD_MASK, Action, Location, Operation, ThreadId
-from dpor.runtime import control, stdlib
+from dpor.runtime import control, specifying, stdlib
 from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.loader import Loader
 from dpor.runtime.standins import copying, modules, state
@@ -300,8 +300,9 @@ class Capture:
             )
         )
         heap.refs(run.atexit)
-        heap.out.append(len(self.kept))
-        heap.refs(self.kept)
+        kept = [*self.kept, *(specifying.run.kept if specifying.run is not None else ())]
+        heap.out.append(len(kept))
+        heap.refs(kept)
         for value in (run.main, run.trace, run.profile, run.launching, getattr(run, "register", None)):
             heap.ref(value)
         if run.listed:

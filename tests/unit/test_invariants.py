@@ -1,0 +1,330 @@
+"""`dpor.invariant`: looked at after every event of every interleaving, though one run of each class is explored."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpor
+
+
+class Bank:
+    def __init__(self) -> None:
+        self.a = 0
+        self.b = 0
+
+
+def run(*bodies: Any) -> None:
+    threads = [threading.Thread(target=body) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def writes(bank: Bank) -> None:
+    """Two writes that commute."""
+
+    def f() -> None:
+        bank.a = 1
+
+    def g() -> None:
+        bank.b = 1
+
+    run(f, g)
+
+
+STRATEGIES = ["optimal", "source", "classic", "none", "dpor", "full"]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("a", [0, 1])
+def test_states_that_only_one_order_of_independent_writes_has_are_seen(a: int, strategy: str) -> None:
+    def scenario() -> None:
+        bank = Bank()
+        dpor.invariant(lambda: (bank.a, bank.b) != (a, 1 - a), name="apart")
+        writes(bank)
+
+    report = dpor.check(scenario, strategy=strategy)
+    assert report.verdict == "fail"
+    (failure,) = report.findings
+    assert (failure.kind, failure.message) == (dpor.Kind.INVARIANT, "apart: does not hold")
+    assert failure.file is not None
+    source = Path(failure.file).read_text().splitlines()[(failure.line or 0) - 1].strip()
+    assert source == ("bank.a = 1" if a else "bank.b = 1")
+
+
+@pytest.mark.parametrize(("strategy", "executions"), [("optimal", 2), ("source", 2)])
+def test_writes_that_an_invariant_sees_are_ordered_and_no_others(strategy: str, executions: int) -> None:
+    def scenario() -> None:
+        bank, other = Bank(), Bank()
+
+        @dpor.invariant
+        def small() -> None:
+            assert bank.a + bank.b <= 2
+
+        def f() -> None:
+            other.a = bank.a = 1
+
+        def g() -> None:
+            other.b = bank.b = 1
+
+        run(f, g)
+
+    report = dpor.check(scenario, strategy=strategy)
+    assert (report.verdict, report.executions) == ("pass", executions)
+
+
+def test_the_text_of_a_failed_assertion_is_told() -> None:
+    def scenario() -> None:
+        bank = Bank()
+
+        @dpor.invariant
+        def small() -> None:
+            assert bank.a + bank.b < 2, f"{bank.a} and {bank.b}"
+
+        writes(bank)
+
+    report = dpor.check(scenario, all=True)
+    assert {failure.message for failure in report.findings} == {"small: 1 and 1"}
+
+
+def test_what_an_invariant_looks_at_may_depend_on_what_it_sees() -> None:
+    """`t.a` counts only while `s.a` is set."""
+
+    def scenario() -> None:
+        s, t = Bank(), Bank()
+        dpor.invariant(lambda: not s.a or t.a == 0)
+
+        def f() -> None:
+            s.a = 1
+
+        def g() -> None:
+            t.a = 1
+            t.a = 0
+
+        run(g, f)
+
+    assert dpor.check(scenario).verdict == "fail"
+
+
+@pytest.mark.parametrize("strategy", ["optimal", "dpor"])
+def test_locks_are_looked_at_like_data(strategy: str) -> None:
+    def guarded(outside: bool) -> dpor.Report:
+        def scenario() -> None:
+            bank, lock = Bank(), threading.Lock()
+            dpor.invariant(lambda: lock.locked() or bank.a == bank.b)
+
+            def move() -> None:
+                with lock:
+                    bank.a += 1
+                    if not outside:
+                        bank.b += 1
+                if outside:
+                    bank.b += 1
+
+            run(move, move)
+
+        return dpor.check(scenario, strategy=strategy)
+
+    assert guarded(outside=False).verdict == "pass"
+    assert guarded(outside=True).verdict == "fail"
+
+
+def test_a_lock_that_an_invariant_takes_is_taken_for_granted() -> None:
+    def scenario() -> None:
+        lock = threading.Lock()
+        items: list[int] = []
+
+        def small() -> bool:
+            with lock:
+                return len(items) < 2
+
+        dpor.invariant(small)
+
+        def put() -> None:
+            with lock:
+                items.append(1)
+
+        run(put, put)
+
+    assert dpor.check(scenario).verdict == "fail"
+
+
+def test_containers_globals_and_variables_are_looked_at() -> None:
+    def scenario() -> None:
+        count = 0
+        by_name: dict[str, int] = {}
+        dpor.invariant(lambda: not (count == 1 and "x" not in by_name))
+
+        def f() -> None:
+            nonlocal count
+            count = 1
+
+        def g() -> None:
+            by_name["x"] = 1
+
+        run(g, f)
+
+    assert dpor.check(scenario).verdict == "fail"
+
+
+def test_an_invariant_made_known_while_threads_run_counts_from_then_on() -> None:
+    def scenario() -> None:
+        bank = Bank()
+
+        def f() -> None:
+            dpor.invariant(lambda: bank.b == 0, name="still")
+
+        def g() -> None:
+            bank.b = 1
+            bank.b = 0
+
+        run(f, g)
+
+    report = dpor.check(scenario, all=True)
+    assert report.verdict == "fail"
+    assert report.outcomes == 3  # broken when it is made known, or by the write, or made known after both writes
+
+
+def test_what_the_only_thread_stores_is_seen_when_it_starts_another() -> None:
+    """What was stored while there was one thread is reached by the invariant alone."""
+
+    def scenario() -> None:
+        banks: list[Bank] = []
+        other = Bank()
+        dpor.invariant(lambda: not (banks and banks[0].a == 1 and other.a == 0))
+        run(lambda: None)
+        bank = Bank()
+        banks.append(bank)
+
+        def g() -> None:
+            other.a = 1
+
+        thread = threading.Thread(target=g)
+        thread.start()
+        bank.a = 1
+        thread.join()
+
+    assert dpor.check(scenario).verdict == "fail"
+
+
+def test_many_objects_that_threads_make_are_seen() -> None:
+    def scenario() -> None:
+        nodes: list[Bank] = []
+        dpor.invariant(lambda: sum(node.a for node in nodes) <= 1)
+
+        def make() -> None:
+            node = Bank()
+            nodes.append(node)
+            node.a = 1
+
+        run(make, make)
+
+    report = dpor.check(scenario)
+    assert (report.verdict, report.findings[0].kind) == ("fail", dpor.Kind.INVARIANT)
+
+
+def test_more_objects_than_are_told_apart() -> None:
+    def scenario() -> None:
+        banks = [Bank() for _ in range(20)]
+        dpor.invariant(lambda: not any(bank.a != bank.b for bank in banks[1:]) or banks[0].a == 0)
+
+        def f() -> None:
+            banks[0].a = 1
+
+        def g() -> None:
+            banks[19].a = 1
+            banks[19].b = 1
+
+        run(f, g)
+
+    assert dpor.check(scenario).verdict == "fail"
+
+
+def test_daemon_threads_are_seen() -> None:
+    def scenario() -> None:
+        bank = Bank()
+        dpor.invariant(lambda: bank.a == 0 or bank.b == 1)
+
+        def f() -> None:
+            bank.b = 1
+
+        threading.Thread(target=f, daemon=True).start()
+        bank.a = 1
+
+    assert dpor.check(scenario).verdict == "fail"
+
+
+def test_a_failure_is_replayed(tmp_path: Path) -> None:
+    def scenario() -> None:
+        bank = Bank()
+        dpor.invariant(lambda: (bank.a, bank.b) != (0, 1))
+        writes(bank)
+
+    (failure,) = dpor.check(scenario).findings
+    assert failure.saved is not None
+    failure.saved.save(tmp_path / "schedule.json")
+    assert dpor.replay(tmp_path / "schedule.json", scenario).kind is dpor.Kind.INVARIANT
+
+
+def test_an_invariant_that_changes_something_is_no_proof() -> None:
+    def scenario() -> None:
+        bank = Bank()
+
+        def changing() -> bool:
+            bank.b += 1
+            return True
+
+        dpor.invariant(changing)
+        writes(bank)
+
+    report = dpor.check(scenario)
+    assert report.verdict == "inconclusive"
+    assert "the invariant changing may change what it looks at: write" in report.reasons
+
+
+def test_an_exception_in_an_invariant_is_told() -> None:
+    def scenario() -> None:
+        dpor.invariant(lambda: 1 // 0, name="odd")
+
+    (failure,) = dpor.check(scenario).findings
+    assert failure.message == "odd: raised ZeroDivisionError: integer division or modulo by zero"
+
+
+def test_what_is_not_of_the_program_is_no_invariant() -> None:
+    def scenario() -> None:
+        dpor.invariant([].copy)
+
+    (failure,) = dpor.check(scenario).findings
+    assert failure.message.startswith("TypeError: an invariant is a function of the program, written in Python, not")
+
+
+def test_outside_of_a_check_it_does_nothing() -> None:
+    @dpor.invariant
+    def never() -> bool:
+        return False
+
+    assert not never()
+
+
+def test_an_invariant_does_not_change_what_is_explored_otherwise() -> None:
+    def counting(specified: bool) -> dpor.Report:
+        def scenario() -> int:
+            bank = Bank()
+            if specified:
+                dpor.invariant(lambda: bank.b == 0)
+
+            def add() -> None:
+                bank.a += 1
+
+            run(add, add)
+            return bank.a
+
+        return dpor.check(scenario, all=True)
+
+    plain, specified = counting(False), counting(True)
+    assert plain.outcome_digests.keys() == specified.outcome_digests.keys()
