@@ -21,7 +21,8 @@ _LETTERS = {"inconclusive": "i", "error": "E"}
 _REPLAYED: pytest.StashKey[SavedSchedule] = pytest.StashKey()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    _leave_our_assertions(pluginmanager)
     group = parser.getgroup("dpor", "dpor: tests marked interleave, under every interleaving of their threads")
     group.addoption("--dpor-strategy", metavar="NAME", help="the search, for all of them (see dpor check --help)")
     group.addoption(
@@ -37,6 +38,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--dpor-replay", metavar="FILE", help="run only the test of this saved schedule, once, as it failed"
     )
     group.addoption("--dpor-strict", action="store_true", help="an inconclusive test fails")
+
+
+def _leave_our_assertions(pluginmanager: pytest.PytestPluginManager) -> None:
+    """pytest rewrites the assertions of all packages that come with a plugin. Ours are not for it: some stand for those
+    of the standard library, and say what these say. There is no public way to say so for a package."""
+    hook: Any = pluginmanager.rewrite_hook
+    for name in ("dpor", "statics", "workloads"):
+        getattr(hook, "_must_rewrite", set()).discard(name)
+    getattr(hook, "_marked_for_rewrite_cache", {}).clear()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -430,6 +430,24 @@ def test_plain(account):
     project.check(source, passed=1)
 
 
+def test_assertions_of_dpor_itself_are_not_rewritten(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of plugins that are installed, pytest rewrites the whole packages."""
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    source = """
+@dpor.interleave
+def test_group():
+    account = Account()
+    both(lambda: account.deposit_safely(1), lambda: account.deposit_safely(1))
+    try:
+        threading.Thread(group=1)
+    except AssertionError as error:
+        assert str(error) == "group argument must be None for now"
+"""
+    project.write(source)
+    result = project.pytester.runpytest_subprocess()
+    assert result.parseoutcomes() == {"passed": 1}, result.stdout.str()
+
+
 def test_the_plugin_imports_no_search_before_it_is_needed(project: Project) -> None:
     source = """
 def test_plain():
