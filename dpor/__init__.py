@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpor.report.model import Failure, Report, Verdict
     from dpor.report.steps import Step
     from dpor.runtime.control import choose
+    from dpor.runtime.histories import linearizable
     from dpor.runtime.invariants import invariant
     from dpor.schedule import SavedSchedule
     from dpor.version import VERSION as __version__
@@ -48,6 +49,7 @@ _HOMES = {
     "dpor.report.model": ("Failure", "Report", "Verdict"),
     "dpor.report.steps": ("Step",),
     "dpor.runtime.control": ("choose",),
+    "dpor.runtime.histories": ("linearizable",),
     "dpor.runtime.invariants": ("invariant",),
     "dpor.schedule": ("SavedSchedule",),
 }
@@ -75,6 +77,7 @@ __all__ = [
     "choose",
     "interleave",
     "invariant",
+    "linearizable",
     "replay",
 ]
 

@@ -60,7 +60,8 @@ class Specifications:
     """Those of one run. Implements `control.Specifications`.
 
     checks     of invariants, in the order in which they were made known
-    kept       what of the program the specifications hold
+    kept       what of the program the invariants hold
+    histories  of the objects whose calls are recorded
     findings   what did not hold
     """
 
@@ -68,6 +69,7 @@ class Specifications:
         self.order: Location = operations.location(ORDER)
         self.checks: list[Check] = []
         self.kept: list[Any] = []
+        self.histories: list[Any] = []
         self.findings: list[Finding] = []
         self.watched = watched(facts)
         self._operations = operations

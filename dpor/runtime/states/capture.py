@@ -300,7 +300,9 @@ class Capture:
             )
         )
         heap.refs(run.atexit)
-        kept = [*self.kept, *(specifying.run.kept if specifying.run is not None else ())]
+        kept = [*self.kept]
+        if specifying.run is not None:
+            kept += [*specifying.run.kept, *(history.events for history in specifying.run.histories)]
         heap.out.append(len(kept))
         heap.refs(kept)
         for value in (run.main, run.trace, run.profile, run.launching, getattr(run, "register", None)):

@@ -1,0 +1,210 @@
+"""`dpor.linearizable`: the calls of a concurrent object are recorded, and held against a sequential one.
+
+Which calls overlap, and which come one after the other, may depend on the order of events that commute. So the
+beginning of a call READs, and its end UPDATEs, one location of the history: beginnings commute with each other, ends
+too, and the order of each beginning and each end is the same in all equivalent runs; and with it whether the history is
+linearizable. A history whose first part is not linearizable is not; so each end of a call is looked at.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar, cast
+
+from dpor.operations import READ, UPDATE
+from dpor.outcome import Finding, Kind
+from dpor.runtime import control, hooks, sharing, specifying
+from dpor.runtime.canonical import freeze, in_words
+from dpor.runtime.guest_thread import GuestExit
+from dpor.runtime.linearizing import Call, TooLong, drawn, is_linearizable
+
+T = TypeVar("T")
+
+
+def linearizable(specification: Callable[[], Any]) -> Callable[[T], T]:
+    """Record the calls of an object, and hold them against a sequential specification: a plain class, or what makes an
+    object of one, with the methods that may be called.
+
+    `dpor.linearizable(Queue)(concurrent_queue)` is an object to be used in place of the concurrent one. In every
+    interleaving there must be an order of the calls that keeps one before another if it ended before the other began,
+    and in which an object of the specification gives the same answers: values that are equal by structure, exceptions
+    of the same class. Arguments and results must not be changed afterwards. Outside of a check the object itself is
+    used.
+    """
+
+    def recorded(obj: T) -> T:
+        if control.current is None or control.unwinding:
+            return obj
+        history = History(specification, obj)
+        return cast("T", _stand_in(history))
+
+    return recorded
+
+
+class History:
+    """The calls of one object in the present run.
+
+    events   beginnings and ends, frozen: a part of the state of the run
+    """
+
+    def __init__(self, specification: Callable[[], Any], obj: Any) -> None:
+        self.specification = specification
+        self.obj = obj
+        self.calls: list[Call] = []
+        self.events: list[tuple[object, ...]] = []
+        self.failed = False
+        thread = control.current
+        self.location = control.operations.location(("history", *thread.name_object()))
+        self.made_by = thread.name
+        frame = control.guest_frame(sys._getframe(2))
+        self.made_at: tuple[str | None, int | None]
+        self.made_at = (None, None) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+    def new(self) -> Any:
+        """A sequential object, made apart from the run."""
+        with specifying.looking(specifying.Look(self._name)):
+            return self.specification()
+
+    def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a method of the object, as the program would."""
+        if control.unwinding or control.observer is not None:
+            return getattr(self.obj, method)(*args, **kwargs)
+        if control.multi:
+            control.touch(f"call {method}", ((self.location, READ),))
+        call = Call(control.current.name, method, args, kwargs, len(self.events))
+        self.calls.append(call)
+        self.events.append(("call", call.thread, method, freeze(args), freeze(kwargs)))
+        try:
+            result = getattr(hooks.meth(self.obj, method), method)(*args, **kwargs)
+        except GuestExit:
+            raise
+        except Exception as error:
+            self._ended(call, _raised(error))
+            raise
+        self._ended(call, self._returned(result))
+        return result
+
+    def _returned(self, result: Any) -> Hashable:
+        if result is self.obj:
+            return ("itself",)
+        if isinstance(sharing.table.get(id(result)), sharing.Record):
+            control.limit(
+                f"{self._name}: an answer is a {type(result).__qualname__} that threads share, and may change"
+            )
+        return ("returned", freeze(result))
+
+    def _ended(self, call: Call, answer: Hashable) -> None:
+        if control.multi:
+            control.touch(f"return from {call.method}", ((self.location, UPDATE),))
+        if control.unwinding:
+            return
+        call.answer, call.ended = answer, len(self.events)
+        self.events.append(("return", self.calls.index(call), answer))
+        if not self.failed and not self._is_linearizable():
+            self.failed = True
+            specifying.present().findings.append(self._finding())
+
+    # ------------------------------------------------------------------ held against the specification
+
+    @property
+    def _name(self) -> str:
+        return f"the specification {getattr(self.specification, '__name__', self.specification)}"
+
+    def _is_linearizable(self) -> bool:
+        look = specifying.Look(self._name)
+        try:
+            with specifying.looking(look):
+                linearizable = is_linearizable(self.calls, self._answers_so)
+            if look.owners:
+                control.limit(f"{self._name} looks at what threads share")
+            return linearizable
+        except TooLong:
+            control.limit(f"{self._name}: a history of {len(self.calls)} calls has too many orders to try them all")
+            return True
+
+    def _answers_so(self, order: Sequence[Call]) -> bool:
+        obj = self.specification()
+        answer: Hashable = None
+        for call in order:
+            try:
+                result = getattr(obj, call.method)(*call.args, **call.kwargs)
+                answer = ("itself",) if result is obj else ("returned", freeze(result))
+            except GuestExit:
+                raise
+            except Exception as error:
+                answer = _raised(error)
+        return order[-1].ended is None or answer == order[-1].answer
+
+    def _finding(self) -> Finding:
+        """The same for equivalent runs; the history itself only where the run is told."""
+        done = [call for call in self.calls if call.ended is not None]
+        name = getattr(self.specification, "__name__", "the specification")
+        file, line = self.made_at
+        return Finding(
+            Kind.LINEARIZABILITY,
+            f"no order of the calls has the answers that {name} gives",
+            self.made_by,
+            file,
+            line,
+            needs_timeout=control.timed_out,
+            details=() if control.recorder is None else tuple(drawn(done, _in_words)),
+        )
+
+
+def _raised(error: BaseException) -> Hashable:
+    return ("raised", type(error).__module__, type(error).__qualname__)
+
+
+def _in_words(call: Call) -> str:
+    args = [in_words(freeze(arg)) for arg in call.args]
+    args += [f"{name}={in_words(freeze(arg))}" for name, arg in call.kwargs.items()]
+    kind, *rest = cast("tuple[str, Any]", call.answer)
+    answer = "itself" if kind == "itself" else in_words(rest[0]) if kind == "returned" else f"raises {rest[-1]}"
+    return f"{call.method}({', '.join(args)}) -> {answer}"
+
+
+# ---------------------------------------------------------------------- in place of the object
+
+_NOT_CALLS = frozenset({"__class_getitem__", "__init_subclass__", *dir(object)})
+
+
+def _methods(obj: Any) -> list[str]:
+    """What of the specification can be called: its public methods, and those behind operators."""
+    kind = type(obj)
+    names = [name for name in dir(kind) if not name.startswith("_") or (name[:2] == name[-2:] == "__")]
+    return [name for name in names if name not in _NOT_CALLS and callable(getattr(kind, name, None))]
+
+
+class _Recorded:
+    """Stands for an object whose calls are recorded. Its class has a method for each of the specification's.
+
+    Refers to the object, so that what reaches one reaches the other, and to its history by number alone: that is none
+    of the program's objects.
+    """
+
+    __slots__ = ("_number", "_obj")
+
+    def __init__(self, obj: Any, number: int) -> None:
+        self._obj = obj
+        self._number = number
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{name!r} is not in the specification: only its methods can be called here")
+
+
+def _stand_in(history: History) -> _Recorded:
+    histories = specifying.present().histories
+    histories.append(history)
+    body = {name: _method(name) for name in _methods(history.new())}
+    kind = type(type(history.obj).__name__, (_Recorded,), {"__slots__": (), **body})
+    return kind(history.obj, len(histories) - 1)  # type: ignore[no-any-return]
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self: _Recorded, *args: Any, **kwargs: Any) -> Any:
+        history: History = specifying.present().histories[self._number]
+        return history.call(name, args, kwargs)
+
+    method.__name__ = name
+    return method

@@ -1,0 +1,85 @@
+"""Is a history of calls linearizable? Pure: histories and a way to try an order, no threads.
+
+A history is linearizable if its calls can be put into one order that keeps every call before those that began after it
+had ended, and in which a sequential object would give the same answers [HW90]. Calls that have not ended may have had
+their effect or not. Searched depth first, as Wing and Gong do: the next call in the order is one that began before any
+call that is still to come had ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+
+MOST_TRIES = 20_000
+
+
+@attrs.define(eq=False)
+class Call:
+    """One call of a history.
+
+    answer         what it returned or raised; None until it has ended
+    began, ended   numbered through the whole history; `ended` is None until it has
+    """
+
+    thread: str
+    method: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    began: int
+    answer: Hashable = None
+    ended: int | None = None
+
+
+Play: TypeAlias = Callable[[Sequence[Call]], bool]
+"""Does a new sequential object that gets these calls, in this order, answer the last one as it was answered?"""
+
+
+class TooLong(Exception):
+    """No order was found, and not all were tried."""
+
+
+def is_linearizable(calls: Sequence[Call], play: Play) -> bool:
+    """Raises `TooLong`."""
+    order: list[Call] = []
+    tries = 0
+
+    def go_on() -> bool:
+        nonlocal tries
+        left = [call for call in calls if call not in order]
+        ends = [call.ended for call in left if call.ended is not None]
+        if not ends:
+            return True
+        for call in left:
+            if call.began > min(ends):
+                continue
+            tries += 1
+            if tries > MOST_TRIES:
+                raise TooLong
+            order.append(call)
+            if play(order) and go_on():
+                return True
+            order.pop()
+        return False
+
+    return go_on()
+
+
+def drawn(calls: Sequence[Call], words: Callable[[Call], str]) -> list[str]:
+    """The calls, one a line, with the time that each took, from left to right.
+
+    >>> calls = [Call("t1", "put", (), {}, 0, "", 2), Call("t2", "get", (), {}, 1, "", 3)]
+    >>> print("\\n".join(drawn(calls, lambda call: call.method)))
+    t1  put  [-]
+    t2  get   [-]
+    """
+    told = [words(call) for call in calls]
+    names, width = max(len(call.thread) for call in calls), max(map(len, told))
+    last = max(max(call.began, call.ended or 0) for call in calls) + 1
+    return [
+        f"{call.thread:{names}}  {text:{width}}  {' ' * call.began}"
+        + ("[" + "-" * (last - call.began) if call.ended is None else f"[{'-' * (call.ended - call.began - 1)}]")
+        for call, text in zip(calls, told, strict=True)
+    ]
