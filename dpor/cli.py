@@ -406,9 +406,9 @@ def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
 
     debugger = ProgramDebugger(files)
     ended = debugger.debug(run)
-    for _, error in control.exceptions[:1]:
-        if error.__traceback__ is not None:
-            debugger.post_mortem(error.__traceback__)
+    for failure in control.exceptions[:1]:
+        if failure.error.__traceback__ is not None:
+            debugger.post_mortem(failure.error.__traceback__)
     return ended
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from dpor.errors import FactWithdrawn
 from dpor.explorers import STRATEGIES
 from dpor.primitives.threads import End
-from dpor.runtime import control, hooks, sharing, stdlib
+from dpor.runtime import control, failures, hooks, sharing, stdlib
 from dpor.runtime.options import RuntimeOptions
 from dpor.system import Chooser, Ending, Run, Trace
 
@@ -48,7 +48,7 @@ class FunctionSystem:
                 try:
                     returned.append(self._function())
                 except Exception as error:
-                    control.report_exception(error)
+                    failures.report(error)
                 stdlib.run_atexit()
             finally:
                 control.perform(End(), stdlib.main_thread())
@@ -60,10 +60,10 @@ class FunctionSystem:
             ending, blocked = control.drive(main)
         finally:
             control.end()
-        failures = tuple(f"{thread.name}: {type(e).__name__}: {e}" for thread, e in control.exceptions)
+        failed = tuple(f"{failure.thread.name}: {failure.message}" for failure in control.exceptions)
         stuck = tuple(f"{s.thread} at {s.waits_for.split()[0]}" for s in control.stuck if not s.daemon)
         self.returned = returned[0] if returned else None
-        outcome = (*map(frozen, returned), *failures, *stuck) if ending is Ending.COMPLETE else None
+        outcome = (*map(frozen, returned), *failed, *stuck) if ending is Ending.COMPLETE else None
         return Run(ending, blocked, outcome, stuck or None, (), tuple(control.limits))
 
 

@@ -21,7 +21,7 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from greenlet import getcurrent, greenlet
 
@@ -121,6 +121,14 @@ class Observer(Protocol):
     def perform(self, rule: Rule, objects: tuple[SyncObject, ...]) -> Any: ...
 
 
+class Failure(NamedTuple):
+    """An exception that ended a thread, and its text at that time."""
+
+    thread: GuestThread
+    error: BaseException
+    message: str
+
+
 class Recorder:
     """Told of every event of a run that is being explained. A Protocol in spirit; the default does nothing."""
 
@@ -148,7 +156,7 @@ limits: dict[str, None] = {}
 """Why this run stands for less than everything, in order."""
 _latent: dict[str, None] = {}
 """Such reasons, if a thread is started."""
-exceptions: list[tuple[GuestThread, BaseException]] = []
+exceptions: list[Failure] = []
 timed_out = False
 """Has anything timed out in this run?"""
 withdrawn: str | None = None
@@ -308,7 +316,8 @@ def _live(thread: GuestThread, body: Callable[[], None]) -> greenlet:
         body()
     except GuestExit:
         if not unwinding:
-            report_exception(RuntimeError("the thread was unwound outside of an unwinding"))
+            error = RuntimeError("the thread was unwound outside of an unwinding")
+            exceptions.append(Failure(current, error, f"RuntimeError: {error}"))
     thread.running = False
     if unwinding:
         return _hub
@@ -866,12 +875,6 @@ def choose(n: int) -> int:
     if recorder is not None:
         recorder.event(me, done, None)
     return value
-
-
-def report_exception(exc: BaseException) -> None:
-    """An exception has ended the present thread: a finding."""
-    if not isinstance(exc, GuestExit) and not unwinding:
-        exceptions.append((current, exc))
 
 
 def limit(reason: str) -> None:

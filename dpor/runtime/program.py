@@ -11,8 +11,6 @@ import atexit
 import gc
 import io
 import sys
-import traceback
-import types
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -24,9 +22,11 @@ from dpor.operations import Location, Operation, ThreadId
 from dpor.outcome import NOBODY_WRITES, Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
-from dpor.runtime import builtins, containers, control, hooks, sharing, special, specifying, spinning
+from dpor.runtime import builtins, containers, control, failures, hooks, sharing, special, specifying, spinning
 from dpor.runtime.canonical import freeze, in_words
+from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.kinds import family_of
+from dpor.runtime.containers.reach import ANYTHING, reads
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
@@ -111,7 +111,7 @@ class PythonSystem:
                 raise
             except BaseException as error:
                 where = _where(error, self._loader)
-                failed.append(BadTarget(f"{_name(self._given)} cannot be imported: {_message(error)}{where}"))
+                failed.append(BadTarget(f"{_name(self._given)} cannot be imported: {failures.message(error)}{where}"))
 
         failed: list[UserError] = []
         self._drive(load, Trace(), _first_enabled, None)
@@ -207,7 +207,7 @@ class PythonSystem:
             hooks.forget_types()
         try:
             try:
-                self._returned = freeze(target.function()())
+                self._returned = _seen(target.function()())
             except BaseException as error:
                 _report(error)
             finally:
@@ -271,7 +271,7 @@ class PythonSystem:
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
         findings = [] if specifying.run is None else specifying.run.findings
-        findings += [self._failure(thread, error) for thread, error in control.exceptions]
+        findings += [self._failure(*failure) for failure in control.exceptions]
         deadlock: Hashable = None
         outcome: Hashable = None
         if ending is Ending.COMPLETE:
@@ -282,24 +282,24 @@ class PythonSystem:
             if stuck:
                 deadlock = (tuple((s.thread, s.waits_for, s.place) for s in stuck), tuple(f.group for f in findings))
                 findings.append(_deadlock(stuck))
-            failures = tuple(sorted(f"{f.thread}: {f.message}" for f in findings))
-            outcome = (self._returned, failures)
+            failed = tuple(sorted(f"{f.thread}: {f.message}" for f in findings))
+            outcome = (self._returned, failed)
         return Run(ending, blocked, outcome, deadlock, findings, tuple(control.limits))
 
     def outcome_text(self, outcome: Any) -> str:
         """What the target returned, or what ended its threads, in words."""
-        returned, failures = outcome
-        return "; ".join(failures) or ("nothing returned" if returned is None else f"returned {in_words(returned)}")
+        returned, failed = outcome
+        return "; ".join(failed) or ("nothing returned" if returned is None else f"returned {in_words(returned)}")
 
-    def _failure(self, thread: GuestThread, error: BaseException) -> Finding:
-        place = _place(error, self._loader)
+    def _failure(self, thread: GuestThread, error: BaseException, message: str) -> Finding:
+        place = failures.place(error, self._loader)
         return Finding(
             Kind.ASSERTION if isinstance(error, AssertionError) else Kind.EXCEPTION,
-            _message(error),
+            message,
             thread.name,
             *place,
             needs_timeout=control.timed_out,
-            details=_traceback(error, self._loader) if control.recorder is not None else (),
+            details=failures.traceback_lines(error, self._loader) if control.recorder is not None else (),
         )
 
     # ------------------------------------------------------------------ for reports
@@ -347,7 +347,7 @@ def _report(error: BaseException) -> None:
     """An exception has left the target: a finding, unless it ends the program as it should end."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return
-    control.report_exception(error)
+    failures.report(error)
     if isinstance(error, GuestExit):
         raise error
 
@@ -360,47 +360,23 @@ def _first_enabled(enabled: int) -> int:
     return (enabled & -enabled).bit_length() - 1
 
 
+def _seen(returned: object) -> Hashable:
+    """What the target returned, by structure. Threads that it has not waited for may change that still."""
+    if control.multi:
+        touched = Touched()
+        reads((returned,), ANYTHING, touched)
+        stand("return", touched.accesses())
+    return freeze(returned)
+
+
 def _name(target: str | Callable[[], object] | Opener) -> str:
     if callable(target):
         return getattr(target, "__qualname__", repr(target))
     return target if isinstance(target, str) else target.name
 
 
-def _message(error: BaseException) -> str:
-    """`Type: text`, whatever the program's `__str__` does."""
-    try:
-        text = str(error)
-    except BaseException:
-        text = "<its text cannot be had: __str__ failed>"
-    if len(text) > 2000:
-        text = text[:2000] + "..."
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _place(error: BaseException, loader: Loader) -> tuple[str | None, int | None]:
-    """Where in the program's source it was raised: the innermost frame there."""
-    place: tuple[str | None, int | None] = (None, None)
-    tb: types.TracebackType | None = error.__traceback__
-    while tb is not None:
-        filename = tb.tb_frame.f_code.co_filename
-        if loader.is_guest_file(filename):
-            place = (filename, tb.tb_lineno)
-        tb = tb.tb_next
-    return place
-
-
-def _traceback(error: BaseException, loader: Loader) -> tuple[str, ...]:
-    """Python's own text, without our frames."""
-    told = traceback.TracebackException.from_exception(error)
-    part: traceback.TracebackException | None = told
-    while part is not None:
-        part.stack[:] = [frame for frame in part.stack if loader.is_guest_file(frame.filename)]
-        part = part.__cause__ or part.__context__
-    return tuple("".join(told.format()).splitlines())
-
-
 def _where(error: BaseException, loader: Loader) -> str:
-    file, line = _place(error, loader)
+    file, line = failures.place(error, loader)
     return "" if file is None else f" ({Path(file).name}:{line})"
 
 

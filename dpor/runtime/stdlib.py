@@ -72,8 +72,8 @@ def reset() -> None:
     copying.begin_run()
     modules.restore_all()
     threading.begin_run()
-    if "concurrent" in _used and _THREAD_POOL in _made:
-        futures.begin_run(_needed(_THREAD_POOL))
+    if _THREAD_POOL in _made:  # whether or not this program has used it by now: another one may have, before
+        futures.begin_run(_made[_THREAD_POOL])
 
 
 def forget() -> None:

@@ -758,10 +758,11 @@ class Judge:
                     finally:
                         sys.settrace(None)
                     result[0] = freeze(value)
-                except (Abort, SystemExit):
+                except Abort:
                     pass
                 except BaseException as error:
-                    baton.failures.append(f"MainThread: {message(error)}")
+                    if not isinstance(error, SystemExit) or error.code not in (None, 0):
+                        baton.failures.append(f"MainThread: {message(error)}")
                     del error
                 if not baton.aborting:
                     self._modules.at_exit()

@@ -127,3 +127,40 @@ def scenario():
 """
         expected: list[Any] = [[0], [1]]
         assert results(source, tmp_path, strategy) == {freeze(value) for value in expected}
+
+    def test_what_is_returned_while_others_go_on_is_read_then(self, tmp_path: Path, strategy: str) -> None:
+        source = """
+def scenario():
+    x = Box([])
+    threading.Thread(target=lambda: x.v.append(1)).start()
+    return [x]
+"""
+        found = {repr(value) for value in results(source, tmp_path, strategy)}
+        assert len(found) == 2
+
+    @pytest.mark.parametrize(
+        ("error", "change", "texts"),
+        [
+            ("ValueError([])", "e.args[0].append(1)", {"ValueError: []", "ValueError: [1]"}),
+            ("ValueError(1)", "e.args = (2,)", {"ValueError: 1", "ValueError: 2"}),
+            ("OSError(5, 'p')", "e.strerror = 'q'", {"OSError: [Errno 5] p", "OSError: [Errno 5] q"}),
+            ("Told(Box(0))", "e.args[0].v = 1", {"Told: 0", "Told: 1"}),
+        ],
+    )
+    def test_the_text_of_an_exception_is_made_when_it_ends_the_thread(
+        self, error: str, change: str, texts: set[str], tmp_path: Path, strategy: str
+    ) -> None:
+        source = f"""
+class Told(Exception):
+    def __str__(self):
+        return str(self.args[0].v)
+def scenario():
+    e = {error}
+    def fail():
+        raise e
+    thread = threading.Thread(target=fail, name="failing")
+    thread.start()
+    {change}
+    thread.join()
+"""
+        assert results(source, tmp_path, strategy) == {(f"failing: {text}",) for text in texts}

@@ -153,3 +153,12 @@ def test_who_times_out_first_when_nothing_else_can_move() -> None:
 
     for strategy in ("none", "optimal", "source", "classic"):
         assert dpor.check(program, all=True, timeouts="idle", strategy=strategy).outcomes == 2
+
+
+def test_a_pool_that_an_earlier_program_of_the_process_has_left_shut_down_is_opened_again() -> None:
+    def program() -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        ThreadPoolExecutor(1).submit(int)
+
+    assert [dpor.check(program).verdict for _ in range(2)] == ["pass", "pass"]

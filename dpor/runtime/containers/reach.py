@@ -59,7 +59,8 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
         elif isinstance(value, BaseException) and not isinstance(found, types.FunctionType):
             record = sharing.record_of(value)
             if record is not None:
-                touched.add(field_read(record, value, "args"))
+                for name in _parts(kind):
+                    touched.add(field_read(record, value, name))
             stack.extend(value.args)
         elif not method or isinstance(found, types.FunctionType) or kind is types.SimpleNamespace:
             if not isinstance(value, _CALLABLES):
@@ -68,6 +69,13 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
                 if isinstance(found, types.FunctionType) and len(touched) > known:
                     control.opaque(f"{found.__globals__.get('__name__')}.{found.__qualname__}")
     return called
+
+
+def _parts(kind: type[BaseException]) -> tuple[str, ...]:
+    """What an exception consists of in C, by name: `args`, and `strerror` and the like."""
+    own = kind.__mro__[: kind.__mro__.index(BaseException)]
+    members = (types.MemberDescriptorType, types.GetSetDescriptorType)
+    return ("args", *(name for base in own for name, member in vars(base).items() if type(member) in members))
 
 
 views: dict[type, Any] = {}

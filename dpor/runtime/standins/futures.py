@@ -97,7 +97,7 @@ def at_exit(thread: StandIn) -> None:
         vars(thread)["_python_exit"]()
 
 
-def begin_run(thread: StandIn) -> None:
+def begin_run(thread: ModuleType) -> None:
     """Before each run: what the module itself remembers."""
     names = vars(thread)
     names["_threads_queues"].clear()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpor.primitives.threads import ENDED, RUNNING
-from dpor.runtime import control
+from dpor.runtime import control, failures
 from dpor.runtime.guest_thread import GuestExit
 from dpor.runtime.standins import from_threading
 from dpor.runtime.standins.idents import ident_of
@@ -56,7 +56,7 @@ def _begin(handle: ThreadHandle, function: Callable[..., Any], args: Any, kwargs
         except GuestExit:
             raise
         except BaseException as error:
-            control.report_exception(error)
+            failures.report(error)
         sentinel = control.current.data.get(_SENTINEL)
         if sentinel is not None and sentinel.state is not None:
             sentinel.release()

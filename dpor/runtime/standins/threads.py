@@ -9,10 +9,11 @@ from __future__ import annotations
 import _thread
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
-from dpor.runtime import control, hooks
+from dpor.runtime import control, failures, hooks
 from dpor.runtime.control import SyncObject
 from dpor.runtime.guest_thread import GuestExit
 from dpor.runtime.standins import from_threading, listing
@@ -252,12 +253,14 @@ def report(error: BaseException, thread: Any) -> None:
         try:
             hook(ExceptHookArgs([type(error), error, error.__traceback__, thread]))
         except Exception as second:
-            control.report_exception(second)
-    control.report_exception(error)
+            failures.report(second)
+    failures.report(error)
 
 
 def excepthook(args: Any, /) -> None:
     """As `threading.excepthook`. Called by the program alone: what nobody catches is a finding, and told by reports."""
+    if isinstance(args, ExceptHookArgs) and args.thread is None:
+        args = ExceptHookArgs([*args[:3], SimpleNamespace(name=str(get_ident()))])  # it would ask the real thread
     _thread._excepthook(args)
 
 

@@ -313,9 +313,9 @@ class Capture:
 
     def _failures(self, heap: Heap) -> None:
         """The exceptions that have ended threads: the run's outcome has their texts, and the places."""
-        for thread, error in control.exceptions:
-            heap.out.append(("failed", thread.id))
-            heap.ref(error)
+        for failure in control.exceptions:
+            heap.out.append(("failed", failure.thread.id, failure.message))
+            heap.ref(failure.error)
 
 
 _ABSENT: Final = object()

@@ -1,0 +1,54 @@
+"""Exceptions that end threads: what they say, and where they were raised."""
+
+from __future__ import annotations
+
+import traceback
+import types
+
+from dpor.runtime import control, hooks
+from dpor.runtime.guest_thread import GuestExit
+from dpor.runtime.loader import Loader
+
+_LONGEST = 2000
+
+
+def report(error: BaseException) -> None:
+    """An exception has ended the present thread: a finding. Its text is made now, by the thread, as Python prints it
+    when the thread ends: others may change later what it tells."""
+    if not isinstance(error, GuestExit) and not control.unwinding:
+        control.exceptions.append(control.Failure(control.current, error, message(error)))
+
+
+def message(error: BaseException) -> str:
+    """`Type: text`, whatever the program's `__str__` does."""
+    try:
+        text = str(hooks.call(str)(error))
+    except GuestExit:
+        raise
+    except BaseException:
+        text = "<its text cannot be had: __str__ failed>"
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST] + "..."
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def place(error: BaseException, loader: Loader) -> tuple[str | None, int | None]:
+    """Where in the program's source it was raised: the innermost frame there."""
+    found: tuple[str | None, int | None] = (None, None)
+    tb: types.TracebackType | None = error.__traceback__
+    while tb is not None:
+        filename = tb.tb_frame.f_code.co_filename
+        if loader.is_guest_file(filename):
+            found = (filename, tb.tb_lineno)
+        tb = tb.tb_next
+    return found
+
+
+def traceback_lines(error: BaseException, loader: Loader) -> tuple[str, ...]:
+    """Python's own text, without our frames."""
+    told = traceback.TracebackException.from_exception(error)
+    part: traceback.TracebackException | None = told
+    while part is not None:
+        part.stack[:] = [frame for frame in part.stack if loader.is_guest_file(frame.filename)]
+        part = part.__cause__ or part.__context__
+    return tuple("".join(told.format()).splitlines())
