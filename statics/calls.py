@@ -31,14 +31,22 @@ class Calls(NativeCalls):
         elif thing.kind is Kind.INSTANCE:
             self.send(site, callee, "__call__", arguments, dst, how)
         elif thing.kind is Kind.WRAPPER:
-            held = tuple(Argument(self.field(callee, name), "") for name in ("[]", "keywords"))
-            anything = tuple(dict.fromkeys((*arguments.anything, *held, *arguments.plain)))
-            inner = arguments._replace(anything=anything, plain=())
-            self.watch(self.field(callee, "of"), lambda f: self.apply(site, f, inner, dst, how))
+            self._call_wrapped(site, callee, arguments, dst, how)
         elif thing.kind is Kind.NATIVE:
             self.call_native(site, thing.of, arguments, dst, how)
         elif thing.kind in (Kind.UNKNOWN, Kind.NATIVE_INSTANCE, Kind.SUPER):
             self.native(site, arguments, dst)
+
+    def _call_wrapped(self, site: Site, wrapper: int, arguments: Arguments, dst: Node | None, how: How) -> None:
+        """What all calls of the wrapper give, and what it keeps, are together: partials of partials have an end."""
+        given = self.node(("wrapped", wrapper))
+        for name in ("[]", "keywords"):
+            self.edge(self.field(wrapper, name), given)
+        for argument in arguments.all():
+            self.edge(argument.node, given)
+        self.escape(site, *(argument.variable for argument in arguments.all()))
+        inner = Arguments(anything=(Argument(given, ""),))
+        self.watch(self.field(wrapper, "of"), lambda f: self.apply(site, f, inner, dst, how))
 
     def send(
         self, site: Site, receiver: int, name: str, arguments: Arguments, dst: Node | None, how: How = How.CALL,

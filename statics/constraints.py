@@ -101,6 +101,8 @@ class PointsTo(Calls):
         if thing.kind in (Kind.FUNCTION, Kind.NATIVE_INSTANCE, Kind.WRAPPER):
             self.touch(site, "r", number, name)
             self.edge(self.field(number, name), dst)
+        if prefix == "tuple" and name in ("start", "stop", "step"):  # a slice
+            self.edge(self.field(number, "[]"), dst)
         if thing.kind is Kind.BOUND and name in ("__self__", "__func__"):
             self.give(dst, self.number(thing.of[name == "__self__"]))
         elif thing.kind is Kind.WRAPPER:
@@ -110,7 +112,7 @@ class PointsTo(Calls):
             self.heap_results.add(site)
         elif thing.kind is Kind.BOUND:
             self.give(dst, self.plain)
-        elif thing.kind is not Kind.FUNCTION:
+        elif thing.kind is not Kind.FUNCTION and natives.has_method(prefix, name):
             self.give(dst, self.number(Object(Kind.BOUND, (Object(Kind.NATIVE, f"{prefix}.{name}"), thing))))
 
     def _bound(self, site: Site, value: int, receiver: int, klass: int, dst: Node, variable: str) -> None:

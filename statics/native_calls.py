@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from statics import natives
 from statics.objects import Kind, Object
-from statics.points_to import Argument, Arguments, Edge, Heap, How, Instance, Site, outside
+from statics.points_to import NATIVE, Argument, Arguments, Edge, Heap, How, Instance, Site, outside
 from statics.solver import Node
 
 
@@ -34,14 +37,13 @@ class NativeCalls(Heap):
         self._met.add(key)
         others = Arguments(anything=tuple(a._replace(variable="") for a in arguments))
         for argument in arguments:
-
-            def met(number: int, variable: str = argument.variable) -> None:
-                self._protocol_of(site, known, number, others, dst, variable)
-
-            self.watch(argument.node, met)
+            if argument.variable and site[0] != NATIVE:
+                self.watch(argument.node, partial(self._protocol_of, site, known, others, dst, argument.variable))
+            else:
+                self._protocol_by_hub(site, known, argument.node, dst)
 
     def _protocol_of(
-        self, site: Site, methods: tuple[str, ...], number: int, others: Arguments, dst: Node | None, variable: str
+        self, site: Site, methods: tuple[str, ...], others: Arguments, dst: Node | None, variable: str, number: int
     ) -> None:
         kind = self.objects[number].kind
         if kind is Kind.INSTANCE:
@@ -49,22 +51,52 @@ class NativeCalls(Heap):
                 self.send(site, number, method, others, dst, variable=variable)
         elif kind is Kind.CONTAINER:
             self.touch(site, "r", number, "[]")
-            hub, held = self._hub(methods)
-            self.edges[site].add(Edge(hub, How.CALL, (), False))
-            self.edge(self.field(number, "[]"), held)
-            self.edge(self.field(number, "keys"), held)
+            for held in (self.field(number, "[]"), self.field(number, "keys")):
+                self._protocol_by_hub(site, methods, held, dst)
         elif kind is Kind.UNKNOWN:
             self.native(site, Arguments(), None)
 
-    def _hub(self, methods: tuple[str, ...]) -> tuple[int, Node]:
-        """The function instance that calls these methods of whatever is in the node."""
-        held = self.node(("hub", methods))
+    def _protocol_by_hub(self, site: Site, methods: tuple[str, ...], given: Node, dst: Node | None) -> None:
+        """Whatever is in the node is given to the function instance that calls these methods, the same for all sites.
+
+        The site calls it once there is something whose methods may be the program's.
+        """
+        hub, held, result = self._hub(methods)
+        self.edge(given, held)
+
+        def call() -> None:
+            self.edges[site].add(Edge(hub, How.CALL, (), False))
+            if dst is not None:
+                self.heap_results.add(site)
+                self.edge(result, dst)
+
+        self._when_occupied(given, call)
+
+    def _hub(self, methods: tuple[str, ...]) -> tuple[int, Node, Node]:
+        """The function instance, the node of what it calls the methods of, and the node of what they return."""
+        held, result = self.node(("hub", methods)), self.node(("hub's result", methods))
         if methods not in self._hubs:
             self._hubs[methods] = hub = len(self.instances)
             self.instances.append(Instance(outside(f"<{', '.join(methods)}>"), -1))
             others = Arguments(anything=(Argument(held, ""),))
-            self.watch(held, lambda n: self._protocol_of((hub, 1), methods, n, others, None, ""))
-        return self._hubs[methods], held
+            self.watch(held, partial(self._protocol_of, (hub, 1), methods, others, result, ""))
+        return self._hubs[methods], held, result
+
+    def _when_occupied(self, node: Node, action: Callable[[], None]) -> None:
+        """Act when the node has an object whose special methods may be the program's."""
+        if node in self._occupied:
+            action()
+        elif node in self._waiting:
+            self._waiting[node].append(action)
+        else:
+            self._waiting[node] = [action]
+            self.watch(node, partial(self._occupy, node))
+
+    def _occupy(self, node: Node, number: int) -> None:
+        if node in self._waiting and self.objects[number].kind in (Kind.INSTANCE, Kind.CONTAINER, Kind.UNKNOWN):
+            self._occupied.add(node)
+            for action in self._waiting.pop(node):
+                action()
 
     def iterate(self, site: Site, source: Argument, into: Node) -> None:
         """All that iterating over the source may give goes into the node."""
@@ -423,12 +455,15 @@ class NativeCalls(Heap):
                 self.edge(held, self.field(pair, "[]"))
                 self._new_list(site, dst, pair=pair)
                 self.add(dst, 1 << pair)
-            elif short in ("copy", "union", "intersection", "difference", "keys", "values", "symmetric_difference"):
+            elif short in ("copy", "union", "intersection", "difference", "symmetric_difference"):
+                made = self.make(site, Kind.CONTAINER, kind, container=True)
+                self.edge(elements, self.field(made, "[]"))
+                self.edge(keys, self.field(made, "keys"))
+                for argument in others:
+                    self.iterate(site, argument, self.field(made, "[]"))
+                self.add(dst, 1 << made)
+            elif short in ("keys", "values"):
                 self._new_list(site, dst, elements=keys if short == "keys" else elements, keys=keys)
-                if short == "union":
-                    made = self.field(self.make(site, Kind.CONTAINER, kind, container=True), "[]")
-                    for argument in others:
-                        self.iterate(site, argument, made)
             elif short not in ("append", "add", "extend", "insert", "clear", "remove", "discard", "update", "put"):
                 self.edge(elements, dst)
                 for argument in others:

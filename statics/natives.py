@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import collections
+import itertools
 import threading
+import types
 from typing import Final
 
 TEXT: Final = ("__format__", "__str__", "__repr__")
@@ -75,6 +78,30 @@ READING_METHODS: Final = frozenset(
     }
 )  # fmt: skip
 """Methods of containers that change nothing; of a queue, `get` takes an element away."""
+
+
+_SETS: Final[tuple[type, ...]] = (set, frozenset, type({}.keys()), type({}.items()))
+_METHODS: Final = {
+    kind: {name for class_ in classes for name in dir(class_)}
+    for kind, classes in {
+        "list": (
+            list, bytearray, range, map, filter, zip, enumerate, itertools.chain, types.GeneratorType, type(iter([])),
+            *_SETS,
+        ),
+        "tuple": (tuple, slice),
+        "set": _SETS,
+        "dict": (
+            dict, collections.OrderedDict, collections.defaultdict, collections.Counter, list, collections.deque,
+            *_SETS,
+        ),
+    }.items()
+}  # fmt: skip
+"""Of each kind of built-in container, the attributes of all classes that are told as this kind."""
+
+
+def has_method(kind: str, name: str) -> bool:
+    """Whether built-in containers that are told as this kind may have the attribute."""
+    return kind not in _METHODS or name in _METHODS[kind]
 
 
 def may_have(name: str, attribute: str) -> bool:

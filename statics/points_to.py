@@ -130,6 +130,10 @@ class Heap(Solver):
         self._met: set[object] = set()
         """What has been laid and need not be again."""
         self._hubs: dict[tuple[str, ...], int] = {}
+        self._occupied: set[Node] = set()
+        """Nodes with some object whose special methods may be the program's."""
+        self._waiting: dict[Node, list[Callable[[], None]]] = {}
+        """What is to be done once a node is occupied."""
         self._iterators: set[Node] = set()
         self._receivers: dict[int, set[int]] = defaultdict(set)
         """Of each class, the objects that native code has and whose methods it may call."""
