@@ -20,7 +20,7 @@ import attrs
 
 from dpor.embedding import Embedded
 from dpor.errors import BadTarget, FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
-from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STRATEGIES, Explorer, Stats
+from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STATIC, STRATEGIES, Explorer, Stats
 from dpor.explorers.states import StatefulSearch
 from dpor.findings.data_races import RaceDetector
 from dpor.findings.explain import Checkable, explain, matching, tell, unexplained
@@ -34,7 +34,7 @@ from dpor.report.model import NOT_FINISHED, Failure, Report, Verdict
 from dpor.report.progress import Monitor, Progress
 from dpor.report.steps import Explained, Step
 from dpor.schedule import OF_PYTEST, SavedSchedule, follow, prefer, read_sources
-from dpor.system import STOP, Ending, Run, StatefulSystem, System, Trace
+from dpor.system import STOP, Ending, OracleSystem, Run, StatefulSystem, System, Trace
 from dpor.version import VERSION
 
 if TYPE_CHECKING:
@@ -105,14 +105,20 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
 
     if options.name is not None:
         raise UserError(f"--name {options.name}: only programs of .json and .jsonl files have such names; take it away")
-    from dpor.runtime.options import RuntimeOptions
+    from dpor.runtime.options import RuntimeOptions, StaticOptions
     from dpor.runtime.program import PythonSystem
+
+    statics = None
+    if options.explorer in STATIC:
+        unhooked = options.explorer == "dpor+static"
+        statics = StaticOptions(options.field_access.value, options.pointers.value, options.immutable, unhooked)
 
     limits = RuntimeOptions(
         max_steps=options.max_steps,
         timeouts=options.timeouts.value,
         timeout_limit=options.timeout_limit,
         whole_states=options.whole_states,
+        statics=statics,
     )
     return PythonSystem(given, limits, options.instrument, facts)
 
@@ -169,6 +175,7 @@ class _ModelTarget:
         self.state, self.pending, self.sync_states = system.state, system.pending, system.sync_states
         self.changes_data, self.livelock, self.lasting = system.changes_data, system.livelock, system.lasting
         self.is_choice, self.untold = system.is_choice, system.untold
+        self.ruled_out, self.withdraw_facts = system.ruled_out, system.withdraw_facts
 
     def describe(self, trace: Trace) -> Explained:
         return Explained(
@@ -200,6 +207,10 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
     known = [*STRATEGIES, *STATEFUL, *SAMPLERS]
     if name not in known:
         raise UserError(f"no strategy {name!r}; there are {', '.join(known)}")
+    for option in ("field_access", "pointers", "immutable") if name not in STATIC else ():
+        if getattr(options, option) != getattr(Options(), option):
+            flag = f"--{option.replace('_', '-')}"
+            raise UserError(f"{flag} goes with --strategy {' or '.join(STATIC)}, not with {name}")
     if preemptions is not None:
         if name not in BOUNDED:
             raise UserError(f"--preemptions goes with --strategy {' or '.join(BOUNDED)}, not with {name}")
@@ -217,7 +228,7 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
 
 def _stateful(options: Options, system: Checkable) -> Explorer:
     name = options.explorer
-    if not isinstance(system, StatefulSystem):
+    if not isinstance(system, OracleSystem if name == "sa" else StatefulSystem):
         raise UserError(
             f"--strategy {name} stores states, which this target cannot tell; take one of {', '.join(STRATEGIES)}"
         )

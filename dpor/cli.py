@@ -24,6 +24,7 @@ from dpor.cli_ci import check_ci, ci_options, tell_ci
 from dpor.cli_compare import compare
 from dpor.cli_doctor import doctor
 from dpor.cli_fuzz import fuzz
+from dpor.cli_static import static_options
 from dpor.completing import files, strategies
 from dpor.errors import BadSchedule, UserError
 from dpor.options import DEFAULT_DEPTH, DEFAULT_SECONDS, DEFAULT_STEPS, Options
@@ -150,6 +151,7 @@ def cli() -> None:
     show_default=True,
     help="Of original: are all starts, ends and joins of threads choices, or those of threads that share something?",
 )
+@static_options
 @click.option(
     "--max-steps",
     type=click.IntRange(1),

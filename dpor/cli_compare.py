@@ -11,6 +11,8 @@ import click
 from dpor import completing
 from dpor.answers import EXIT_CODES, Exit, check_folders, draw, our_errors, strategies_named, to_stdout, write_file
 from dpor.cli_ci import ci_options, tell_ci
+from dpor.cli_static import arguments_of, static_options
+from dpor.options import FieldAccess, PointerAnalysis
 from dpor.report.progress import counted
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     metavar="S",
     help="For one target under one strategy.",
 )
+@static_options
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows.")
 @click.option("--csv", "csv_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows, one a line.")
 @ci_options
@@ -43,6 +46,9 @@ def compare(
     targets: tuple[str, ...],
     strategies: str | None,
     max_seconds: float,
+    field_access: FieldAccess,
+    pointers: PointerAnalysis,
+    immutable: bool,
     json_: str | None,
     csv_: str | None,
     sarif: str | None,
@@ -63,7 +69,7 @@ def compare(
 
         check_folders(json_, csv_, sarif, html)
         names = strategies_named(strategies, samplers=True)
-        jobs = comparing.jobs(targets or comparing.WORKLOADS, names)
+        jobs = comparing.jobs(targets or comparing.WORKLOADS, names, arguments_of(field_access, pointers, immutable))
         done, interrupted = _compare(jobs, len(names), max_seconds)
         if json_ is not None:
             write_file(json_, comparison.to_json(done, max_seconds, interrupted))

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from dpor.errors import UserError
+from dpor.explorers import STATIC
 from dpor.report.comparison import Comparison, Row
 
 WORKLOADS = (
@@ -38,20 +39,29 @@ SHOWN_DIFFERENCES = 5
 
 
 class Job(NamedTuple):
-    """`name`: which program of a file of abstract programs."""
+    """`name`: which program of a file of abstract programs; `static`: options of the static analysis, where used."""
 
     target: str
     name: str | None
     strategy: str
+    static: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
         return self.target if self.name is None else f"{self.target} {self.name}"
 
 
-def jobs(targets: Iterable[str], strategies: Sequence[str]) -> list[Job]:
-    """What is to be run, in order; of a file with several abstract programs, every one."""
-    return [Job(target, name, strategy) for target in targets for name in _names(target) for strategy in strategies]
+def jobs(targets: Iterable[str], strategies: Sequence[str], static: Sequence[str] = ()) -> list[Job]:
+    """What is to be run, in order; of a file with several abstract programs, every one. `static`: options for the
+    strategies that use a static analysis. Raises `UserError` if there are such options and no such strategy."""
+    if static and not set(strategies) & set(STATIC):
+        raise UserError(f"{static[0]} goes with {' or '.join(STATIC)}, which are not among --strategies")
+    return [
+        Job(target, name, strategy, tuple(static) if strategy in STATIC else ())
+        for target in targets
+        for name in _names(target)
+        for strategy in strategies
+    ]
 
 
 def _names(target: str) -> list[str | None]:
@@ -114,6 +124,7 @@ def _command(job: Job, max_seconds: float, report: Path) -> list[str]:
         *(sys.executable, "-P", "-m", "dpor", "check", "--all", "--quiet"),
         *("--strategy", job.strategy, "--max-seconds", f"{max_seconds:g}"),
         *("--json", str(report), "--save", str(report.with_name("schedule.json"))),
+        *job.static,
         *(["--name", job.name] if job.name is not None else []),
         *("--", job.target),
     ]

@@ -28,6 +28,25 @@ class Timeouts(StrEnum):
     """Only when no thread can move otherwise."""
 
 
+class FieldAccess(StrEnum):
+    """How exactly calls and returns are matched where it is told what threads may still access. [PL, section 5]"""
+
+    INSENSITIVE = "insensitive"
+    CALLEE = "callee"
+    SENSITIVE = "sensitive"
+
+
+class PointerAnalysis(StrEnum):
+    """How objects are told apart there: ci and cs, context insensitive and sensitive; ex and dd, exhaustive and
+    demand-driven. [PL, section 5.5]"""
+
+    NONE = "none"
+    CI_EX = "ci-ex"
+    CS_EX = "cs-ex"
+    CI_DD = "ci-dd"
+    CS_DD = "cs-dd"
+
+
 def _at_least(
     least: int, kind: type | UnionType = int, *, or_none: bool = False
 ) -> Callable[[Any, attrs.Attribute[Any], Any], None]:
@@ -61,6 +80,14 @@ def _sync_choices(value: str) -> SyncChoices:
     return _one_of(SyncChoices, "sync_choices", value)
 
 
+def _field_access(value: str) -> FieldAccess:
+    return _one_of(FieldAccess, "field_access", value)
+
+
+def _pointers(value: str) -> PointerAnalysis:
+    return _one_of(PointerAnalysis, "pointers", value)
+
+
 def _names(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
@@ -69,8 +96,8 @@ def _names(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
 class Options:
     """How to check. Every field is an option of `dpor check` with the same name.
 
-    strategy        none, classic, source, optimal; storing states, full, original, dpor; never exhaustive, random, pct;
-                    None: optimal, or with `preemptions`, classic
+    strategy        none, classic, source, optimal; storing states, full, original, sa, dpor, dpor+static; never
+                    exhaustive, random, pct; None: optimal, or with `preemptions`, classic
     preemptions     explore schedules with at most so many preemptions only; None: all. For none and classic
     seed            of the random strategies: the same seed gives the same runs
     depth           of the bugs that pct looks for: how many events must come in a certain order
@@ -83,6 +110,9 @@ class Options:
     whole_states    of the stateful strategies: keep whole states beside their keys of 128 bits; that two different ones
                     share a key is an error
     sync_choices    of original: which starts, ends and joins of threads are choices
+    field_access    of sa: how exactly the analysis of what threads may still access follows calls
+    pointers        of sa: how it tells objects apart
+    immutable       of sa and dpor+static: is it used which fields are immutable?
     max_steps       end a single execution after so many operations
     timeouts        when a timed wait may time out
     timeout_limit   how often one call site of one thread may time out in one execution while others can move
@@ -109,6 +139,9 @@ class Options:
     store: Store = attrs.field(default=Store.EVENTS, converter=_store)
     whole_states: bool = False
     sync_choices: SyncChoices = attrs.field(default=SyncChoices.ALL, converter=_sync_choices)
+    field_access: FieldAccess = attrs.field(default=FieldAccess.SENSITIVE, converter=_field_access)
+    pointers: PointerAnalysis = attrs.field(default=PointerAnalysis.NONE, converter=_pointers)
+    immutable: bool = True
     max_steps: int = attrs.field(default=DEFAULT_STEPS, validator=_at_least(1))
     timeouts: Timeouts = attrs.field(default=Timeouts.ANY, converter=_timeouts)
     timeout_limit: int = attrs.field(default=1, validator=_at_least(0))
@@ -137,6 +170,9 @@ class OptionArguments(TypedDict, total=False):
     store: str
     whole_states: bool
     sync_choices: str
+    field_access: str
+    pointers: str
+    immutable: bool
     max_steps: int
     timeouts: str
     timeout_limit: int

@@ -6,7 +6,7 @@ that goes on running is then not switched away from and back to, which costs mor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -180,4 +180,18 @@ class StatefulSystem(System, Protocol):
 
         Where an object has no such name, one that it shares with other objects; the rule is then left out.
         """
+        ...
+
+
+@runtime_checkable
+class OracleSystem(StatefulSystem, Protocol):
+    """A system with facts about what its threads may still do, which may be wrong. See `dpor.explorers.sa`."""
+
+    def ruled_out(self, thread: ThreadId) -> Collection[str]:
+        """The facts by which no other thread will make an access that conflicts with the next operation of this one,
+        which is a plain access; empty: there are none. To be asked while a chooser is called."""
+        ...
+
+    def withdraw_facts(self, facts: Collection[str]) -> None:
+        """These do not hold: `ruled_out` will not answer by them any more. Raises `FactWithdrawn`."""
         ...

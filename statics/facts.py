@@ -91,6 +91,10 @@ class Facts:
                 mask |= (first.after if over else first.before)[site[0]][site[1]]
         return self._accesses.told(mask)
 
+    def accesses_at(self, point: Point) -> frozenset[Access]:
+        """What the instruction at the point accesses itself: not what it calls."""
+        return self._accesses.told(self._union(self._accesses.own, self.sites(point)))
+
     def sites(self, point: Point) -> list[Site]:
         """The instructions that the point may be; if its range is none's, all of its function (or file)."""
         found = self._at.get((point.path, point.position))

@@ -15,15 +15,17 @@ from dpor.explorers.optimal import Optimal
 from dpor.explorers.original import Original
 from dpor.explorers.pct import Pct
 from dpor.explorers.random_walk import RandomWalk
+from dpor.explorers.sa import Sa
 from dpor.explorers.search import Stats
 from dpor.explorers.source import Source
 from dpor.explorers.states import StatefulSearch
-from dpor.system import Run, StatefulSystem, Store, SyncChoices, System, Trace
+from dpor.system import OracleSystem, Run, StatefulSystem, Store, SyncChoices, System, Trace
 
 __all__ = [
     "BOUNDED",
     "SAMPLERS",
     "STATEFUL",
+    "STATIC",
     "STRATEGIES",
     "BoundedClassic",
     "BoundedNone",
@@ -68,12 +70,24 @@ STRATEGIES: dict[str, Callable[[System], Explorer]] = {
 }
 """By the names of the command line: those that store no states, for any system."""
 
+
+def _sa(system: StatefulSystem, store: Store, sync_choices: SyncChoices) -> Sa:
+    assert isinstance(system, OracleSystem)
+    return Sa(system, store, sync_choices)
+
+
 STATEFUL: dict[str, Callable[[StatefulSystem, Store, SyncChoices], StatefulSearch]] = {
     "full": lambda system, store, sync_choices: Full(system, store),
     "original": Original,
+    "sa": _sa,
     "dpor": lambda system, store, sync_choices: Dpor(system, store),
+    "dpor+static": lambda system, store, sync_choices: Dpor(system, store),
 }
-"""Those that store the states they meet, for systems that can tell them."""
+"""Those that store the states they meet, for systems that can tell them. `dpor+static` is `dpor` in a system that uses
+what is known of the program beforehand."""
+
+STATIC = ("sa", "dpor+static")
+"""Those that use facts about the program's source."""
 
 BOUNDED: dict[str, Callable[[System, int], Explorer]] = {"none": BoundedNone, "classic": BoundedClassic}
 """The same with at most so many preemptions."""

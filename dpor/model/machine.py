@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from dpor.errors import BadProgram, NotDeterministic
 from dpor.model.expressions import Value
+from dpor.model.tree import Simple
 from dpor.operations import Location, Operation, States, ThreadId
 from dpor.outcome import Finding
 
@@ -108,6 +109,7 @@ class Code:
     instruction; the last position is the end.
 
     registers   names; `initial` values
+    statements  with the positions where their instructions begin
     """
 
     def __init__(self, thread: ThreadId) -> None:
@@ -118,6 +120,8 @@ class Code:
         self.places: list[Place] = []
         self.registers: list[str] = []
         self.initial: list[Value] = []
+        self.statements: list[tuple[int, Simple]] = []
+        self.has_loops = False
 
     @property
     def end(self) -> int:

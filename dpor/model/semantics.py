@@ -144,6 +144,7 @@ class _ThreadCompiler:
 
     def _while(self, statement: While) -> None:
         code, holds = self._code, self._operands.expression(statement.condition)
+        code.has_loops = True
         branch = self._reserve(self._at(statement.place, f"while {statement.condition.text}"))
         self._body(statement.body)
         code.add_local(code.places[branch], _jump(branch))
@@ -160,6 +161,7 @@ class _ThreadCompiler:
     # ------------------------------------------------------------------ statements
 
     def _simple(self, s: Simple) -> None:
+        self._code.statements.append((len(self._code.steps), s))
         match s.word:
             case "r" | "w" | "rmw" | "cas" | "await":
                 self._data(s)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from dpor.errors import InternalError, NotDeterministic
+from dpor.errors import FactWithdrawn, InternalError, NotDeterministic
 from dpor.model.describe import EventText, deadlock_finding, describe, livelock_finding, terminal_state
+from dpor.model.later import Later
 from dpor.model.machine import Act, Machine, Memory
 from dpor.model.semantics import Semantics
 from dpor.model.syntax import parse
@@ -44,6 +45,8 @@ class AbstractSystem:
         self.max_steps = max_steps
         self.table = OperationTable()
         self.semantics = Semantics(self.program, self.table)
+        self._later = Later(self.semantics.codes)
+        self._withdrawn: set[str] = set()
         self._present = self._machine(), []  # type: tuple[Machine, list[Act | None]]
         sorts, watched = self.semantics.sorts, self.semantics.watched
         self._synchronising = [
@@ -105,6 +108,28 @@ class AbstractSystem:
         """Every thread reaches all variables, but of a thread that has ended nobody can tell when it is joined."""
         act = self._present[1][thread]
         return act is not None and not isinstance(act.operation.rule, Join)
+
+    def ruled_out(self, thread: ThreadId) -> Collection[str]:
+        """See `dpor.system.OracleSystem`: a fact for each variable that is accessed."""
+        machine, acts = self._present
+        act = acts[thread]
+        if act is None or act.operation.rule is not None:
+            return ()
+        others = [self._later.touched(t, machine.pcs[t]) for t in range(len(acts)) if t != thread and acts[t]]
+        facts = []
+        for location, mode in act.operation.accesses:
+            name = str(self.table.name_of(location))
+            fact = f"nobody else will {'write' if mode is READ else 'access'} {name}"
+            if fact in self._withdrawn or any(
+                name in later.written or (mode is not READ and name in later.read) for later in others
+            ):
+                return ()
+            facts.append(fact)
+        return facts
+
+    def withdraw_facts(self, facts: Collection[str]) -> None:
+        self._withdrawn.update(facts)
+        raise FactWithdrawn("; ".join(f"{fact}: not so" for fact in sorted(facts)))
 
     def changes_data(self, operation: Operation) -> bool:
         sorts, name_of = self.semantics.sorts, self.table.name_of

@@ -52,6 +52,7 @@ class _Executions:
     """Implements `dpor.runtime.target.Target`."""
 
     def __init__(self, item: pytest.Function, module: ModuleType, loader: Loader) -> None:
+        self.entry = None
         self._item = item
         self._module = module
         self._loader = loader

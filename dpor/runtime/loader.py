@@ -69,6 +69,7 @@ class Loader:
         self._root: Path | None = None
         self._least_root: Path | None = None
         self._files: set[str] = set()
+        self.unhooked: frozenset[str] = frozenset()
         self.modules: dict[str, GuestModule] = {}
         self.sources: dict[str, str] = {}
         self.visible_globals: dict[str, frozenset[str]] = {}
@@ -289,6 +290,7 @@ class Loader:
             visible_globals=visible,
             numbers=self.numbers,
             starts_threads=name in self.starting,
+            unhooked=self.unhooked,
         )
         guest.module.__dict__.update(self._hooks(name), __builtins__=self._builtins)
         guest.first = dict(guest.module.__dict__)

@@ -8,6 +8,22 @@ import attrs
 
 
 @attrs.frozen
+class StaticOptions:
+    """How a program is analysed before it is run.
+
+    field_access   insensitive, callee or sensitive: see `statics.field_access.Precision`
+    pointers       none, ci-ex, cs-ex, ci-dd or cs-dd: see `statics.pointers.Pointers`
+    immutable      is it used which fields are immutable?
+    unhooked       are reads of immutable fields left as they are in the code?
+    """
+
+    field_access: str = "sensitive"
+    pointers: str = "none"
+    immutable: bool = True
+    unhooked: bool = False
+
+
+@attrs.frozen
 class RuntimeOptions:
     """How runs go.
 
@@ -16,6 +32,7 @@ class RuntimeOptions:
     timeouts       "any": a timed wait may end at any point where it waits; "idle": only when nothing else can move
     whole_states   keep whole states beside their keys, and report two that differ and have the same key
     timeout_limit  how often a call site may time out in one thread and run while something else can move
+    statics        how the program is analysed; None: not at all
     """
 
     max_steps: int = 20_000
@@ -23,3 +40,4 @@ class RuntimeOptions:
     timeouts: Literal["any", "idle"] = "any"
     timeout_limit: int = 1
     whole_states: bool = False
+    statics: StaticOptions | None = None

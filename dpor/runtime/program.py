@@ -11,7 +11,7 @@ import atexit
 import gc
 import io
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,12 @@ from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.containers.reach import ANYTHING, reads
+from dpor.runtime.facts import Oracle, stack_of
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.states import Capture, key_of
+from dpor.runtime.states.frames import frames_of
 from dpor.runtime.stuck import Stuck
 from dpor.runtime.target import Opener, Target, open_target
 from dpor.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
@@ -71,6 +73,7 @@ class PythonSystem:
         self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
         self._target: Target | None = None
         self._given = target
+        self._unhooked: frozenset[str] = frozenset()
         self._know_facts()
         self._runs = 0
         self._returned: Hashable = None
@@ -83,6 +86,8 @@ class PythonSystem:
                 break
             except FactWithdrawn:  # by threads that a module starts when it is imported
                 self._renew_facts()
+        self._oracle: Oracle | None = None
+        self._analyse()
         for package in instrument:
             if not self._loader.exists(package):
                 raise UserError(f"--instrument {package}: there is no such package")
@@ -177,8 +182,11 @@ class PythonSystem:
 
     def _renew_facts(self) -> None:
         """Facts that the last run showed change what is hooked: begin again with them."""
-        if self._search.facts == self._facts_used:
-            return
+        if self._search.facts != self._facts_used:
+            self._begin_again()
+
+    def _begin_again(self) -> None:
+        """With other hooks, and all that runs have made of the program thrown away."""
         self._know_facts()
         self._loader.renew()
         self._begin_search()
@@ -195,7 +203,18 @@ class PythonSystem:
         self._loader.starting = frozenset(
             fact[1] for fact in self._facts_used if isinstance(fact, tuple) and fact[0] == control.STARTS
         )
+        self._loader.unhooked = self._never_written()
         self._loader.numbers = not self._facts_used.isdisjoint((hooks.RULES, sharing.ARITHMETIC))
+
+    def _never_written(self) -> frozenset[str]:
+        """The attributes of which no load is hooked. What runs have shown to be written is hooked, and so is all where
+        what a look-up finds may change in other ways."""
+        names = set(self._unhooked)
+        for fact in self._facts_used:
+            if not isinstance(fact, tuple) or fact[0] in ("class attribute", "global"):
+                return frozenset()
+            names.discard(fact[-1])
+        return frozenset(names)
 
     def _main(self) -> None:
         """What the main model thread does."""
@@ -252,6 +271,41 @@ class PythonSystem:
 
     def lasting(self, operation: Operation) -> Operation:
         return self._capture.lasting(operation)
+
+    # ------------------------------------------------------------------ what is known beforehand
+
+    def ruled_out(self, thread: ThreadId) -> Collection[str]:
+        """See `dpor.system.OracleSystem`."""
+        stacks = {
+            t.id: stack_of(frames_of(t)[0], self._loader.is_guest_file) for t in control.threads if t.bit and t.running
+        }
+        pending = control.threads[thread].pending
+        if self._oracle is None or pending is None or pending.rule is not None:
+            return ()
+        own = stacks.pop(thread)
+        return self._oracle.ruled_out(own, stacks.values())
+
+    def withdraw_facts(self, facts: Collection[str]) -> None:
+        """See `dpor.system.OracleSystem`."""
+        assert self._oracle is not None
+        self._oracle.withdrawn.update(facts)
+        raise FactWithdrawn("; ".join(f"the analysis was wrong: {fact}" for fact in sorted(facts)))
+
+    def _analyse(self) -> None:
+        """Once, when the program's modules are known."""
+        statics = self.options.statics
+        if statics is None:
+            return
+        entry = None if self._target is None else self._target.entry
+        if entry is None:
+            raise UserError(
+                f"{_name(self._given)} cannot be analysed, since no module makes it: give the name of a function at the"
+                " top level of a file, or a strategy that needs no analysis"
+            )
+        self._oracle = Oracle({g.path: g.source for g in self._loader.modules.values()}, entry, statics)
+        if statics.unhooked:
+            self._unhooked = self._oracle.never_written()
+            self._begin_again()
 
     def changes_data(self, operation: Operation) -> bool:
         return self._capture.changes_data(operation)

@@ -24,6 +24,11 @@ class Target(Protocol):
     def finish(self) -> None: ...
 
     @property
+    def entry(self) -> str | None:
+        """Where the source of what is run is found: "path::dotted.name"; None if it is not made by a module."""
+        ...
+
+    @property
     def kept(self) -> Sequence[object]:
         """What `finish` depends on: a part of the state of a run."""
         ...
@@ -44,6 +49,7 @@ class _Unarranged:
     """There is nothing to do after the target."""
 
     kept: Final = ()
+    entry: str | None = None
 
     def finish(self) -> None:
         pass
@@ -56,6 +62,7 @@ class NamedTarget(_Unarranged):
         self._module = module
         self._names = name.split(".")
         self._text = text
+        self.entry = f"{module.__file__}::{name}"
         _check_callable(self.function(), text)
 
     def function(self) -> Callable[[], object]:

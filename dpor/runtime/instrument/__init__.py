@@ -46,13 +46,16 @@ def instrument(
     visible_globals: frozenset[str] = frozenset(),
     numbers: bool = False,
     starts_threads: bool = False,
+    unhooked: frozenset[str] = frozenset(),
 ) -> CodeType:
     """The compiled module, whose globals must contain the hooks. `visible_globals`: hooked beside those that a function
     declares `global` and binds. `numbers`: hook also operators with a number that is written out. `starts_threads`:
-    when it is imported, so hook all stores of globals."""
+    when it is imported, so hook all stores of globals. `unhooked`: attributes of which loads are left as they are."""
     tree = ast.parse(source, filename) if isinstance(source, str) else copy.deepcopy(source)
     with deep_recursion():
-        tree = rewrite(tree, visible_globals=visible_globals, numbers=numbers, starts_threads=starts_threads)
+        tree = rewrite(
+            tree, visible_globals=visible_globals, numbers=numbers, starts_threads=starts_threads, unhooked=unhooked
+        )
         code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
     return code
 
@@ -63,9 +66,10 @@ def rewrite(
     visible_globals: frozenset[str] = frozenset(),
     numbers: bool = False,
     starts_threads: bool = False,
+    unhooked: frozenset[str] = frozenset(),
 ) -> ast.Module:
     """The tree, rewritten in place."""
-    return StatementRewriter(analyse(tree, visible_globals, starts_threads), numbers).module(tree)
+    return StatementRewriter(analyse(tree, visible_globals, starts_threads), numbers, unhooked).module(tree)
 
 
 @contextmanager

@@ -76,9 +76,10 @@ class Frame:
 class ExpressionRewriter:
     """The part of the rewriter that knows expressions."""
 
-    def __init__(self, scopes: Scopes, numbers: bool = False) -> None:
+    def __init__(self, scopes: Scopes, numbers: bool = False, unhooked: frozenset[str] = frozenset()) -> None:
         self.scopes = scopes
         self.numbers = numbers
+        self.unhooked = unhooked
         self.frame = Frame(scopes.module, None)
         self._visitors: dict[type[ast.AST], Callable[[Any], Any]] = {}
         for method in dir(self):
@@ -189,7 +190,10 @@ class ExpressionRewriter:
                 hook = ".getsuper"
             elif node.attr in LOADED_SPECIALLY:
                 hook = ".getspecial"
-        node.value = self.call(hook, value, value, constant(self.mangled(node.attr), value))
+            elif node.attr in self.unhooked:
+                node.value = value
+                return node
+        node.value = self.call(hook, node, value, constant(self.mangled(node.attr), value))
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:

@@ -1,0 +1,137 @@
+"""`original`, without the choices that a static analysis of field accesses rules out. [PL, Fig. 6]
+
+Here                        In the paper
+system.ruled_out(thread)    "globally relevant" is false: the field is immutable, or no other thread may make a
+                            conflicting access to it after the point where it stands
+first()                     the scheduling choice of Fig. 2, under that condition
+
+An analysis of Python may be wrong (a field is written under a computed name, a method is replaced while the program
+runs). So what it said is taken as a guess, and held against what was seen: where a thread was run alone because no
+other one would make a conflicting access later, none may do so anywhere below that state in the finished graph. One
+that does contradicts the facts relied on; they are withdrawn, and the search starts again without them.
+
+That is enough. Suppose that from a state s of the graph, where thread p with its operation a was run alone, other
+threads could come to an operation b that conflicts with a, by a shortest sequence w of operations before which none
+conflicts with a. Then w can be carried out after a as well; and wherever on the way another thread was run alone in its
+turn, w can be carried out after that too, or it contains that operation, which can come first, or it conflicts with it,
+and then the shorter part of w up to there is a counterexample in its place. No cycle is left on which w could be
+put off for ever (`StatefulSearch.complete`). So b, by the same thread, is an event of the graph below s, and is seen.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dpor.dependence import dependent
+from dpor.explorers.original import Original
+from dpor.explorers.state_graph import Event, StateNumber
+from dpor.operations import Operation, ThreadId
+from dpor.system import OracleSystem, Store, SyncChoices
+
+
+class Reliance(NamedTuple):
+    """A thread was run alone, with this operation, by these facts about the other threads that were live."""
+
+    thread: ThreadId
+    operation: Operation
+    facts: frozenset[str]
+    live: int
+
+
+class Sa(Original):
+    """Where `original` has a choice, only the running thread if the facts say that it does not matter."""
+
+    system: OracleSystem
+
+    def __init__(
+        self, system: OracleSystem, store: Store = Store.EVENTS, sync_choices: SyncChoices = SyncChoices.ALL
+    ) -> None:
+        super().__init__(system, store, sync_choices)
+        self._reliance: Reliance | None = None
+        self._relied: dict[StateNumber, Reliance] = {}
+
+    def first(self, enabled: int) -> int:
+        self._reliance = None
+        planned = super().first(enabled)
+        threads = self.trace.threads
+        if not planned & (planned - 1) or not threads or not enabled >> threads[-1] & 1:
+            return planned
+        thread = threads[-1]
+        facts = self.system.ruled_out(thread)
+        if not facts:
+            return planned
+        pending = {p.thread: p.operation for p in self.system.pending()}
+        live = sum(1 << t for t in pending)
+        self._reliance = Reliance(thread, self.system.lasting(pending[thread]), frozenset(facts), live)
+        return 1 << thread
+
+    def added(self, state: StateNumber) -> None:
+        if self._reliance is not None:
+            self._relied[state] = self._reliance
+
+    def complete(self) -> bool:
+        if not super().complete():
+            return False
+        contradicted = self._contradicted()
+        if contradicted:
+            self.system.withdraw_facts(contradicted)
+        return True
+
+    def _contradicted(self) -> set[str]:
+        """The facts relied on at a state below which they turned out to be wrong."""
+        numbers: dict[Reliance, int] = {}
+        for reliance in self._relied.values():
+            numbers.setdefault(reliance, len(numbers))
+        if not numbers:
+            return set()
+        events = _Contradicting(list(numbers), self._all_events(), self.system)
+        below = [0] * len(self.graph)
+        todo = dict.fromkeys(range(len(below)))
+        while todo:  # what is below a state, as a mask of reliances, is so above it
+            state, _ = todo.popitem()
+            for source, event in self.graph.incoming(state):
+                mask = below[state] | events.of(event)
+                if mask & ~below[source]:
+                    below[source] |= mask
+                    todo[source] = None
+        wrong = (r.facts for state, r in self._relied.items() if below[state] >> numbers[r] & 1)
+        return {fact for facts in wrong for fact in facts}
+
+    def _all_events(self) -> Iterable[Event]:
+        return (event for state in range(len(self.graph)) for _, event in self.graph.incoming(state))
+
+
+class _Contradicting:
+    """Which reliances an event contradicts, as a mask of their numbers."""
+
+    def __init__(self, reliances: list[Reliance], events: Iterable[Event], system: OracleSystem) -> None:
+        self._system = system
+        self._parents = {operation.starts: thread for thread, operation in set(events) if operation.starts >= 0}
+        self._masks: dict[Event, int] = {}
+        self._by_location: dict[int, list[tuple[int, Reliance]]] = defaultdict(list)
+        for number, reliance in enumerate(reliances):
+            for location, _ in reliance.operation.accesses:
+                self._by_location[location].append((number, reliance))
+
+    def of(self, event: Event) -> int:
+        mask = self._masks.get(event)
+        if mask is None:
+            mask = self._masks[event] = self._of(*event)
+        return mask
+
+    def _of(self, thread: ThreadId, operation: Operation) -> int:
+        mask = 0
+        operation = self._system.lasting(operation)
+        for location, _ in operation.accesses:
+            for number, reliance in self._by_location.get(location, ()):
+                if dependent(reliance.operation, operation) and self._is_other(thread, reliance):
+                    mask |= 1 << number
+        return mask
+
+    def _is_other(self, thread: ThreadId, reliance: Reliance) -> bool:
+        """Threads that the one relied on starts later come after its operation: they are not among the others."""
+        while not reliance.live >> thread & 1 and thread in self._parents:
+            thread = self._parents[thread]
+        return thread != reliance.thread

@@ -1,0 +1,117 @@
+"""What the static analysis of a program says, as searches ask for it: see `dpor.system.OracleSystem`.
+
+Everything here may be wrong, since Python lets a program do what no analysis foresees. `dpor.explorers.sa` holds what
+it relied on against what happened; and where reads are not hooked, all writes are: the first one shows the mistake.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import CodeType, FrameType
+from typing import TypeAlias
+
+from dpor.runtime.options import StaticOptions
+from statics.facts import Facts, Point, analyse
+from statics.field_access import Access, Precision
+from statics.ir import Position
+from statics.objects import UNKNOWN, Kind
+from statics.pointers import Pointers
+
+At: TypeAlias = tuple[CodeType, int]
+"""Where a frame stands: its code, and the offset of its instruction."""
+
+
+class Oracle:
+    """The facts about one program.
+
+    withdrawn   those that a search has contradicted
+    """
+
+    def __init__(self, sources: Mapping[str, str], entry: str, options: StaticOptions) -> None:
+        self._facts: Facts = analyse(sources, entry, Pointers(options.pointers))
+        self._precision = Precision(options.field_access)
+        self._immutable = {str(field) for field in self._facts.immutable} if options.immutable else set()
+        self._points: dict[At, Point] = {}
+        self._own: dict[At, frozenset[Access]] = {}
+        self._later: dict[tuple[At, ...], frozenset[Access]] = {}
+        self._answers: dict[tuple[At, ...] | tuple[tuple[At, ...], ...], frozenset[str]] = {}
+        self.withdrawn: set[str] = set()
+
+    def ruled_out(self, stack: Sequence[At], others: Iterable[Sequence[At]]) -> Collection[str]:
+        """The facts by which the access that the first thread is about to make conflicts with none that the others will
+        make; empty: there are none. Each stack has the frames of a thread in the program, the innermost first."""
+        if not stack:
+            return ()
+        key = (tuple(stack[:1]), *map(tuple, others))
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._ruled_out(stack[0], key[1:])
+        return answer if self.withdrawn.isdisjoint(answer) else ()
+
+    def _ruled_out(self, at: At, others: Iterable[tuple[At, ...]]) -> frozenset[str]:
+        facts = set()
+        own = self._accesses_at(at)
+        for access in own:
+            if access.mode == "r" and str(access.field) in self._immutable:
+                facts.add(f"{access.field} is immutable")
+            elif any(_conflict(access, later) for other in others for later in self._accesses_from(other)):
+                return frozenset()
+            else:
+                verb = "writes" if access.mode == "r" else "accesses"
+                facts.add(f"no other thread {verb} {access.field} after what it is doing")
+        if not own:
+            point = self._point(at)
+            where = f"{os.path.basename(point.path)}:{point.position.line}"
+            facts.add(f"what is accessed at {where} is written by nobody after the modules' import")
+        return frozenset(facts)
+
+    def _accesses_at(self, at: At) -> frozenset[Access]:
+        found = self._own.get(at)
+        if found is None:
+            found = self._own[at] = self._facts.accesses_at(self._point(at))
+        return found
+
+    def _accesses_from(self, stack: tuple[At, ...]) -> frozenset[Access]:
+        found = self._later.get(stack)
+        if found is None:
+            points = [self._point(at) for at in stack]
+            found = self._later[stack] = self._facts.accesses_from(points, self._precision)
+        return found
+
+    def _point(self, at: At) -> Point:
+        point = self._points.get(at)
+        if point is None:
+            point = self._points[at] = _point(*at)
+        return point
+
+    def never_written(self) -> frozenset[str]:
+        """Names of attributes of which every access in the program is that of an immutable field of its instances."""
+        points_to, immutable = self._facts.points_to, self._facts.immutable
+        names = {field.name for field in immutable if str(field) in self._immutable}
+        for touches in points_to.touches.values():
+            for touch in touches:
+                if touch.name in names and not (
+                    points_to.objects[touch.thing].kind is Kind.INSTANCE
+                    and immutable.issuperset(points_to.fields_of(touch))
+                ):
+                    names.discard(touch.name)
+        return frozenset(names)
+
+
+def _conflict(access: Access, later: Access) -> bool:
+    if (access.mode == later.mode == "r") or not access.field.may_be(later.field):
+        return False
+    return access.of == later.of or str(UNKNOWN) in (access.of, later.of)
+
+
+def _point(code: CodeType, offset: int) -> Point:
+    positions = list(code.co_positions())
+    line, end_line, column, end_column = positions[offset // 2] if 0 <= offset // 2 < len(positions) else (None,) * 4
+    position = Position(line or 0, end_line or 0, column or 0, end_column or 0)
+    return Point(code.co_filename, position, code.co_firstlineno, code.co_qualname)
+
+
+def stack_of(frames: Iterable[FrameType], is_guest_file: Callable[[str], bool]) -> tuple[At, ...]:
+    """Those of the frames that are in the program's files."""
+    return tuple([(frame.f_code, frame.f_lasti) for frame in frames if is_guest_file(frame.f_code.co_filename)])
