@@ -17,7 +17,7 @@ import attrs
 
 from dpor.checking import explorer_of, open_target
 from dpor.errors import DporError, FactWithdrawn, InternalError
-from dpor.explorers import STATEFUL, STRATEGIES, Explorer
+from dpor.explorers import STATEFUL, STATIC, STRATEGIES, Explorer
 from dpor.model import AbstractSystem
 from dpor.operations import READ, UPDATE, Action, Operation
 from dpor.options import Options
@@ -45,7 +45,9 @@ PROMISES: Final[Mapping[str, frozenset[str]]] = {
     "source": frozenset({"classes", "once"}),
     "optimal": frozenset({"classes", "once", "no blocked run"}),
     "original": frozenset({"few states", "endless"}),
+    "sa": frozenset({"few states", "endless"}),
     "dpor": frozenset({"few states", "endless"}),
+    "dpor+static": frozenset({"endless"}),
 }
 """What a search is held to besides all outcomes, deadlocks and failures:
 
@@ -233,7 +235,8 @@ def disagreement(
     for name, make in chosen.items():
         if name in STATEFUL if known.full is None else name in STRATEGIES and known.none is None:
             continue
-        if wrong := wrong_with(make, promises.get(name, ()), system, known):
+        own = _system_of(program, name) if name in STATIC else system
+        if wrong := wrong_with(make, promises.get(name, ()), own, known):
             return f"{name}: {wrong}"
     return ""
 
@@ -246,10 +249,11 @@ def explorers_of(explorers: Mapping[str, MakeExplorer] | Collection[str] | None)
     return {name: explorer_of(Options(strategy=name)) for name in names if name not in ("none", "full")}
 
 
-def _system_of(program: Program) -> System:
+def _system_of(program: Program, strategy: str | None = None) -> System:
+    """What a strategy is given: those that use facts about the source have it analysed."""
     if isinstance(program, Mapping):
         return AbstractSystem(program, max_steps=MOST_STATES)
-    return open_target(program, Options(max_steps=MOST_STATES))
+    return open_target(program, Options(strategy=strategy, max_steps=MOST_STATES))
 
 
 # ---------------------------------------------------------------------- the relation itself

@@ -146,7 +146,9 @@ def test_ctrl_c_keeps_the_smallest_program_so_far(monkeypatch: pytest.MonkeyPatc
     stop = 5
     done = run("fuzz")
     assert done.exit_code == 3
-    assert done.stdout.startswith("INTERRUPTED  none, classic, source, optimal, full, original, dpor: no fault on ")
+    assert done.stdout.startswith(
+        "INTERRUPTED  none, classic, source, optimal, full, original, sa, dpor, dpor+static: no fault on "
+    )
     monkeypatch.setitem(STRATEGIES, "source", Forgetful)
     first = testing.fuzz(["source"])
     assert first is not None
