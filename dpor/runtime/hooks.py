@@ -95,8 +95,11 @@ def meth(obj: Any, name: str) -> Any:
     if way == _OF_SUPER:
         return _looked_at(obj, name)
     if way == _LATER:
-        return _looked_at(obj, name) if control.multi and record_of(obj) is None else attr(obj, name)
-    found = attr_with_classes(obj, name)
+        if control.multi and record_of(obj) is None:
+            return _looked_at(obj, name)
+        found = attr(obj, name)
+    else:
+        found = attr_with_classes(obj, name)
     return _looked_at(obj, name) if found is obj else found
 
 

@@ -98,9 +98,23 @@ def _python_method(method: Any, function: Any) -> Any:
         control.opaque(f"{module}.{function.__qualname__}")
     if hooks.is_instrumented(function) or is_immutable(type(method.__self__)):
         return method
+    if module == "collections.abc":  # a mixin: what it does is what the class of the object does
+        return unknown_python(function, method, method.__self__) if _acts_unseen(type(method.__self__)) else method
     if module not in STATEFUL_MODULES and _is_harmless_module(module):
         return method
     return unknown_python(function, method, method.__self__)
+
+
+_ABSTRACT: Final = ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__", "insert", "add", "discard")
+
+
+def _acts_unseen(kind: type) -> bool:
+    """Is one of the methods that mixins call written in Python that is not instrumented? (As those of `UserDict`.)"""
+    methods = (static(kind, name) for name in _ABSTRACT)
+    return any(
+        type(method) is _FUNCTION and method.__module__ != "collections.abc" and not hooks.is_instrumented(method)
+        for method in methods
+    )
 
 
 def _is_harmless(function: types.FunctionType) -> bool:

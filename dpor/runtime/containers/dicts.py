@@ -208,6 +208,8 @@ _INSERT_MISSING: Final = collections.defaultdict.__dict__["__missing__"]
 def _update(call: Call) -> Any:
     """`update`, `|=` and `__init__`: the keys of a private dict are known beforehand, others are not."""
     obj, record, args = call.obj, call.record, call.args
+    if record is not None and call.name == "__init__" and isinstance(obj, collections.defaultdict):
+        return _CHANGE_ALL(call)  # its factory, too
     if len(args) > 1 or (not args and not call.kwargs):
         return call.run()
     other = args[0] if args else {}
@@ -334,7 +336,7 @@ ORDERED_ENTRIES: Final[dict[str, Entry]] = {**ENTRIES, "move_to_end": keyed(move
 
 DEFAULT_ENTRIES: Final[dict[str, Entry]] = {
     **ENTRIES,
-    "__missing__": keyed(_inserts_key),
+    "__missing__": _CHANGE_ALL,  # called by hand: it overwrites what is there
     "__copy__": _ALL,
 }
 
