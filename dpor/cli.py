@@ -77,7 +77,8 @@ def cli() -> None:
     shell_complete=strategies,
     help="The search: optimal (each class of equivalent interleavings once), source (the same, may start runs it must"
     " drop), classic (backtrack sets), none (every interleaving; a judge for small programs)."
-    " Storing states, so that programs which loop for ever end, too: dpor, and full (every state; a judge)."
+    " Storing states, so that programs which loop for ever end, too: dpor, dpor+static, original and sa (as Java"
+    " Pathfinder does, without and with a static analysis), full (every state; a judge)."
     " Never exhaustive: random and pct (one random schedule after another). [default: optimal]",
 )
 @click.option(

@@ -1,0 +1,181 @@
+"""`sa` and `dpor+static`: facts about the source make choices fewer, and wrong facts cost time, never a bug."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import dpor
+from dpor.explorers import STATEFUL
+from dpor.model import AbstractSystem
+from dpor.operations import ThreadId
+from dpor.system import Store, SyncChoices
+from dpor.testing import Seen, TooLarge, explore, make_program
+
+UNFORESEEN = Path(__file__).parents[1] / "programs" / "unforeseen.py"
+STATIC = ("sa", "dpor+static")
+SEEDS = range(int(os.environ.get("DPOR_LIES", "120")))
+
+
+class Liar(AbstractSystem):
+    """Its facts are right or wrong as it comes."""
+
+    seed = 0
+    share = 0.5
+
+    def __init__(self, program: Any) -> None:
+        super().__init__(program)
+        self._random = Random(self.seed)
+
+    def ruled_out(self, thread: ThreadId) -> Collection[str]:
+        act = self._present[1][thread]
+        if act is None or act.operation.rule is not None or self._random.random() > self.share:
+            return super().ruled_out(thread)
+        lies = [f"a lie about {self.table.name_of(location)}" for location, _ in act.operation.accesses]
+        return lies if self._withdrawn.isdisjoint(lies) else ()
+
+
+class Believed(Liar):
+    """Nothing contradicts it: what a search would miss."""
+
+    def withdraw_facts(self, facts: Collection[str]) -> None:
+        pass
+
+
+def seen(strategy: str, system: AbstractSystem) -> Seen:
+    return explore(lambda s: STATEFUL[strategy](s, Store.EVENTS, SyncChoices.ALL), system)
+
+
+def differs(a: Seen, b: Seen) -> bool:
+    return any(
+        getattr(a, what) != getattr(b, what) for what in ("outcomes", "deadlocks", "failures", "terminates", "livelock")
+    )
+
+
+def test_facts_that_are_right_and_wrong() -> None:
+    """Outcomes as those of `full`; and that believing the lies would have missed some, so that this test can fail."""
+    wrong, believed, states = [], 0, {"original": 0, "sa": 0}
+    for seed in SEEDS:
+        program = make_program(seed, cyclic=True)
+        try:
+            full = seen("full", AbstractSystem(program))
+        except TooLarge:
+            continue
+        for strategy in states:
+            found = seen(strategy, AbstractSystem(program))
+            states[strategy] += found.states
+            wrong += [(seed, strategy)] if differs(found, full) else []
+        wrong += [(seed, "lies")] if differs(seen("sa", Liar(program)), full) else []
+        believed += differs(seen("sa", Believed(program)), full)
+    assert wrong == []
+    assert believed > 0
+    assert states["sa"] < states["original"]
+
+
+@pytest.mark.parametrize("strategy", STATIC)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("computed_name", "through_dict", "executed", "monkeypatched_method", "monkeypatched_class", "called_back"),
+        "subclass_made_at_run_time",
+    ],
+)
+def test_what_no_analysis_foresees_is_found(name: str, strategy: str) -> None:
+    report = dpor.check(f"{UNFORESEEN}::{name}", strategy=strategy)
+    assert report.verdict == "fail"
+    assert "the limit changed in between" in report.findings[0].message
+    assert report.restarts
+
+
+RACY = """
+import threading
+
+class Counter:
+    def __init__(self):
+        self.value = 0
+    def add(self):
+        seen = self.value
+        self.value = seen + 1
+
+def scenario():
+    counter = Counter()
+    threads = [threading.Thread(target=counter.add) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return counter.value
+"""
+
+
+def test_a_fact_that_is_contradicted_is_withdrawn_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpor.runtime.facts.Oracle._ruled_out", lambda *_: frozenset({"nobody else writes anything"}))
+    file = tmp_path / "racy.py"
+    file.write_text(RACY)
+    report = dpor.check(f"{file}::scenario", strategy="sa")
+    assert (report.verdict, report.outcomes) == ("pass", 2)
+    assert "the analysis was wrong: nobody else writes anything" in report.restarts
+
+
+def test_a_target_that_no_module_makes_is_refused() -> None:
+    def target() -> None:
+        pass
+
+    with pytest.raises(dpor.UserError, match="cannot be analysed, since no module makes it"):
+        dpor.check(target, strategy="sa")
+
+
+@pytest.mark.parametrize("option", [{"field_access": "callee"}, {"pointers": "ci-ex"}, {"immutable": False}])
+def test_options_of_the_analysis_go_with_it(option: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "racy.py"
+    file.write_text(RACY)
+    assert dpor.check(f"{file}::scenario", strategy="sa", **option).outcomes == 2
+    with pytest.raises(dpor.UserError, match=r"goes with --strategy sa or dpor\+static, not with optimal"):
+        dpor.check(f"{file}::scenario", **option)
+
+
+PHASES = """
+import threading
+
+class Config:
+    def __init__(self, limit):
+        self.limit = limit
+
+class Shared:
+    def __init__(self):
+        self.phase = 0
+        self.lock = threading.Lock()
+
+def scenario():
+    config, shared = Config(3), Shared()
+    def work():
+        for _ in range(config.limit):
+            with shared.lock:
+                pass
+        assert shared.phase == 1
+    shared.phase = 1
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    shared.phase = 2
+    return config.limit
+"""
+
+
+def test_choices_where_data_are_immutable_or_phases_are_apart(tmp_path: Path) -> None:
+    file = tmp_path / "phases.py"
+    file.write_text(PHASES)
+    choices = {}
+    for strategy in ("full", "original", "sa", "dpor", "dpor+static"):
+        report = dpor.check(f"{file}::scenario", strategy=strategy)
+        assert (report.verdict, report.outcomes) == ("pass", 1)
+        choices[strategy] = report.choices
+    assert choices["dpor+static"] <= min(choices["sa"], choices["dpor"])
+    assert choices["sa"] <= choices["original"] <= choices["full"]
