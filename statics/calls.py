@@ -82,7 +82,9 @@ class Calls(NativeCalls):
             self.escape(site, *(variable for _, variable in binding))
         self.edges[site].add(Edge(target, how, binding, how is How.CALL))
         if dst is not None:
-            self.edge(self.local(target, "%result"), dst)
+            result = self.local(target, "%result")
+            self.edge(result, dst)
+            self.returned[result, dst].add(site)
 
     def _context(self, function: Function, arguments: Arguments) -> int:
         """The receiver by which the call is taken apart; -1 for all together."""
@@ -97,7 +99,9 @@ class Calls(NativeCalls):
         binding: set[tuple[str, str]] = set()
 
         def give(parameter: str, argument: Argument) -> None:
-            self.edge(argument.node, self.local(target, parameter))
+            node = self.local(target, parameter)
+            self.edge(argument.node, node)
+            self.passed[argument.node, node].add(site)
             binding.add((parameter, argument.variable))
 
         def gather(parameter: str, kind: str, argument: Argument) -> None:

@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from statics import ir
+from statics.accesses import Access, Accesses
 from statics.constraints import PointsTo
 from statics.escape import Escape, Summaries
 from statics.field_access import (
-    Access,
-    Accesses,
     FirstPhase,
     Insensitive,
     Phase,
@@ -92,8 +91,12 @@ class Facts:
         return self._accesses.told(mask)
 
     def accesses_at(self, point: Point) -> frozenset[Access]:
-        """What the instruction at the point accesses itself: not what it calls."""
+        """What the instruction at the point may access itself, without the functions that it calls."""
         return self._accesses.told(self._union(self._accesses.own, self.sites(point)))
+
+    def may_meet(self, one: Access, other: Access) -> bool:
+        """Whether both may be to the same field of the same object."""
+        return self._accesses.may_meet(one, other)
 
     def sites(self, point: Point) -> list[Site]:
         """The instructions that the point may be; if its range is none's, all of its function (or file)."""

@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import NamedTuple
 
 from statics import ir
+from statics.accesses import Accesses
 from statics.constraints import PointsTo
-from statics.objects import ANY, Field, Kind, variable_field
-from statics.pointers import Pointers
+from statics.objects import Kind
 from statics.points_to import How, Site
 from statics.solver import members
 
@@ -28,99 +27,6 @@ class Precision(StrEnum):
     INSENSITIVE = "insensitive"
     CALLEE = "callee"
     SENSITIVE = "sensitive"
-
-
-class Access(NamedTuple):
-    """`mode` is "r" or "w"; `of` is what points-to knows of the object, or "" where objects are not told apart."""
-
-    mode: str
-    field: Field
-    of: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.mode} {self.field}" + (f" of {self.of}" if self.of else "")
-
-
-class Accesses:
-    """What each instruction accesses itself, as masks over a table of all accesses."""
-
-    def __init__(self, points_to: PointsTo, pointers: Pointers = Pointers.NONE) -> None:
-        self.points_to = points_to
-        self.pointers = pointers
-        self.table: list[Access] = []
-        self._numbers: dict[Access, int] = {}
-        self._settled = _Settled(points_to)
-        self.own: list[list[int]] = []
-        for number, instance in enumerate(points_to.instances):
-            self.own.append([self._of((number, i), x) for i, x in enumerate(instance.function.instructions)])
-
-    def _of(self, site: Site, instruction: ir.Instruction) -> int:
-        mask = 0
-        for touch in self.points_to.touches.get(site, ()):
-            of = str(self.points_to.objects[touch.thing]) if self.pointers is not Pointers.NONE else ""
-            for field in self.points_to.fields_of(touch):
-                mask |= self._bit(Access(touch.mode, field, of))
-        if isinstance(instruction, ir.LoadVariable):
-            mask |= self._bit(Access("r", variable_field(instruction.variable)))
-        elif isinstance(instruction, ir.StoreVariable):
-            mask |= self._bit(Access("w", variable_field(instruction.variable)))
-        return mask
-
-    def _bit(self, access: Access) -> int:
-        number = self._number(access)
-        return 1 << number if number >= 0 else 0
-
-    def _number(self, access: Access) -> int:
-        number = self._numbers.get(access)
-        if number is None:
-            if self._settled.is_settled(access.field):
-                number = self._numbers[access] = -1
-            else:
-                number = self._numbers[access] = len(self.table)
-                self.table.append(access)
-        return number
-
-    def told(self, mask: int) -> frozenset[Access]:
-        """The accesses of a mask."""
-        return frozenset(self.table[number] for number in members(mask))
-
-
-class _Settled:
-    """Fields that nothing writes once the modules have been executed: methods, constants, what is never assigned.
-
-    Accesses to them are left out. If modules start threads while they are executed, nothing counts as settled by them.
-    """
-
-    def __init__(self, points_to: PointsTo) -> None:
-        early = {n for n, x in enumerate(points_to.instances) if x.function.is_module}
-        reached, todo = set(early), list(early)
-        targets: dict[int, set[int]] = defaultdict(set)
-        for site, edges in points_to.edges.items():
-            targets[site[0]].update(edge.target for edge in edges)
-            early = early - {edge.target for edge in edges}
-        while todo:
-            for target in targets[todo.pop()] - reached:
-                reached.add(target)
-                todo.append(target)
-        if any(
-            edge.how is How.SPAWN for site, edges in points_to.edges.items() if site[0] in reached for edge in edges
-        ):
-            early = set()
-        self._written: set[Field] = set()
-        for site, touches in points_to.touches.items():
-            if site[0] not in early:
-                self._written.update(f for t in touches if t.mode == "w" for f in points_to.fields_of(t))
-        for number, instance in enumerate(points_to.instances):
-            if number not in early:
-                stores = (x for x in instance.function.instructions if isinstance(x, ir.StoreVariable))
-                self._written.update(variable_field(x.variable) for x in stores)
-        self._vague = [field for field in self._written if ANY in field]
-
-    def is_settled(self, field: Field) -> bool:
-        if field in self._written:
-            return False
-        vague = self._written if ANY in field else self._vague
-        return not any(field.may_be(other) for other in vague)
 
 
 class Phase:

@@ -15,14 +15,9 @@ class Pointers(StrEnum):
     CS_EX = "cs-ex"
     """And containers by the object in whose method they are made."""
     CI_DD = "ci-dd"
-    """By the variables through which they are accessed, whose points-to sets are looked up when first asked for."""
+    """By the variable through which they are accessed, whose points-to set is looked up when first asked for."""
     CS_DD = "cs-dd"
     """The same, and a set holds only what comes along calls and the returns that belong to them."""
-
-    @property
-    def exhaustive(self) -> bool:
-        """Whether accesses are told by site."""
-        return self in (Pointers.CI_EX, Pointers.CS_EX)
 
     @property
     def demand_driven(self) -> bool:

@@ -9,9 +9,9 @@ functions, and what comes from it is UNKNOWN, any leaked object.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from enum import StrEnum
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeGuard
 
 from statics import natives
 from statics.ir import (
@@ -108,6 +108,10 @@ class Heap(Solver):
         self._instance_numbers: dict[Instance, int] = {}
         self.edges: dict[Site, set[Edge]] = defaultdict(set)
         self.touches: dict[Site, set[Touch]] = defaultdict(set)
+        self.passed: dict[tuple[Node, Node], set[Site]] = defaultdict(set)
+        """Of an edge from an argument to a parameter, the calls that make it."""
+        self.returned: dict[tuple[Node, Node], set[Site]] = defaultdict(set)
+        """Of an edge from a function's result to a caller's variable, the calls that make it."""
         self.specials = {
             instruction.name
             for function in program.functions
@@ -167,6 +171,10 @@ class Heap(Solver):
 
     def local(self, instance: int, name: str) -> Node:
         return self.node((instance, name))
+
+    def owners(self) -> dict[Node, int]:
+        """The function instance of each node that is a variable of one."""
+        return {node: name[0] for name, node in self._nodes.items() if _is_local(name)}
 
     def field(self, thing: int, name: str) -> Node:
         """The node of a field of the object."""
@@ -352,6 +360,10 @@ class Heap(Solver):
 
     def instructions(self, instance: int) -> list[Instruction]:
         return self.instances[instance].function.instructions
+
+
+def _is_local(name: Hashable) -> TypeGuard[tuple[int, str]]:
+    return isinstance(name, tuple) and len(name) == 2 and isinstance(name[0], int)
 
 
 def outside(name: str) -> Function:

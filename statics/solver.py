@@ -22,6 +22,8 @@ class Solver:
         self._numbers: dict[Object, int] = {}
         self._nodes: dict[Hashable, Node] = {}
         self.sets: list[int] = []
+        self.given: list[int] = []
+        """Of each set, what does not come along edges."""
         self._new: list[int] = []
         self._edges: list[set[Node]] = []
         self._watchers: list[list[Watcher]] = []
@@ -44,6 +46,7 @@ class Solver:
         if node is None:
             node = self._nodes[name] = len(self.sets)
             self.sets.append(0)
+            self.given.append(0)
             self._new.append(0)
             self._edges.append(set())
             self._watchers.append([])
@@ -56,6 +59,10 @@ class Solver:
 
     def add(self, node: Node, mask: int) -> None:
         """The node's set has these objects."""
+        self.given[node] |= mask
+        self._flow(node, mask)
+
+    def _flow(self, node: Node, mask: int) -> None:
         fresh = mask & ~self.sets[node]
         if self.sets[node] & self.anything:
             fresh &= ~self.subsumed
@@ -69,7 +76,11 @@ class Solver:
         """All that the source has, the target has."""
         if source != target and target not in self._edges[source]:
             self._edges[source].add(target)
-            self.add(target, self.sets[source])
+            self._flow(target, self.sets[source])
+
+    def flows(self) -> Iterator[tuple[Node, Node]]:
+        """All edges: source, target."""
+        return ((source, target) for source, targets in enumerate(self._edges) for target in targets)
 
     def watch(self, node: Node, watcher: Watcher) -> None:
         """Tell the watcher each object of the node, now or later."""
@@ -83,7 +94,7 @@ class Solver:
             node = self._todo.pop()
             fresh, self._new[node] = self._new[node], 0
             for target in self._edges[node]:
-                self.add(target, fresh)
+                self._flow(target, fresh)
             for watcher in tuple(self._watchers[node]):
                 for number in members(fresh):
                     watcher(number)

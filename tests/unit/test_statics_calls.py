@@ -5,8 +5,8 @@ In each program, `main` writes `C.hit` through the construct, in the function `t
 
 import pytest
 
+from statics.accesses import Access
 from statics.facts import Facts, Point, analyse
-from statics.field_access import Access
 
 HEAD = """\
 import threading, functools, contextlib, concurrent.futures
