@@ -94,9 +94,9 @@ class Facts:
         """What the instruction at the point may access itself, without the functions that it calls."""
         return self._accesses.told(self._union(self._accesses.own, self.sites(point)))
 
-    def may_meet(self, one: Access, other: Access) -> bool:
-        """Whether both may be to the same field of the same object."""
-        return self._accesses.may_meet(one, other)
+    def may_conflict(self, one: Access, other: Access) -> bool:
+        """Whether one of them writes, and both may be to the same field of the same object."""
+        return "w" in (one.mode, other.mode) and self._accesses.may_meet(one, other)
 
     def sites(self, point: Point) -> list[Site]:
         """The instructions that the point may be; if its range is none's, all of its function (or file)."""

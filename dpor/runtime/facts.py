@@ -12,10 +12,11 @@ from types import CodeType, FrameType
 from typing import TypeAlias
 
 from dpor.runtime.options import StaticOptions
+from statics.accesses import Access
 from statics.facts import Facts, Point, analyse
-from statics.field_access import Access, Precision
+from statics.field_access import Precision
 from statics.ir import Position
-from statics.objects import UNKNOWN, Kind
+from statics.objects import Kind
 from statics.pointers import Pointers
 
 At: TypeAlias = tuple[CodeType, int]
@@ -55,7 +56,9 @@ class Oracle:
         for access in own:
             if access.mode == "r" and str(access.field) in self._immutable:
                 facts.add(f"{access.field} is immutable")
-            elif any(_conflict(access, later) for other in others for later in self._accesses_from(other)):
+            elif any(
+                self._facts.may_conflict(access, later) for other in others for later in self._accesses_from(other)
+            ):
                 return frozenset()
             else:
                 verb = "writes" if access.mode == "r" else "accesses"
@@ -97,12 +100,6 @@ class Oracle:
                 ):
                     names.discard(touch.name)
         return frozenset(names)
-
-
-def _conflict(access: Access, later: Access) -> bool:
-    if (access.mode == later.mode == "r") or not access.field.may_be(later.field):
-        return False
-    return access.of == later.of or str(UNKNOWN) in (access.of, later.of)
 
 
 def _point(code: CodeType, offset: int) -> Point:

@@ -97,7 +97,7 @@ def meet(source: str, pointers: Pointers, *lines: int) -> bool:
     )
     assert first
     assert second
-    return any(facts.may_meet(one, other) for one in first for other in second)
+    return any(facts.may_conflict(one, other) for one in first for other in second)
 
 
 def test_without_pointers_equal_fields_meet() -> None:
