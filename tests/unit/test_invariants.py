@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from pathlib import Path
 from typing import Any
@@ -154,7 +155,107 @@ def test_a_lock_that_an_invariant_takes_is_taken_for_granted() -> None:
     assert dpor.check(scenario).verdict == "fail"
 
 
-def test_containers_globals_and_variables_are_looked_at() -> None:
+total = other = 0
+
+
+class Totals:
+    total = 0
+    other = 0
+
+
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0
+
+
+def _fields() -> tuple[Any, Any, Any]:
+    banks = Bank(), Bank()
+    return lambda i: banks[i].a, lambda: setattr(banks[0], "a", 1), lambda: setattr(banks[1], "a", 1)
+
+
+def _slots() -> tuple[Any, Any, Any]:
+    objects = Slotted(), Slotted()
+    return lambda i: objects[i].value, lambda: setattr(objects[0], "value", 1), lambda: setattr(objects[1], "value", 1)
+
+
+def _class_attributes() -> tuple[Any, Any, Any]:
+    def first() -> None:
+        Totals.total = 1
+
+    def second() -> None:
+        Totals.other = 1
+
+    return lambda i: (Totals.total, Totals.other)[i], first, second
+
+
+def _globals() -> tuple[Any, Any, Any]:
+    def first() -> None:
+        global total
+        total = 1
+
+    def second() -> None:
+        global other
+        other = 1
+
+    return lambda i: (total, other)[i], first, second
+
+
+def _lists() -> tuple[Any, Any, Any]:
+    table = {"a": [0], "b": [0]}
+
+    def first() -> None:
+        table["a"][0] = 1
+
+    def second() -> None:
+        table["b"][0] = 1
+
+    return lambda i: table["ab"[i]][0], first, second
+
+
+def _sets() -> tuple[Any, Any, Any]:
+    sets: tuple[set[int], set[int]] = set(), set()
+    return lambda i: sets[i], lambda: sets[0].add(1), lambda: sets[1].add(1)
+
+
+def _queues() -> tuple[Any, Any, Any]:
+    queues: list[queue.Queue[int]] = [queue.Queue(), queue.Queue()]
+    return lambda i: queues[i].qsize(), lambda: queues[0].put(1), lambda: queues[1].put(1)
+
+
+def _queues_in_c() -> tuple[Any, Any, Any]:
+    queues: list[queue.SimpleQueue[int]] = [queue.SimpleQueue(), queue.SimpleQueue()]
+    return lambda i: queues[i].qsize(), lambda: queues[0].put(1), lambda: queues[1].put(1)
+
+
+def _events() -> tuple[Any, Any, Any]:
+    events = threading.Event(), threading.Event()
+    return lambda i: events[i].is_set(), events[0].set, events[1].set
+
+
+def _locks() -> tuple[Any, Any, Any]:
+    locks = threading.Lock(), threading.Lock()
+    return lambda i: locks[i].locked(), locks[0].acquire, locks[1].acquire
+
+
+KINDS = [_fields, _slots, _class_attributes, _globals, _lists, _sets, _queues, _queues_in_c, _events, _locks]
+
+
+@pytest.mark.parametrize("strategy", ["optimal", "dpor"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__[1:])
+def test_all_that_can_change_is_looked_at(kind: Any, strategy: str) -> None:
+    """The second is set, and the first is not: one of two orders of changes that commute."""
+
+    def scenario() -> None:
+        value, first, second = kind()
+        dpor.invariant(lambda: value(0) or not value(1))
+        run(first, second)
+
+    assert dpor.check(scenario, strategy=strategy).verdict == "fail"
+
+
+def test_containers_and_variables_are_looked_at() -> None:
     def scenario() -> None:
         count = 0
         by_name: dict[str, int] = {}
