@@ -141,6 +141,7 @@ class PythonSystem:
     def _run(self, trace: Trace, choose: Chooser, recorder: control.Recorder | None) -> Run:
         with redirect_stderr(io.StringIO()):  # finalisers of the program may run, and may fail
             control.forget()
+            specifying.forget()
             self._stdlib.forget()
             sharing.begin(self._roots)
             if len(trace) == 0:

@@ -154,10 +154,15 @@ _cache: tuple[OperationTable, frozenset[Hashable], dict[Operation, Operation]] |
 
 def begin(facts: Iterable[object], operations: OperationTable) -> None:
     """Before a run: writes of what other runs have shown to be looked at are ordered from its start."""
-    global run
-    run = control.specifications = None
+    forget()
     if watched(facts):
         _make(facts, operations)
+
+
+def forget() -> None:
+    """What is left of the run before dies now."""
+    global run
+    run = control.specifications = None
 
 
 def end() -> None:
