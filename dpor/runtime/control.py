@@ -530,11 +530,12 @@ def _perform(rule: Rule, objects: tuple[SyncObject, ...]) -> Any:
     operation, blocks = _operation(rule, me, objects)
     position = _position
     if position >= _replayed or _threads[position] != me.id or me.starter is not None:
-        me.pending = operation
+        me.pending, me.objects = operation, objects
         if blocks:
-            _wait(me, objects)
+            _wait(me)
         else:
             _stand(me)
+        me.objects = None
     states = (objects[0].state,) if len(objects) == 1 else tuple([o.state for o in objects])
     applied = operation.applied(states)
     if applied is None:
@@ -574,15 +575,13 @@ def _count(accesses: tuple[Access, ...]) -> States:
     return tuple(befores)
 
 
-def _wait(me: GuestThread, objects: tuple[SyncObject, ...]) -> None:
+def _wait(me: GuestThread) -> None:
     """As `_stand`, before an operation that may be blocked."""
     global _ready, _able
-    me.objects = objects
     _ready ^= me.bit
     _waiting.append(me)
     _able = _UNKNOWN
     _stand(me)
-    me.objects = None
     _ready ^= me.bit
     _waiting.remove(me)
     _able = _UNKNOWN

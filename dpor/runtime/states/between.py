@@ -19,43 +19,40 @@ from types import CodeType, FrameType
 from typing import Any, Final, NoReturn
 
 from dpor.runtime.containers import generators
-from dpor.runtime.states.memory import head_of, slots_at
-from dpor.runtime.states.stacks import KEEP, CannotTell, Layout, Place, keeps_first
+from dpor.runtime.states.memory import OBJECTS, WORDS, slots_of, stacktop_of
+from dpor.runtime.states.stacks import KEEP, CannotTell, Layout, Place
 
 Held = tuple[Any, ...]
 NOTHING: Final[Held] = ()
 
 
 class Reading:
-    """A frame, and what of its memory may be read."""
+    """A frame, and what of its memory may be read. `first`: where its slots begin."""
 
-    __slots__ = ("address", "frame", "layout", "place", "stacktop")
+    __slots__ = ("first", "frame", "layout", "place", "stacktop")
 
-    def __init__(self, frame: FrameType, layout: Layout, place: Place, address: int) -> None:
+    def __init__(self, frame: FrameType, layout: Layout, place: Place) -> None:
         self.frame = frame
         self.layout = layout
         self.place = place
-        self.address = address
-        self.stacktop = head_of(frame).stacktop
+        self.first = slots_of(frame)
+        self.stacktop = stacktop_of(frame)
         if 0 <= self.stacktop < place.base:
             raise CannotTell(f"the operand stack of {layout.code.co_qualname} is not as deep as it must be")
 
+    def slot(self, number: int) -> Any:
+        return OBJECTS[self.first + number]
+
+    def slot_or_none(self, number: int) -> Any:
+        return OBJECTS[self.first + number] if WORDS[self.first + number] else None
+
     def operands(self) -> list[Any]:
         """Those of the instruction, which goes through C code and keeps them; None for what is no object."""
-        base, top = self.place.base, self.place.top
-        found = slots_at(self.address, top)
-        return [_or_none(found, i) for i in range(base, top)]
+        return [self.slot_or_none(number) for number in range(self.place.base, self.place.top)]
 
     def on_top(self) -> Any:
         """The operand on top, of an instruction that leaves it there."""
-        return slots_at(self.address, self.place.top)[self.place.top - 1]
-
-
-def _or_none(slots: Any, i: int) -> Any:
-    try:
-        return slots[i]
-    except ValueError:
-        return None
+        return self.slot(self.place.top - 1)
 
 
 def held(lower: Reading, upper: Reading) -> Held:
@@ -79,21 +76,19 @@ _DIRECT_METHODS: Final = frozenset({"BINARY_SUBSCR", "FOR_ITER", "SEND"})
 def _may_make(upper: Reading) -> bool:
     """May the upper frame be an `__init__` that was called by making an object of the class? From Python 3.12 on the
     interpreter does that itself, and holds the object in a frame that is not shown."""
-    code = upper.layout.code
+    layout = upper.layout
+    code = layout.code
     if code.co_name == "__init__":
         return True
-    if not code.co_argcount or not keeps_first(code):
+    if not code.co_argcount or not layout.keeps_first:
         return False
     kind = type(_first(upper))
-    known = _inits.get((code, kind))
+    known = layout.inits.get(kind)
     if known is None:
-        if len(_inits) > 5000:  # classes made anew by every run are not kept for ever
-            _inits.clear()
-        known = _inits[code, kind] = _code_of(_static(kind, "__init__")) is code
+        if len(layout.inits) > 5000:  # classes made anew by every run are not kept for ever
+            layout.inits.clear()
+        known = layout.inits[kind] = _code_of(_static(kind, "__init__")) is code
     return known
-
-
-_inits: Final[dict[tuple[CodeType, type], bool]] = {}
 
 
 def _cannot(lower: Reading, upper: Reading) -> NoReturn:
@@ -110,9 +105,9 @@ def _cannot(lower: Reading, upper: Reading) -> NoReturn:
 def _first(upper: Reading) -> Any:
     """The first argument that the upper frame was called with."""
     code = upper.layout.code
-    if not keeps_first(code):
+    if not upper.layout.keeps_first:
         raise CannotTell(f"{code.co_qualname} binds its first parameter to something else")
-    value = slots_at(upper.address, 1)[0]
+    value = upper.slot(0)
     if type(value) is types.CellType and code.co_varnames[0] in code.co_cellvars:
         value = value.cell_contents
     if not code.co_argcount:
@@ -166,7 +161,7 @@ def _enter(lower: Reading, upper: Reading) -> Held:
 
 def _except(lower: Reading, upper: Reading) -> Held:
     """The exit method is on the stack, below the exception that it is given."""
-    exit_ = slots_at(lower.address, lower.place.top)[lower.place.top - 4]
+    exit_ = lower.slot(lower.place.top - 4)
     return NOTHING if _code_of(exit_) is upper.layout.code else _cannot(lower, upper)
 
 
@@ -196,7 +191,7 @@ _CALLED_AGAIN: Final = type(iter(int, 1))
 def _delegate(lower: Reading, upper: Reading) -> Held:
     """`yield from`: what is delegated to is on the stack below what is sent."""
     place = lower.place
-    receiver = slots_at(lower.address, place.base)[place.base - 1]
+    receiver = lower.slot(place.base - 1)
     code = upper.layout.code
     if _advances(receiver, upper) or _code_of(_static(type(receiver), "send")) is code:
         return NOTHING
@@ -350,7 +345,7 @@ def _is_accessor(upper: Reading, owner: Any) -> bool:
 def _call_spread(lower: Reading, upper: Reading) -> Held:
     """`f(*args)`: the arguments may have been made a tuple meanwhile, so only the function can be read."""
     place = lower.place
-    function = _or_none(slots_at(lower.address, place.top), place.base + (0 if _CALLABLE_FIRST else 1))
+    function = lower.slot_or_none(place.base + (0 if _CALLABLE_FIRST else 1))
     code = upper.layout.code
     if isinstance(function, type):
         if _static(type(function), "__call__") is _MAKE and _code_of(_static(function, "__init__")) is code:
@@ -359,7 +354,7 @@ def _call_spread(lower: Reading, upper: Reading) -> Held:
     if _resumes(function, upper):
         return (function.__name__, function.__self__)
     if function is next and lower.layout.code is generators.drive.__code__:
-        arguments = slots_at(lower.address, lower.layout.slots)[lower.layout.names.index("args")]
+        arguments = lower.slot(lower.layout.names.index("args"))
         return arguments if _advances(arguments[0], upper) else _cannot(lower, upper)  # type: ignore[no-any-return]
     return NOTHING if _code_of(function) is code else _cannot(lower, upper)
 

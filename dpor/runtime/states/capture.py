@@ -33,7 +33,7 @@ from dpor.runtime.states.classes import Classes
 from dpor.runtime.states.clocks import clocks
 from dpor.runtime.states.frames import ATOMS, Layouts, Part, frames_from, frames_of, read_frames, read_thread
 from dpor.runtime.states.heap import Heap, PrivateHeap
-from dpor.runtime.states.memory import address_of, pointers_at, why_not
+from dpor.runtime.states.memory import WORDS, slots_of, why_not
 from dpor.runtime.states.naming import Names
 from dpor.runtime.states.plans import TypePlans, finalised_among
 from dpor.runtime.states.stacks import CannotTell
@@ -106,7 +106,7 @@ class Capture:
         found: list[Pending] = []
         for thread in control.threads:
             if thread.running and thread.pending is not None:
-                states = tuple([o.state for o in frames_of(thread)[1]])
+                states = tuple([o.state for o in thread.objects or ()])
                 missing = len(thread.pending.accesses) - len(states)
                 found.append(Pending(thread.id, thread.pending, states + (None,) * missing))
         return found
@@ -134,7 +134,7 @@ class Capture:
 
     def place_of(self, thread: GuestThread) -> tuple[str, int] | None:
         """File and line of the program at which the thread stands."""
-        frames, _ = frames_of(thread)
+        frames = frames_of(thread)
         frame = control.guest_frame(frames[0] if frames else None)
         return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
@@ -159,8 +159,8 @@ class Capture:
     def variables(self, frame: types.FrameType) -> tuple[int, ...]:
         """Where the objects of the frame's live variables are."""
         layout = self._layouts.of(frame.f_code)
-        pointers = pointers_at(address_of(frame), layout.slots)
-        return tuple([pointers[slot] for slot in layout.place(frame.f_lasti).live])
+        first = slots_of(frame)
+        return tuple([WORDS[first + slot] for slot in layout.place(frame.f_lasti).live])
 
     # ------------------------------------------------------------------ the state
 

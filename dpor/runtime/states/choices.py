@@ -18,7 +18,6 @@ from dpor.runtime import control, sharing
 from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.states.between import Reading
 from dpor.runtime.states.frames import Layouts, Part, add_frame, frames_of, read_thread
-from dpor.runtime.states.memory import address_of
 from dpor.runtime.states.stacks import CannotTell
 from dpor.system import SyncChoices
 
@@ -40,11 +39,11 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts) -> bool:
     if rule is None:
         wanted = _objects(operation.accesses)
         return wanted is None or _reached(wanted, others, layouts)
-    objects = frames_of(thread)[1]
+    objects = thread.objects or ()
     if isinstance(rule, Join):
         return False  # of a thread that has ended, since it is enabled
     if isinstance(rule, (Release, ReleaseAgain)):
-        return TRIES in control.facts or any(objects[0] in frames_of(t)[1] for t in others if t.pending is not None)
+        return TRIES in control.facts or any(objects[0] is o for t in others for o in t.objects or ())
     if isinstance(rule, Notify):
         return bool(objects[0].state)
     if isinstance(rule, AcquireAgain):
@@ -68,10 +67,10 @@ def _shares(front: Any, thread: GuestThread, others: list[GuestThread], layouts:
 def _variables(thread: GuestThread, layouts: Layouts) -> list[Any]:
     """The objects in the live variables of the program's frames: not what it hands over just now."""
     part, dead = Part(), []  # type: tuple[Part, list[Any]]
-    for frame in frames_of(thread)[0]:
+    for frame in frames_of(thread):
         if control.is_guest_file(frame.f_code.co_filename):
             layout = layouts.of(frame.f_code)
-            add_frame(Reading(frame, layout, layout.place(frame.f_lasti), address_of(frame)), part, dead)
+            add_frame(Reading(frame, layout, layout.place(frame.f_lasti)), part, dead)
     return part.objects
 
 

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from dpor.runtime import control, operators
 from dpor.runtime.containers import accesses, generators
-from dpor.runtime.guest_thread import GuestThread
+from dpor.runtime.guest_thread import GuestThread, Waited
 from dpor.runtime.states.between import Reading, held
-from dpor.runtime.states.memory import address_of, handled_by, slots_at
+from dpor.runtime.states.memory import OBJECTS, WORDS, handled_by, slots_of
 from dpor.runtime.states.stacks import CannotTell, Layout
 
 UNBOUND: Final = (1,)
@@ -23,17 +23,15 @@ UNBOUND: Final = (1,)
 
 _LEFT_OUT: Final = frozenset(
     {
-        function.__code__
+        id(function.__code__)
         for function in (
             *(control._decide, control._stand, control._wait, control.access, control._access_carefully),
             *(control.touch, control.perform, control._perform, control.choose, accesses.stand),
         )
     }
 )
-"""What they have yet to do follows from the pending operation and its objects."""
-
-_PERFORM: Final = control._perform.__code__
-_OBJECTS: Final = _PERFORM.co_varnames.index("objects")
+"""Code, by `id` (to hash it would cost more than all else here). What it has yet to do follows from the pending
+operation and its objects."""
 
 _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
     operators._list_steps.__code__: frozenset({"key"}),
@@ -51,7 +49,7 @@ class Layouts:
 
     def __init__(self, bottom: Iterable[CodeType]) -> None:
         self._known: dict[int, Layout] = {}
-        self.bottom = frozenset(bottom)
+        self.bottom = tuple(bottom)
 
     def of(self, code: CodeType) -> Layout:
         found = self._known.get(id(code))
@@ -64,9 +62,8 @@ class Layouts:
         return self.of(code).number
 
 
-def frames_of(thread: GuestThread) -> tuple[list[FrameType], tuple[control.SyncObject, ...]]:
-    """Those of a thread that stands before an operation, the innermost first, without the control's; and the objects
-    of the operation's rule."""
+def frames_of(thread: GuestThread) -> list[FrameType]:
+    """Those of a thread that stands before an operation, the innermost first, without the control's."""
     frame: FrameType | None
     if thread is control.current:
         frame = sys._getframe()
@@ -74,12 +71,9 @@ def frames_of(thread: GuestThread) -> tuple[list[FrameType], tuple[control.SyncO
             frame = frame.f_back
     else:
         frame = thread.greenlet.gr_frame
-    objects: tuple[control.SyncObject, ...] = ()
-    while frame is not None and frame.f_code in _LEFT_OUT:
-        if frame.f_code is _PERFORM:
-            objects = slots_at(address_of(frame), _OBJECTS + 1)[_OBJECTS]
+    while frame is not None and id(frame.f_code) in _LEFT_OUT:
         frame = frame.f_back
-    return frames_from(frame), objects
+    return frames_from(frame)
 
 
 def frames_from(frame: FrameType | None) -> list[FrameType]:
@@ -126,11 +120,11 @@ ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, typ
 
 def read_thread(thread: GuestThread, layouts: Layouts) -> tuple[Part, list[Any]]:
     """All frames of the thread, and its dead variables' objects. Raises `CannotTell`."""
-    return read_frames(thread, layouts, *frames_of(thread))
+    return read_frames(thread, layouts, frames_of(thread), thread.objects or ())
 
 
 def read_frames(
-    thread: GuestThread, layouts: Layouts, frames: list[FrameType], objects: tuple[control.SyncObject, ...]
+    thread: GuestThread, layouts: Layouts, frames: list[FrameType], objects: tuple[Waited, ...]
 ) -> tuple[Part, list[Any]]:
     """As `read_thread`, of these frames of it, the innermost first."""
     part = Part()
@@ -146,7 +140,7 @@ def read_frames(
             part.shape.append((layout.number, layout.place(frame.f_lasti).index))
             upper = None
             continue
-        reading = Reading(frame, layout, layout.place(frame.f_lasti), address_of(frame))
+        reading = Reading(frame, layout, layout.place(frame.f_lasti))
         add_frame(reading, part, dead)
         if upper is not None:
             between = held(reading, upper)
@@ -184,36 +178,26 @@ _OPTIMIZED: Final = 0x1
 
 def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
     """Add the frame's position, live variables and operands to the part, objects of its other variables to `dead`."""
-    layout, place = reading.layout, reading.place
-    shape = part.shape
+    layout, place, first = reading.layout, reading.place, reading.first
+    shape, objects = part.shape, part.objects
     shape.append((layout.number, place.index))
-    slots = slots_at(reading.address, place.base)
-    if len(place.live) < layout.slots and not layout.is_ours:  # ours are about to return
+    if place.dead and not layout.is_ours:  # ours are about to return
         for slot in place.dead:
-            try:
-                value = slots[slot]
-            except ValueError:
-                continue
-            if type(value) not in ATOMS:
-                dead.append(value)
-    for slot in place.live:
-        _add_slot(slots, slot, part)
-    for slot in range(layout.slots, place.base):
-        _add_slot(slots, slot, part)
+            if WORDS[first + slot]:
+                value = OBJECTS[first + slot]
+                if type(value) not in ATOMS:
+                    dead.append(value)
+    for slot in place.told:
+        if not WORDS[first + slot]:
+            shape.append(UNBOUND)
+            continue
+        value = OBJECTS[first + slot]
+        if type(value) in ATOMS:
+            shape.append(value)
+        else:
+            shape.append(HOLE)
+            objects.append(value)
     if not layout.code.co_flags & _OPTIMIZED:  # a module's or class body's: variables are in a mapping
         names = reading.frame.f_locals
         if names is not reading.frame.f_globals:
             part.add(names)
-
-
-def _add_slot(slots: Any, slot: int, part: Part) -> None:
-    try:
-        value = slots[slot]
-    except ValueError:
-        part.shape.append(UNBOUND)
-        return
-    if type(value) in ATOMS:
-        part.shape.append(value)
-    else:
-        part.shape.append(HOLE)
-        part.objects.append(value)

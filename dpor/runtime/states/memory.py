@@ -16,7 +16,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import sysconfig
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from functools import cache
 from types import FrameType
 from typing import Any, Final
@@ -29,54 +29,29 @@ _VERSION: Final = sys.version_info[:2]
 _F_FRAME: Final = 24
 """Offset of `f_frame` in a frame object: after its head and `f_back`."""
 
-_WORD: Final = ctypes.c_size_t
-_LAYOUT: Final[list[Any]] = (
-    [("_1", _WORD * 4), ("code", _WORD), ("_2", _WORD * 3)]
-    if _VERSION == (3, 11)
-    else [("code", _WORD), ("_1", _WORD * 7)]
-)
+_EVERYWHERE: Final = 1 << 57
+WORDS: Final = (ctypes.c_size_t * _EVERYWHERE).from_address(0)
+OBJECTS: Final = (ctypes.py_object * _EVERYWHERE).from_address(0)
+"""All memory, by the number of the word: as numbers, and as the objects at the addresses that these are. Where there is
+none (a word of 0) an object is a ValueError. The caller vouches for it that what it looks at is not stale."""
+
+_CODE, _STACKTOP, _SLOTS = (4, 8, 9) if _VERSION == (3, 11) else (0, 8, 9)
+"""Where in a `_PyInterpreterFrame`: the address of the code; how many slots are in use, or -1 (an int of 32 bits);
+`localsplus`."""
 
 
-class Head(ctypes.Structure):
-    """The beginning of a `_PyInterpreterFrame`. code: its address; stacktop: slots in use, or -1."""
-
-    code: int
-    stacktop: int
-    _fields_ = [*_LAYOUT, ("stacktop", ctypes.c_int32), ("_4", ctypes.c_int32)]
+def slots_of(frame: FrameType) -> int:
+    """The number of the word with the frame's first slot."""
+    return (WORDS[(id(frame) + _F_FRAME) >> 3] >> 3) + _SLOTS
 
 
-_SLOTS: Final = ctypes.sizeof(Head)
-_at: Final = Head.from_address
-_word: Final = _WORD.from_address
-_references: Final[list[Callable[[int], Any]]] = [(ctypes.py_object * n).from_address for n in range(64)]
-
-
-def address_of(frame: FrameType) -> int:
-    """Where the interpreter's record of the frame is."""
-    return _word(id(frame) + _F_FRAME).value
-
-
-def head_of(frame: FrameType) -> Head:
-    """Raises RuntimeError where the record is not that of the frame's code."""
-    head = _at(_word(id(frame) + _F_FRAME).value)
-    if head.code != id(frame.f_code):
+def stacktop_of(frame: FrameType) -> int:
+    """How many of its slots are in use, or -1. Raises RuntimeError where the record is not that of the frame's code."""
+    record = WORDS[(id(frame) + _F_FRAME) >> 3] >> 3
+    if WORDS[record + _CODE] != id(frame.f_code):
         raise RuntimeError("a frame's memory is not laid out as expected")
-    return head
-
-
-def slots_at(address: int, count: int) -> Any:
-    """The first slots of the record at the address, as a sequence; to look at one that holds nothing is a ValueError.
-
-    The caller vouches for it that none of those it looks at is stale.
-    """
-    while count >= len(_references):
-        _references.append((ctypes.py_object * len(_references)).from_address)
-    return _references[count](address + _SLOTS)
-
-
-def pointers_at(address: int, count: int) -> tuple[int, ...]:
-    """Where the objects in the first slots of the record are, 0 where there is none."""
-    return tuple((_WORD * count).from_address(address + _SLOTS))
+    top: int = WORDS[record + _STACKTOP] & 0xFFFF_FFFF
+    return top if top < 1 << 31 else top - (1 << 32)
 
 
 @cache
@@ -99,19 +74,19 @@ def _is_as_expected() -> bool:
 
     def look(frame: FrameType | None, variables: list[object], operands: list[object] | None) -> None:
         assert frame is not None
-        if _word(address_of(frame) + Head.code.offset).value != id(frame.f_code):  # type: ignore[attr-defined]
+        try:
+            top = stacktop_of(frame)
+        except RuntimeError:
             seen.append(False)
             return
-        top = head_of(frame).stacktop
         if operands is None:
             seen.append(top == -1)
-            found = list(slots_at(address_of(frame), len(variables)))
-            seen.append(len(found) == len(variables) and all(map(_is, found, variables)))
+            seen.append(all(map(_is, _slots(frame, len(variables)), variables)))
             return
         expected = [*variables, *operands]
         seen.append(top == len(expected))
         if seen[-1]:
-            seen.append(all(map(_is, slots_at(address_of(frame), top), expected)))
+            seen.append(all(map(_is, _slots(frame, top), expected)))
 
     def called(first: object, second: object) -> object:
         third = marks[2]
@@ -141,13 +116,18 @@ def _is_as_expected() -> bool:
     generator: Any = suspended(marks[0])
     next(generator)
     frame = generator.gi_frame
-    top = head_of(frame).stacktop
+    top = stacktop_of(frame)
     variables = [marks[0], marks[1], *_cells(suspended)]
     seen.append(top == len(variables) + 1)
     if seen[-1]:
-        found = list(slots_at(address_of(frame), top))
+        found = _slots(frame, top)
         seen.append(all(map(_is, found, variables)) and type(found[-1]) is type(iter(())))
     return len(seen) == 6 and all(seen)
+
+
+def _slots(frame: FrameType, count: int) -> list[Any]:
+    first = slots_of(frame)
+    return [OBJECTS[first + i] for i in range(count)]
 
 
 def handled_by(suspended: greenlet) -> Any:
@@ -163,11 +143,11 @@ def handled_by(suspended: greenlet) -> Any:
 
 
 def _handled_by(suspended: greenlet) -> Any:
-    own = _word(id(suspended) + 32).value
-    if _word(own + 8).value != id(suspended):
+    own = WORDS[(id(suspended) + 32) >> 3] >> 3
+    if WORDS[own + 1] != id(suspended):
         raise RuntimeError("a greenlet's memory is not laid out as expected")
     try:
-        return ctypes.py_object.from_address(own + 24).value
+        return OBJECTS[own + 3]
     except ValueError:
         return None
 

@@ -31,7 +31,6 @@ from dpor.runtime.states.classes import Classes
 from dpor.runtime.states.contents import EXACT, SUBCLASSED, Content, exception
 from dpor.runtime.states.frames import UNBOUND, Part, add_frame
 from dpor.runtime.states.heap import Heap, Plan
-from dpor.runtime.states.memory import address_of
 from dpor.runtime.states.naming import Names
 from dpor.runtime.states.stacks import CannotTell
 
@@ -274,7 +273,7 @@ def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
     layout = heap.layouts.of(frame.f_code)
     part, dead = Part(), list[Any]()
     place = layout.place(layout.suspended(frame.f_lasti))
-    add_frame(Reading(frame, layout, place, address_of(frame)), part, dead)
+    add_frame(Reading(frame, layout, place), part, dead)
     heap.part(part)
     heap.dead.extend(dead)
     if layout.handles(place.index):

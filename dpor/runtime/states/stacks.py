@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
+from functools import cached_property
 from types import CodeType
 from typing import Final
 
@@ -87,11 +87,12 @@ class Place:
 
     index, name, arg   of the instruction
     live      the slots of the variables that matter from here on; `dead`: the others
+    told      those that are live, and those of the operands that are certain
     base      how many slots are certain: variables and the operands below those of the instruction
     top       how many are in use when the instruction begins
     """
 
-    __slots__ = ("arg", "base", "dead", "index", "live", "name", "top")
+    __slots__ = ("arg", "base", "dead", "index", "live", "name", "told", "top")
 
     def __init__(
         self, index: int, name: str, arg: int, live: tuple[int, ...], dead: tuple[int, ...], base: int, top: int
@@ -100,6 +101,7 @@ class Place:
         self.name = name
         self.arg = arg
         self.live = live
+        self.told = (*live, *range(len(live) + len(dead), base))
         self.dead = dead
         self.base = base
         self.top = top
@@ -114,6 +116,7 @@ class Layout:
     number   of the code, in order of first sight
     slots    how many variables, cells and free variables there are
     is_ours  does it belong to the runtime?
+    inits    is the code the `__init__` of this class?
     start    the offset at which a generator waits to be started
     """
 
@@ -123,6 +126,7 @@ class Layout:
         self.names = names(code)
         self.slots = len(self.names)
         self.is_ours = code.co_filename.startswith(_OURS)
+        self.inits: dict[type, bool] = {}
         self._flow = Flow(code)
         self._live = liveness(code)
         self._depths = self._flow.depths()
@@ -131,6 +135,11 @@ class Layout:
         self._places: dict[int, Place] = {}
         names_ = [instruction.name for instruction in self._flow.instructions]
         self.start = self._flow.offsets[names_.index("RETURN_GENERATOR")] if "RETURN_GENERATOR" in names_ else -1
+
+    @cached_property
+    def keeps_first(self) -> bool:
+        """Is the first parameter (there must be one) never bound to anything else, here or in a nested function?"""
+        return _keeps_first(self.code)
 
     def index(self, lasti: int) -> int:
         """Of the instruction that a frame with this `f_lasti` is carrying out."""
@@ -197,9 +206,7 @@ _CHANGES_FAST: Final = {
 """Where in its argument an instruction has the slots that it changes: shift and mask."""
 
 
-@cache
-def keeps_first(code: CodeType) -> bool:
-    """Is the first parameter (there must be one) never bound to anything else, here or in a nested function?"""
+def _keeps_first(code: CodeType) -> bool:
     for instruction in Flow(code).instructions:
         places = _CHANGES_FAST.get(instruction.name, ())
         if any((instruction.arg >> shift) & mask == 0 for shift, mask in places):
