@@ -9,8 +9,10 @@ of one thread, a shared one, or one that nobody has touched yet).
 """
 
 from __future__ import annotations
+import __future__
 
 import contextvars
+import dis
 import marshal
 import random
 import types
@@ -336,13 +338,13 @@ def _changing(module: types.ModuleType) -> list[str]:
     """The globals of a copy of library source that its functions rebind, or whose objects can change."""
     known = _changing_names.get(id(module))
     if known is None or known[0] is not module:
-        rebound = {
-            name
-            for value in vars(module).values()
+        functions = [
+            value
+            for owner in (module, *[value for value in vars(module).values() if isinstance(value, type)])
+            for value in vars(owner).values()
             if isinstance(value, types.FunctionType)
-            for name in value.__code__.co_names
-            if name in _stored(value.__code__)
-        }
+        ]
+        rebound = {name for function in functions for name in _rebound_in(function.__code__)}
         names = [
             name
             for name, value in vars(module).items()
@@ -352,10 +354,15 @@ def _changing(module: types.ModuleType) -> list[str]:
     return known[1]
 
 
-def _stored(code: types.CodeType) -> set[str]:
-    import dis
+def _rebound_in(code: types.CodeType) -> set[str]:
+    """The globals that the code, or code inside it, stores to or deletes."""
+    found: set[str] = set()
+    if not _STORES.isdisjoint(code.co_code[::2]):
+        found.update(str(i.argval) for i in dis.get_instructions(code) if i.opcode in _STORES)
+    return found.union(*[_rebound_in(inner) for inner in code.co_consts if isinstance(inner, types.CodeType)])
 
-    return {str(i.argval) for i in dis.get_instructions(code) if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")}
+
+_STORES: Final = frozenset({dis.opmap["STORE_GLOBAL"], dis.opmap["DELETE_GLOBAL"]})
 
 
 def _is_constant(value: Any) -> bool:
@@ -366,6 +373,7 @@ def _is_constant(value: Any) -> bool:
 
 
 _CONSTANT: Final = (
+    __future__._Feature,
     types.FunctionType,
     types.BuiltinFunctionType,
     types.ModuleType,

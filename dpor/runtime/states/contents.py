@@ -48,9 +48,11 @@ def _deque(heap: Heap, obj: Any) -> None:
 
 
 def _dict(heap: Heap, obj: Any) -> None:
-    heap.out.append(dict.__len__(obj))
-    heap.refs(dict.keys(obj))
-    heap.refs(dict.values(obj))
+    length = dict.__len__(obj)
+    heap.out.append(length)
+    if length:
+        heap.refs(dict.keys(obj))
+        heap.refs(dict.values(obj))
 
 
 def _ordered_dict(heap: Heap, obj: Any) -> None:
@@ -125,12 +127,19 @@ def _by_reduce(heap: Heap, obj: Any) -> None:
     kind: Any = type(obj)
     _, args, *state = kind.__reduce__(obj)
     heap.out.append((len(args), len(state)))
-    heap.refs(args)
-    heap.refs(state)
+    heap.refs((*args, *state))
 
 
 def _range(heap: Heap, obj: Any) -> None:
-    heap.refs((obj.start, obj.stop, obj.step))
+    """Its bounds are plain numbers, whatever it was made from."""
+    heap.out.append((obj.start, obj.stop, obj.step))
+
+
+def _range_iterator(heap: Heap, obj: Any) -> None:
+    """The range that it tells is made for the occasion."""
+    kind: Any = type(obj)
+    _, (left,), *state = kind.__reduce__(obj)
+    heap.out.append((left.start, left.stop, left.step, *state))
 
 
 def _buffer(heap: Heap, obj: Any) -> None:
@@ -358,16 +367,18 @@ SUBCLASSED: Final[dict[type, Content]] = {
 
 def _iterators() -> dict[type, Content]:
     told: tuple[Any, ...] = (
-        *(iter([]), iter(()), iter(""), iter(b""), iter(bytearray()), iter(range(0)), iter(range(1 << 70))),
+        *(iter([]), iter(()), iter(""), iter(b""), iter(bytearray())),
         *(reversed([]), reversed(()), enumerate(()), zip(), map(int, ()), filter(None, ()), iter(int, 1)),
     )
     hidden: tuple[Any, ...] = (
         *(iter({}), iter({}.values()), iter({}.items()), reversed({}), reversed({}.values()), reversed({}.items())),
         *(iter(set()), iter(frozenset())),
     )
+    ranges: tuple[Any, ...] = (iter(range(0)), iter(range(1 << 70)))
     deques: tuple[Any, ...] = (iter(collections.deque()), reversed(collections.deque()))
     return {
         **{type(example): _by_reduce for example in told},
+        **{type(example): _range_iterator for example in ranges},
         **{type(example): _dict_iterator for example in hidden},
         **{type(example): _deque_iterator for example in deques},
         itertools.count: _count,

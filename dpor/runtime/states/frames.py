@@ -15,7 +15,7 @@ from dpor.runtime import control, operators
 from dpor.runtime.containers import accesses, generators
 from dpor.runtime.guest_thread import GuestThread, Waited
 from dpor.runtime.states.between import Reading, held
-from dpor.runtime.states.memory import OBJECTS, WORDS, handled_by, slots_of
+from dpor.runtime.states.memory import OBJECTS, WORDS, handled_by
 from dpor.runtime.states.stacks import CannotTell, Layout
 
 UNBOUND: Final = (1,)

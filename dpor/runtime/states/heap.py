@@ -27,12 +27,15 @@ Plan: TypeAlias = Callable[["Heap", Any], None]
 
 
 class Plans(Protocol):
-    """The plans by type. `get` answers those made before."""
+    """The plans by type. `get` answers those made before. `fields` numbers the names of an object's attributes, in
+    their order; None where they are not all plain strings."""
 
     @property
     def get(self) -> Callable[[type], Plan | None]: ...
 
     def make(self, kind: type, /) -> Plan: ...
+
+    def fields(self, names: Iterable[Any], /) -> int | None: ...
 
 
 _REFERENCES: Final = [(n,) for n in range(4096)]
@@ -111,31 +114,33 @@ class Heap:
         self.items(fields)
 
     def items(self, mapping: dict[Any, Any]) -> None:
-        self.out.append(len(mapping))
-        self.refs(mapping)
+        """Of a `__dict__`: there are few combinations of names, each a number."""
+        number = self.plans.fields(mapping)
+        if number is not None:
+            self.out.append(number)
+        else:
+            self.out.append((len(mapping), "names"))
+            self.refs(mapping)
         self.refs(mapping.values())
 
     def finish(self) -> None:
         """Encode all objects that have been referred to, and those that these refer to."""
         out, plans, table, ids = self.out, self.plans, sharing.table, self._ids
-        known = self.names.known
+        append, mark_of, plan_of, shown_of = out.append, table.get, plans.get, self.names.known.get
         for obj in self._objects:
-            mark = table.get(id(obj))
+            mark = mark_of(id(obj))
             if mark is None:
-                out.append(_NO_MARK)
+                append(_NO_MARK)
             elif type(mark) is GuestThread:
-                out.append(_OWNED - mark.id)
+                append(_OWNED - mark.id)
             else:
                 number = mark.number  # type: ignore[union-attr]
-                shown = known.get(number)
-                out.append(self.names.shown(number) if shown is None else shown)
+                shown = shown_of(number)
+                append(self.names.shown(number) if shown is None else shown)
             if ids and id(obj) in ids:
-                out.append((ids[id(obj)][0], "id"))
+                append((ids[id(obj)][0], "id"))
             kind = type(obj)
-            plan = plans.get(kind)
-            if plan is None:
-                plan = plans.make(kind)
-            plan(self, obj)
+            (plan_of(kind) or plans.make(kind))(self, obj)
 
 
 class PrivateHeap(Heap):

@@ -14,7 +14,7 @@ import logging
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from dpor.operations import Operation
@@ -48,6 +48,8 @@ class TypePlans:
         self._of_run: list[type] = []
         self._rules: dict[Any, int] = {}
         self._constants: dict[int, tuple[int, Any]] = {}
+        self._names: dict[tuple[str, ...], int] = {}
+        self._fields: dict[tuple[int, ...], tuple[int | None, tuple[Any, ...]]] = {}  # by `id` of the names, kept
         self.get: Callable[[type], Plan | None] = self._known.get
 
     def begin_run(self) -> None:
@@ -61,6 +63,18 @@ class TypePlans:
         if kind not in EXACT and not self.classes.lasts(kind):
             self._of_run.append(kind)
         return plan
+
+    def fields(self, names: Iterable[Any]) -> int | None:
+        """See `dpor.runtime.states.heap.Plans`."""
+        key = tuple(map(id, names))
+        known = self._fields.get(key)
+        if known is None:
+            if len(self._fields) > 5000:  # names made anew by every run are not kept for ever
+                self._fields.clear()
+            kept = tuple(names)
+            plain = all(type(name) is str for name in kept)
+            known = self._fields[key] = self._names.setdefault(kept, len(self._names)) if plain else None, kept
+        return known[0]
 
     def _made(self, kind: type) -> Plan:
         content = EXACT.get(kind)
@@ -149,11 +163,13 @@ class TypePlans:
                 heap.finalised = True
             held = fields(obj, kind)
             assert held is not None
-            location = held.get("location")
+            location, state = held.get("location"), held.get("state")  # what only gives a location has no state
             heap.out.append(None if location is None else heap.names.shown(location))
-            heap.out.append(state_of(obj))
-            if len(held) > len(_OF_SYNC):
-                heap.items({name: value for name, value in held.items() if name not in _OF_SYNC})
+            heap.out.append(("set", *sorted(state)) if isinstance(state, frozenset) else (state,))
+            rest = held.copy()
+            for name in _OF_SYNC:
+                rest.pop(name, None)
+            heap.items(rest)
 
         return plan_of_sync if is_sync else plan
 
@@ -199,12 +215,6 @@ class TypePlans:
 
 
 _OF_SYNC: Final = frozenset({"location", "state", "made_at"})
-
-
-def state_of(obj: control.SyncObject) -> Any:
-    """The state of a synchronisation object as something that `marshal` knows, the same for equal states."""
-    state = getattr(obj, "state", None)  # what only gives something a location has none
-    return ("set", *sorted(state)) if isinstance(state, frozenset) else (state,)
 
 
 def _numbered(number: int, content: Content) -> Plan:
