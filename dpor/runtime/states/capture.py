@@ -13,7 +13,6 @@ import __future__
 
 import contextvars
 import dis
-import marshal
 import random
 import types
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -156,7 +155,7 @@ class Capture:
         except CannotTell as error:
             self.reasons[str(error)] = self.reasons.get(str(error), 0) + 1
             return None
-        return marshal.dumps(heap.out, 2)
+        return heap.encoding()
 
     def variables(self, frame: types.FrameType) -> tuple[int, ...]:
         """Where the objects of the frame's live variables are."""
@@ -190,14 +189,14 @@ class Capture:
         dead += heap.dead
         if dead and (heap.finalised or finalised_among(dead, heap)):
             heap = self._heap(parts, running, returned, dead)
-        return marshal.dumps(heap.out, 2)
+        return heap.encoding()
 
     def _heap(
         self,
         parts: list[tuple[GuestThread, Part]],
         running: dict[int, tuple[int, int]],
         returned: Hashable,
-        dead: Iterable[Any],
+        dead: Sequence[Any],
     ) -> Heap:
         heap = Heap(self._plans, self._layouts, self._names, running)
         heap.out.append((control.multi, control.timed_out, returned, len(parts)))
@@ -213,7 +212,7 @@ class Capture:
         if control.IDENTITIES in control.facts:  # then it counts how things to come will be numbered
             heap.out.append([(thread.id, thread.events, thread.count) for thread in control.threads if thread.bit])
         self._failures(heap)
-        heap.out.append("dead")
+        heap.out.append(("dead", len(dead)))
         heap.refs(dead)
         heap.finish()
         return heap
@@ -279,12 +278,14 @@ class Capture:
                     heap.out.append(key)
                     heap.ref(value)
         if self._loader.host is not None:
-            heap.refs(self._loader.host.changed())
+            changes = self._loader.host.changed()
+            heap.out.append(len(changes))
+            heap.refs(changes)
         for copy in copying._copies:
             if copy.__name__.partition(".")[0] not in stdlib._used:
                 continue
-            for key in _changing(copy):
-                heap.ref(vars(copy)[key])
+            heap.out.append(copy.__name__)
+            heap.refs([vars(copy)[key] for key in _changing(copy)])
 
     def _of_run(self, heap: Heap) -> None:
         """What the stand-ins and the control remember."""
@@ -301,6 +302,7 @@ class Capture:
                 ),
             )
         )
+        heap.out.append(len(run.atexit))
         heap.refs(run.atexit)
         kept = [*self.kept]
         if specifying.run is not None:

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from dpor.runtime import sharing
 from dpor.runtime.containers.order import is_fixed
-from dpor.runtime.states.frames import ATOMS, UNBOUND
+from dpor.runtime.states.frames import ATOMS, HOLE, UNBOUND
 from dpor.runtime.states.heap import Heap
 from dpor.runtime.states.stacks import CannotTell
 
@@ -81,6 +81,7 @@ def _set(heap: Heap, obj: Any) -> None:
         heap.refs(elements)
         return
     heap.out.append(len(elements))
+    heap.settle()
     places = [_place(heap, element) for element in elements]
     if len(set(places)) < len(places):
         raise CannotTell("a set of objects that nothing tells apart but their addresses")
@@ -229,6 +230,7 @@ def function(heap: Heap, obj: Any) -> None:
     if "__spec__" in names or ("__name__" in names and "__loader__" in names):
         heap.out.append(names.get("__name__"))
     else:
+        heap.out.append(HOLE)
         heap.ref(names)
 
 
@@ -238,6 +240,7 @@ def _cell(heap: Heap, obj: Any) -> None:
     except ValueError:
         heap.out.append(UNBOUND)
         return
+    heap.out.append(HOLE)
     heap.ref(value)
 
 
@@ -307,10 +310,7 @@ def exception(heap: Heap, obj: Any) -> None:
         if base.__module__ == "builtins" and base is not object:
             for name, found in base.__dict__.items():
                 if type(found) in _FIELDS and name not in _NO_FIELDS:
-                    try:
-                        heap.ref(found.__get__(obj))
-                    except AttributeError:
-                        heap.out.append(UNBOUND)
+                    heap.slot(found.__get__, obj)
     traceback(heap, obj.__traceback__)
 
 

@@ -4,21 +4,24 @@ Two heaps have equal encodings only if they are isomorphic: the same shape of re
 the same order in dicts and sets. The traversal calls no code of the program. What it meets and cannot read (an object
 made in C whose state is hidden) it refuses, by `CannotTell`.
 
-The encoding is a list of what `marshal` knows. A reference to an object is a tuple of its number; no other value of the
-program's is a tuple there, so each position says whether it is a leaf. What follows an object's type is determined by
-the type and the lengths that are given, so the list as a whole can be read in one way only.
+The encoding is what `marshal` makes of two flat lists: the structure (types, lengths, and what is no reference), and in
+the same order what is referred to, each a leaf or, as a tuple of its number, an object. No leaf is a tuple. How many of
+the second list belong to an object follows from its structure, so the two can be read in one way only. Objects come in
+layers, as far from the roots as each is, so that references are numbered in one loop for a whole layer.
 """
 
 from __future__ import annotations
 
+import marshal
 import random
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, Final, Protocol, TypeAlias
 
 from dpor.runtime import control, sharing
 from dpor.runtime.guest_thread import GuestThread
-from dpor.runtime.states.frames import ATOMS, Layouts, Part
+from dpor.runtime.states.frames import ATOMS, HOLE, UNBOUND, Layouts, Part
 from dpor.runtime.states.naming import Names
 from dpor.runtime.states.stacks import CannotTell
 
@@ -46,7 +49,8 @@ _OWNED: Final = -3
 class Heap:
     """One traversal.
 
-    out         the encoding so far
+    out         the structure so far
+    ref, refs   append one or several values, each a leaf or an object that is then encoded in its turn
     dead        the objects of dead variables of generators
     running     by `id` of the frame of each generator that is being run: which thread runs it, as which frame
     finalised   has anything been met whose end the program can notice (`__del__`, weak references)?
@@ -64,36 +68,43 @@ class Heap:
         self._objects: list[Any] = []
         self._numbers: dict[int, tuple[int]] = {}
         self._ids: dict[int, tuple[int, Any]] = control.threads[0].data.get("ids") or {}
+        self._values: list[Any] = []
+        self._settled: list[Any] = []  # the same as leaves and numbers of objects, as far as that has come
+        self.ref: Callable[[Any], None] = self._values.append
+        self.refs: Callable[[Iterable[Any]], None] = self._values.extend
 
-    def ref(self, value: Any) -> None:
-        """Append a leaf, or a reference to an object that is then encoded in its turn."""
-        if type(value) in ATOMS:
-            self.out.append(value)
-            return
-        number = self._numbers.get(id(value))
-        if number is None:
-            n = len(self._objects)
-            number = self._numbers[id(value)] = _REFERENCES[n] if n < 4096 else (n,)
-            self._objects.append(value)
-        self.out.append(number)
+    def encoding(self) -> bytes:
+        return marshal.dumps((self.out, self._settled), 2)
 
-    def refs(self, values: Iterable[Any]) -> None:
-        """As `ref`, for each: the loop that a traversal spends its time in."""
-        out, numbers, objects = self.out, self._numbers, self._objects
-        for value in values:
+    def settle(self) -> None:
+        """Number the objects that have been referred to."""
+        append, numbers, objects = self._settled.append, self._numbers, self._objects
+        number_of = numbers.get
+        for value in islice(self._values, len(self._settled), None):
             if type(value) in ATOMS:
-                out.append(value)
+                append(value)
                 continue
-            number = numbers.get(id(value))
+            key = id(value)
+            number = number_of(key)
             if number is None:
                 n = len(objects)
-                number = numbers[id(value)] = _REFERENCES[n] if n < 4096 else (n,)
+                number = numbers[key] = _REFERENCES[n] if n < 4096 else (n,)
                 objects.append(value)
-            out.append(number)
+            append(number)
 
     def part(self, part: Part) -> None:
         self.out.append(part.shape)
         self.refs(part.objects)
+
+    def slot(self, get: Callable[[Any], Any], obj: Any) -> None:
+        """What the object has there, or that it has nothing."""
+        try:
+            value = get(obj)
+        except AttributeError:
+            self.out.append(UNBOUND)
+        else:
+            self.out.append(HOLE)
+            self.ref(value)
 
     def number_of(self, obj: Any) -> int | None:
         """The number of an object that has been met."""
@@ -125,22 +136,33 @@ class Heap:
 
     def finish(self) -> None:
         """Encode all objects that have been referred to, and those that these refer to."""
-        out, plans, table, ids = self.out, self.plans, sharing.table, self._ids
-        append, mark_of, plan_of, shown_of = out.append, table.get, plans.get, self.names.known.get
-        for obj in self._objects:
-            mark = mark_of(id(obj))
-            if mark is None:
-                append(_NO_MARK)
-            elif type(mark) is GuestThread:
-                append(_OWNED - mark.id)
-            else:
-                number = mark.number  # type: ignore[union-attr]
-                shown = shown_of(number)
-                append(self.names.shown(number) if shown is None else shown)
-            if ids and id(obj) in ids:
-                append((ids[id(obj)][0], "id"))
-            kind = type(obj)
-            (plan_of(kind) or plans.make(kind))(self, obj)
+        append, plans, ids = self.out.append, self.plans, self._ids
+        mark_of, plan_of, shown_of = sharing.table.get, plans.get, self.names.known.get
+        for layer in self._layers():
+            for obj, mark in zip(layer, map(mark_of, map(id, layer)), strict=True):
+                if mark is None:
+                    append(_NO_MARK)
+                elif type(mark) is GuestThread:
+                    append(_OWNED - mark.id)
+                else:
+                    number = mark.number  # type: ignore[union-attr]
+                    shown = shown_of(number)
+                    append(self.names.shown(number) if shown is None else shown)
+                if ids and id(obj) in ids:
+                    append((ids[id(obj)][0], "id"))
+                kind = type(obj)
+                (plan_of(kind) or plans.make(kind))(self, obj)
+
+    def _layers(self) -> Iterator[list[Any]]:
+        """The objects that the roots refer to, those that these refer to, and so on."""
+        done = 0
+        while True:
+            self.settle()
+            layer = self._objects[done:]
+            if not layer:
+                return
+            done += len(layer)
+            yield layer
 
 
 class PrivateHeap(Heap):
@@ -149,19 +171,17 @@ class PrivateHeap(Heap):
 
     def finish(self) -> None:
         out, plans, table = self.out, self.plans, sharing.table
-        for obj in self._objects:
-            kind = type(obj)
-            if isinstance(obj, random.Random):
-                out.append(_state_of_generator(obj))
-            elif isinstance(table.get(id(obj)), sharing.Record) or issubclass(kind, _OUTSIDE):
-                out.append((id(obj), "shared"))
-            elif kind.__module__.startswith("dpor.runtime.standins") and kind.__module__ != _VALUES:
-                raise CannotTell(f"a {kind.__qualname__} may be shared")
-            else:
-                plan = plans.get(kind)
-                if plan is None:
-                    plan = plans.make(kind)
-                plan(self, obj)
+        for layer in self._layers():
+            for obj in layer:
+                kind = type(obj)
+                if isinstance(obj, random.Random):
+                    out.append(_state_of_generator(obj))
+                elif isinstance(table.get(id(obj)), sharing.Record) or issubclass(kind, _OUTSIDE):
+                    out.append((id(obj), "shared"))
+                elif kind.__module__.startswith("dpor.runtime.standins") and kind.__module__ != _VALUES:
+                    raise CannotTell(f"a {kind.__qualname__} may be shared")
+                else:
+                    (plans.get(kind) or plans.make(kind))(self, obj)
 
 
 _OUTSIDE: Final = (type, types.ModuleType, control.SyncObject)

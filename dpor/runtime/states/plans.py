@@ -29,7 +29,7 @@ from dpor.runtime.standins.modules import StandIn
 from dpor.runtime.states.between import Reading
 from dpor.runtime.states.classes import Classes
 from dpor.runtime.states.contents import EXACT, SUBCLASSED, Content, exception
-from dpor.runtime.states.frames import UNBOUND, Part, add_frame
+from dpor.runtime.states.frames import HOLE, Part, add_frame
 from dpor.runtime.states.heap import Heap, Plan
 from dpor.runtime.states.naming import Names
 from dpor.runtime.states.stacks import CannotTell
@@ -116,6 +116,7 @@ class TypePlans:
         """Append which class it is."""
         number = self.classes.number(kind)
         if number is None:
+            heap.out.append(HOLE)
             heap.ref(kind)
         else:
             heap.out.append(number)
@@ -148,10 +149,7 @@ class TypePlans:
             if content is not None:
                 content(heap, obj)
             for slot in slots:
-                try:
-                    heap.ref(slot(obj))
-                except AttributeError:
-                    heap.out.append(UNBOUND)
+                heap.slot(slot, obj)
             if has_fields:
                 held = fields(obj, kind)
                 assert held is not None
@@ -208,6 +206,7 @@ class TypePlans:
         heap.refs((obj.parent, obj.filters))
         for handler in obj.handlers:
             if type(handler.lock) is HandlerLock:
+                heap.out.append(HOLE)
                 heap.ref(handler)
             else:  # the host's, which the program shares and has not made
                 self._constant(heap, handler)
