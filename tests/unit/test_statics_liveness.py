@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dpor.runtime.states.memory import stacktop_of
+from dpor.runtime.states.memory import in_use, slots_of
 from dpor.runtime.states.stacks import Layout
 from statics.bytecode import Flow
 from statics.liveness import liveness, names
@@ -189,7 +189,7 @@ def test_depths_are_those_of_the_interpreter() -> None:
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename == __file__ and frame.f_code.co_name.startswith("deep"):
             layout = Layout(frame.f_code, 0)
-            top = stacktop_of(frame)
+            top = in_use(slots_of(frame))
             if top >= 0:
                 seen.append((layout.place(frame.f_lasti).base, top))
             frame = frame.f_back

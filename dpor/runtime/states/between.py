@@ -19,7 +19,7 @@ from types import CodeType, FrameType
 from typing import Any, Final, NoReturn
 
 from dpor.runtime.containers import generators
-from dpor.runtime.states.memory import OBJECTS, WORDS, slots_of, stacktop_of
+from dpor.runtime.states.memory import OBJECTS, WORDS, in_use, slots_of
 from dpor.runtime.states.stacks import KEEP, CannotTell, Layout, Place
 
 Held = tuple[Any, ...]
@@ -36,7 +36,7 @@ class Reading:
         self.layout = layout
         self.place = place
         self.first = slots_of(frame)
-        self.stacktop = stacktop_of(frame)
+        self.stacktop = in_use(self.first)
         if 0 <= self.stacktop < place.base:
             raise CannotTell(f"the operand stack of {layout.code.co_qualname} is not as deep as it must be")
 

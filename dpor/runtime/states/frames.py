@@ -49,7 +49,7 @@ class Layouts:
 
     def __init__(self, bottom: Iterable[CodeType]) -> None:
         self._known: dict[int, Layout] = {}
-        self.bottom = tuple(bottom)
+        self.bottom = tuple(map(self.of, bottom))
 
     def of(self, code: CodeType) -> Layout:
         found = self._known.get(id(code))
@@ -136,18 +136,19 @@ def read_frames(
     for depth, frame in enumerate(frames):
         code = frame.f_code
         layout = layouts.of(code)
-        if code in layouts.bottom:
-            part.shape.append((layout.number, layout.place(frame.f_lasti).index))
+        place = layout.place(frame.f_lasti)
+        if layout in layouts.bottom:
+            part.shape.append(place.shape)
             upper = None
             continue
-        reading = Reading(frame, layout, layout.place(frame.f_lasti))
+        reading = Reading(frame, layout, place)
         add_frame(reading, part, dead)
         if upper is not None:
             between = held(reading, upper)
             part.shape.append((len(between),))
             for value in between:
                 part.add(value)
-        if layout.handles(reading.place.index):
+        if place.handles:
             handling.add(code.co_flags & GENERATOR)
         if code.co_flags & GENERATOR:
             part.generators[id(frame)] = depth
@@ -180,7 +181,7 @@ def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
     """Add the frame's position, live variables and operands to the part, objects of its other variables to `dead`."""
     layout, place, first = reading.layout, reading.place, reading.first
     shape, objects = part.shape, part.objects
-    shape.append((layout.number, place.index))
+    shape.append(place.shape)
     if place.dead and not layout.is_ours:  # ours are about to return
         for slot in place.dead:
             if WORDS[first + slot]:
@@ -188,10 +189,11 @@ def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
                 if type(value) not in ATOMS:
                     dead.append(value)
     for slot in place.told:
-        if not WORDS[first + slot]:
+        try:
+            value = OBJECTS[first + slot]
+        except ValueError:
             shape.append(UNBOUND)
             continue
-        value = OBJECTS[first + slot]
         if type(value) in ATOMS:
             shape.append(value)
         else:

@@ -17,8 +17,10 @@ import random
 import types
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Final, Protocol, TypeAlias
 
+from dpor.operations import Location
 from dpor.runtime import control, sharing
 from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.states.frames import ATOMS, HOLE, UNBOUND, Layouts, Part
@@ -29,16 +31,43 @@ Plan: TypeAlias = Callable[["Heap", Any], None]
 """How objects of one type are encoded: appends to `Heap.out`."""
 
 
+OF_SYNC: Final = frozenset({"location", "state", "made_at"})
+"""Attributes of synchronisation objects that are told otherwise."""
+
+
+class Fields:
+    """What the attributes of objects are called, in their order.
+
+    number   the same for the same names; None where not all are plain strings
+    names    kept, since they are found by their `id`
+    others   of the values of all attributes, those of the attributes that are not in `OF_SYNC`; None: there are none
+    """
+
+    __slots__ = ("names", "number", "others")
+
+    def __init__(self, names: tuple[Any, ...], numbers: dict[tuple[str, ...], int]) -> None:
+        self.names = names
+        is_plain = all(type(name) is str for name in names)
+        self.number = numbers.setdefault(names, len(numbers)) if is_plain else None
+        kept = [i for i, name in enumerate(names) if not (type(name) is str and name in OF_SYNC)]
+        self.others: Callable[[tuple[Any, ...]], Iterable[Any]] | None = None
+        if kept:
+            self.others = itemgetter(*kept) if len(kept) > 1 else itemgetter(slice(kept[0], kept[0] + 1))
+
+
 class Plans(Protocol):
-    """The plans by type. `get` answers those made before. `fields` numbers the names of an object's attributes, in
-    their order; None where they are not all plain strings."""
+    """The plans by type, and the names of attributes by their `id`s. `get` and `known_fields` answer those made before,
+    `make` and `fields` make them."""
 
     @property
     def get(self) -> Callable[[type], Plan | None]: ...
 
+    @property
+    def known_fields(self) -> dict[tuple[int, ...], Fields]: ...
+
     def make(self, kind: type, /) -> Plan: ...
 
-    def fields(self, names: Iterable[Any], /) -> int | None: ...
+    def fields(self, names: Iterable[Any], /) -> Fields: ...
 
 
 _REFERENCES: Final = [(n,) for n in range(4096)]
@@ -62,8 +91,10 @@ class Heap:
         self.dead: list[Any] = []
         self.layouts = layouts
         self.plans = plans
+        self._fields_of = plans.known_fields.get
         self.running = running
         self.names = names
+        self._shown_of = names.known.get
         self._dicts: list[Any] = []  # kept, so that no number is used again
         self._objects: list[Any] = []
         self._numbers: dict[int, tuple[int]] = {}
@@ -106,6 +137,11 @@ class Heap:
             self.out.append(HOLE)
             self.ref(value)
 
+    def shown(self, location: Location) -> Location:
+        """What of the name of a location is part of the state."""
+        shown = self._shown_of(location)
+        return self.names.shown(location) if shown is None else shown
+
     def number_of(self, obj: Any) -> int | None:
         """The number of an object that has been met."""
         found = self._numbers.get(id(obj))
@@ -126,18 +162,30 @@ class Heap:
 
     def items(self, mapping: dict[Any, Any]) -> None:
         """Of a `__dict__`: there are few combinations of names, each a number."""
-        number = self.plans.fields(mapping)
-        if number is not None:
-            self.out.append(number)
-        else:
+        self._names_of(mapping)
+        self.refs(mapping.values())
+
+    def items_of_sync(self, mapping: dict[Any, Any]) -> None:
+        """As `items`, of a synchronisation object."""
+        others = self._names_of(mapping).others
+        if others is not None:
+            self.refs(others(tuple(mapping.values())))
+
+    def _names_of(self, mapping: dict[Any, Any]) -> Fields:
+        fields = self._fields_of(tuple(map(id, mapping)))
+        if fields is None:
+            fields = self.plans.fields(mapping)
+        if fields.number is None:
             self.out.append((len(mapping), "names"))
             self.refs(mapping)
-        self.refs(mapping.values())
+        else:
+            self.out.append(fields.number)
+        return fields
 
     def finish(self) -> None:
         """Encode all objects that have been referred to, and those that these refer to."""
         append, plans, ids = self.out.append, self.plans, self._ids
-        mark_of, plan_of, shown_of = sharing.table.get, plans.get, self.names.known.get
+        mark_of, plan_of, shown_of = sharing.table.get, plans.get, self._shown_of
         for layer in self._layers():
             for obj, mark in zip(layer, map(mark_of, map(id, layer)), strict=True):
                 if mark is None:

@@ -41,16 +41,17 @@ _CODE, _STACKTOP, _SLOTS = (4, 8, 9) if _VERSION == (3, 11) else (0, 8, 9)
 
 
 def slots_of(frame: FrameType) -> int:
-    """The number of the word with the frame's first slot."""
-    return (WORDS[(id(frame) + _F_FRAME) >> 3] >> 3) + _SLOTS
-
-
-def stacktop_of(frame: FrameType) -> int:
-    """How many of its slots are in use, or -1. Raises RuntimeError where the record is not that of the frame's code."""
+    """The number of the word with the frame's first slot. Raises RuntimeError where the record is not that of the
+    frame's code."""
     record = WORDS[(id(frame) + _F_FRAME) >> 3] >> 3
     if WORDS[record + _CODE] != id(frame.f_code):
         raise RuntimeError("a frame's memory is not laid out as expected")
-    top: int = WORDS[record + _STACKTOP] & 0xFFFF_FFFF
+    return record + _SLOTS
+
+
+def in_use(first: int) -> int:
+    """How many of the slots that begin there are in use, or -1."""
+    top: int = WORDS[first + _STACKTOP - _SLOTS] & 0xFFFF_FFFF
     return top if top < 1 << 31 else top - (1 << 32)
 
 
@@ -75,7 +76,7 @@ def _is_as_expected() -> bool:
     def look(frame: FrameType | None, variables: list[object], operands: list[object] | None) -> None:
         assert frame is not None
         try:
-            top = stacktop_of(frame)
+            top = in_use(slots_of(frame))
         except RuntimeError:
             seen.append(False)
             return
@@ -116,7 +117,7 @@ def _is_as_expected() -> bool:
     generator: Any = suspended(marks[0])
     next(generator)
     frame = generator.gi_frame
-    top = stacktop_of(frame)
+    top = in_use(slots_of(frame))
     variables = [marks[0], marks[1], *_cells(suspended)]
     seen.append(top == len(variables) + 1)
     if seen[-1]:

@@ -30,7 +30,7 @@ from dpor.runtime.states.between import Reading
 from dpor.runtime.states.classes import Classes
 from dpor.runtime.states.contents import EXACT, SUBCLASSED, Content, exception
 from dpor.runtime.states.frames import HOLE, Part, add_frame
-from dpor.runtime.states.heap import Heap, Plan
+from dpor.runtime.states.heap import Fields, Heap, Plan
 from dpor.runtime.states.naming import Names
 from dpor.runtime.states.stacks import CannotTell
 
@@ -49,7 +49,7 @@ class TypePlans:
         self._rules: dict[Any, int] = {}
         self._constants: dict[int, tuple[int, Any]] = {}
         self._names: dict[tuple[str, ...], int] = {}
-        self._fields: dict[tuple[int, ...], tuple[int | None, tuple[Any, ...]]] = {}  # by `id` of the names, kept
+        self.known_fields: dict[tuple[int, ...], Fields] = {}
         self.get: Callable[[type], Plan | None] = self._known.get
 
     def begin_run(self) -> None:
@@ -64,17 +64,13 @@ class TypePlans:
             self._of_run.append(kind)
         return plan
 
-    def fields(self, names: Iterable[Any]) -> int | None:
-        """See `dpor.runtime.states.heap.Plans`."""
-        key = tuple(map(id, names))
-        known = self._fields.get(key)
-        if known is None:
-            if len(self._fields) > 5000:  # names made anew by every run are not kept for ever
-                self._fields.clear()
-            kept = tuple(names)
-            plain = all(type(name) is str for name in kept)
-            known = self._fields[key] = self._names.setdefault(kept, len(self._names)) if plain else None, kept
-        return known[0]
+    def fields(self, names: Iterable[Any]) -> Fields:
+        """Make what is known of these names."""
+        if len(self.known_fields) > 5000:  # names made anew by every run are not kept for ever
+            self.known_fields.clear()
+        found = Fields(tuple(names), self._names)
+        self.known_fields[tuple(map(id, found.names))] = found
+        return found
 
     def _made(self, kind: type) -> Plan:
         content = EXACT.get(kind)
@@ -139,7 +135,6 @@ class TypePlans:
         content, slots = _layout(kind)
         has_fields, fields = _has_fields(kind), sharing.fields
         class_of = self.class_of
-        is_sync = issubclass(kind, control.SyncObject)
         finalised = static(kind, "__del__") is not None
 
         def plan(heap: Heap, obj: Any) -> None:
@@ -162,14 +157,11 @@ class TypePlans:
             held = fields(obj, kind)
             assert held is not None
             location, state = held.get("location"), held.get("state")  # what only gives a location has no state
-            heap.out.append(None if location is None else heap.names.shown(location))
+            heap.out.append(None if location is None else heap.shown(location))
             heap.out.append(("set", *sorted(state)) if isinstance(state, frozenset) else (state,))
-            rest = held.copy()
-            for name in _OF_SYNC:
-                rest.pop(name, None)
-            heap.items(rest)
+            heap.items_of_sync(held)
 
-        return plan_of_sync if is_sync else plan
+        return plan_of_sync if issubclass(kind, control.SyncObject) else plan
 
     # ------------------------------------------------------------------ others
 
@@ -211,9 +203,6 @@ class TypePlans:
             else:  # the host's, which the program shares and has not made
                 self._constant(heap, handler)
         heap.out.append(None)
-
-
-_OF_SYNC: Final = frozenset({"location", "state", "made_at"})
 
 
 def _numbered(number: int, content: Content) -> Plan:
@@ -285,7 +274,7 @@ def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
     add_frame(Reading(frame, layout, place), part, dead)
     heap.part(part)
     heap.dead.extend(dead)
-    if layout.handles(place.index):
+    if place.handles:
         _handled(heap, obj)
     if layout.cleans_up(frame.f_lasti):
         heap.finalised = True

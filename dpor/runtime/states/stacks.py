@@ -88,16 +88,28 @@ class Place:
     index, name, arg   of the instruction
     live      the slots of the variables that matter from here on; `dead`: the others
     told      those that are live, and those of the operands that are certain
+    handles   is an exception being handled here? The interpreter has it where the frame has not
+    shape     what tells the position among all code
     base      how many slots are certain: variables and the operands below those of the instruction
     top       how many are in use when the instruction begins
     """
 
-    __slots__ = ("arg", "base", "dead", "index", "live", "name", "told", "top")
+    __slots__ = ("arg", "base", "dead", "handles", "index", "live", "name", "shape", "told", "top")
 
     def __init__(
-        self, index: int, name: str, arg: int, live: tuple[int, ...], dead: tuple[int, ...], base: int, top: int
+        self,
+        shape: tuple[int, int],
+        name: str,
+        arg: int,
+        live: tuple[int, ...],
+        dead: tuple[int, ...],
+        base: int,
+        top: int,
+        handles: bool,
     ) -> None:
-        self.index = index
+        self.shape = shape
+        self.index = shape[1]
+        self.handles = handles
         self.name = name
         self.arg = arg
         self.live = live
@@ -116,6 +128,7 @@ class Layout:
     number   of the code, in order of first sight
     slots    how many variables, cells and free variables there are
     is_ours  does it belong to the runtime?
+    places   those asked for so far, by `f_lasti`
     inits    is the code the `__init__` of this class?
     start    the offset at which a generator waits to be started
     """
@@ -132,7 +145,7 @@ class Layout:
         self._depths = self._flow.depths()
         self._handling = self._flow.handling()
         self._without = sum(1 << i for i, name in enumerate(self.names) if name in without)
-        self._places: dict[int, Place] = {}
+        self.places: dict[int, Place] = {}
         names_ = [instruction.name for instruction in self._flow.instructions]
         self.start = self._flow.offsets[names_.index("RETURN_GENERATOR")] if "RETURN_GENERATOR" in names_ else -1
 
@@ -147,12 +160,9 @@ class Layout:
 
     def place(self, lasti: int) -> Place:
         """The position of a frame with this `f_lasti`. Raises `CannotTell`."""
-        found = self._places.get(lasti)
-        if found is None:
-            found = self._places[lasti] = self._place(lasti)
-        return found
+        return self.places.get(lasti) or self._new_place(lasti)
 
-    def _place(self, lasti: int) -> Place:
+    def _new_place(self, lasti: int) -> Place:
         index = self._flow.at(lasti)
         instructions = self._flow.instructions
         if instructions[index].name == "PRECALL":  # which may carry out the call that follows it
@@ -162,23 +172,21 @@ class Layout:
             raise CannotTell(f"{self.code.co_qualname} is where it cannot be")
         name, arg = instructions[index].name, instructions[index].arg
         live = self._live.after[index] & ~self._without
-        return Place(
-            index,
+        place = self.places[lasti] = Place(
+            (self.number, index),
             name,
             arg,
             tuple(slot for slot in range(self.slots) if live >> slot & 1),
             tuple(slot for slot in range(self.slots) if not live >> slot & 1),
             self.slots + depth - _operands(name, arg),
             self.slots + depth,
+            self._handling[index],
         )
+        return place
 
     def suspended(self, lasti: int) -> int:
         """The `f_lasti` that a suspended generator would have if it pointed, in all versions, to where it stopped."""
         return self._flow.offsets[self._flow.at(lasti) - _POINTS_BEHIND]
-
-    def handles(self, index: int) -> bool:
-        """Is an exception being handled at this instruction? The interpreter has it where the frame has not."""
-        return self._handling[index]
 
     def cleans_up(self, lasti: int) -> bool:
         """Would code of the program run if a generator that is suspended here were thrown away?"""
