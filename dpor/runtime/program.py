@@ -278,7 +278,7 @@ class PythonSystem:
     def ruled_out(self, thread: ThreadId) -> Collection[str]:
         """See `dpor.system.OracleSystem`."""
         stacks = {
-            t.id: stack_of(frames_of(t)[0], self._loader.is_guest_file) for t in control.threads if t.bit and t.running
+            t.id: stack_of(frames_of(t), self._loader.is_guest_file) for t in control.threads if t.bit and t.running
         }
         pending = control.threads[thread].pending
         if self._oracle is None or pending is None or pending.rule is not None:
