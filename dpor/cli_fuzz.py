@@ -45,7 +45,7 @@ PROGRESS_LINES = 20
 @click.option(
     "--kind", type=click.Choice(["abstract", "python"]), default="abstract", show_default=True, help="Of program."
 )
-@click.option("--cyclic", is_flag=True, help="Every fourth program goes on for ever (abstract ones only).")
+@click.option("--cyclic", is_flag=True, help="Every fourth program goes on for ever.")
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write what came of it.")
 @click.option(
     "--save",
@@ -76,8 +76,6 @@ def fuzz(
         check_folders(json_)
         if save is not None and not Path(save).is_dir():
             raise UserError(f"--save {save}: there is no such folder")
-        if cyclic and kind == "python":
-            raise UserError("--cyclic goes with --kind abstract")
         names = strategies_named(strategies)
         begun, judged, too_large, interrupted = time.monotonic(), 0, 0, False
         found: Disagreement | None = None

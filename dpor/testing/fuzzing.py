@@ -16,6 +16,7 @@ from dpor.errors import BadTarget
 from dpor.explorers import STATEFUL, STRATEGIES
 from dpor.schedule import to_json_text
 from dpor.testing.abstract import Spec, random_program
+from dpor.testing.endless_python import endless_program
 from dpor.testing.judging import PROMISES, MakeExplorer, TooLarge, disagreement, explorers_of
 from dpor.testing.python_programs import program as python_program
 from dpor.testing.shrinking import shrink, shrink_source
@@ -102,7 +103,7 @@ def fuzz(
     """Judge explorers on so many programs, the first made from this seed, the next from the seed after.
 
     explorers, promises   see `dpor.testing.disagreement`
-    cyclic   abstract programs: every fourth goes on for ever, over finitely many states
+    cyclic   every fourth program goes on for ever, over finitely many states
     each     called after each program, with its seed and whether it was small enough to be judged
     """
     chosen = explorers_of(explorers)
@@ -119,9 +120,9 @@ def fuzz(
 
 def make_program(seed: int, kind: Kind = "abstract", cyclic: bool = False) -> Spec | str:
     """The program of a seed: an abstract one, or the source of a Python one."""
-    if kind == "python":
-        return python_program(seed, most=2)
     endless = cyclic and seed % ENDLESS_SHARE == 0
+    if kind == "python":
+        return endless_program(seed) if endless else python_program(seed, most=2)
     return random_program(
         Random(seed), interleavings=INTERLEAVINGS_OF_A_PASS if endless else INTERLEAVINGS, endless=endless
     )

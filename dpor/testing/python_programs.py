@@ -7,6 +7,8 @@ statements of a thread are few, so that every interleaving can be listed.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from typing import NamedTuple
 
 HEAD = """
 import collections
@@ -226,10 +228,23 @@ def indented(text: str, by: int) -> str:
     return "\n".join(" " * by + line for line in text.split("\n"))
 
 
-def statement(rng: random.Random, depth: int = 0) -> str:
+class Kinds(NamedTuple):
+    """Of statements: simple ones, and blocks with others in them, at `{0}` and `{1}`; values of `{n}` in simple
+    ones, first and last."""
+
+    simple: Sequence[str]
+    blocks: Sequence[str]
+    values: tuple[int, int]
+
+
+KINDS = Kinds(SIMPLE, BLOCKS, (3, 5))
+
+
+def statement(rng: random.Random, kinds: Kinds = KINDS, depth: int = 0) -> str:
+    """One of these kinds, at random."""
     if depth < 1 and rng.random() < 0.3:
-        block = rng.choice(BLOCKS)
-        inner = [statement(rng, depth + 1) for _ in range(2)]
+        block = rng.choice(kinds.blocks)
+        inner = [statement(rng, kinds, depth + 1) for _ in range(2)]
         lines = []
         for line in block.split("\n"):
             stripped = line.lstrip()
@@ -239,7 +254,7 @@ def statement(rng: random.Random, depth: int = 0) -> str:
             else:
                 lines.append(line)
         return "\n".join(lines)
-    return rng.choice(SIMPLE).replace("{n}", str(rng.randint(3, 5)))
+    return rng.choice(kinds.simple).replace("{n}", str(rng.randint(*kinds.values)))
 
 
 def program(seed: int, most: int = 3) -> str:

@@ -1,5 +1,5 @@
 """Generated Python programs: every explorer sees the outcomes and the trace classes that listing all interleavings
-shows, and none twice."""
+shows, and none twice. Of those that go round for ever, the stateful ones see what `full` sees."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpor.testing import TooLarge, disagreement, make_program
+from dpor.testing.endless_python import endless_program
 
 EXAMPLES = int(os.environ.get("DPOR_PYTHON_EXAMPLES", "100"))
 """By hand: DPOR_PYTHON_EXAMPLES=5000, or `dpor fuzz --kind python`."""
@@ -26,3 +27,20 @@ def test_all_strategies_agree(block: int, tmp_path: Path) -> None:
             continue
         judged += 1
     assert judged > EXAMPLES // 30
+
+
+ENDLESS = int(os.environ.get("DPOR_ENDLESS_EXAMPLES", "20"))
+"""By hand: DPOR_ENDLESS_EXAMPLES=500, or `dpor fuzz --kind python --cyclic`."""
+
+
+def test_stateful_strategies_agree_on_endless_programs(tmp_path: Path) -> None:
+    judged = 0
+    for seed in range(ENDLESS):
+        file = tmp_path / f"endless_{seed}.py"
+        file.write_text(endless_program(seed, most=2))
+        try:
+            assert disagreement(f"{file}::scenario", ["original", "dpor"]) == "", seed
+        except TooLarge:
+            continue
+        judged += 1
+    assert judged > ENDLESS // 2

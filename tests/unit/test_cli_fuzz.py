@@ -162,7 +162,6 @@ def test_ctrl_c_keeps_the_smallest_program_so_far(monkeypatch: pytest.MonkeyPatc
     ("arguments", "complaint"),
     [
         (["--strategies", "magic"], "no strategy 'magic'"),
-        (["--cyclic", "--kind", "python"], "--cyclic goes with --kind abstract"),
         (["--save", "nowhere"], "--save nowhere: there is no such folder"),
         (["--json", "no/r.json"], "there is no folder"),
     ],
