@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -40,6 +40,11 @@ Exit codes:
   2  wrong usage, or a target that cannot be loaded
   3  inconclusive: no failure found, but not everything was covered
   4  an error of dpor itself"""
+
+
+def one_of(values: Iterable[StrEnum]) -> click.Choice[str]:
+    """An option's values, as plain words: some versions of click take the names of an enumeration instead."""
+    return click.Choice([value.value for value in values])
 
 
 # ---------------------------------------------------------------------- writing

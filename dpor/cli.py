@@ -19,7 +19,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpor.answers import EXIT_CODES, KEEP, Exit, check_folders, draw, keep_folder, our_errors, to_stdout, write_file
+from dpor.answers import (
+    EXIT_CODES,
+    KEEP,
+    Exit,
+    check_folders,
+    draw,
+    keep_folder,
+    one_of,
+    our_errors,
+    to_stdout,
+    write_file,
+)
+from dpor.cli_analyze import analyze
 from dpor.cli_ci import check_ci, ci_options, tell_ci
 from dpor.cli_compare import compare
 from dpor.cli_doctor import doctor
@@ -133,8 +145,8 @@ def cli() -> None:
 )
 @click.option(
     "--store",
-    type=click.Choice([*Store]),
-    default=Store.EVENTS,
+    type=one_of(Store),
+    default=Store.EVENTS.value,
     show_default=True,
     help="Of full, original and dpor: which states are stored and can be met again: those after every event, those"
     " with a choice, or nothing.",
@@ -147,8 +159,8 @@ def cli() -> None:
 )
 @click.option(
     "--sync-choices",
-    type=click.Choice([*SyncChoices]),
-    default=SyncChoices.ALL,
+    type=one_of(SyncChoices),
+    default=SyncChoices.ALL.value,
     show_default=True,
     help="Of original: are all starts, ends and joins of threads choices, or those of threads that share something?",
 )
@@ -415,6 +427,7 @@ def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
     return ended
 
 
+cli.add_command(analyze)
 cli.add_command(compare)
 cli.add_command(doctor)
 cli.add_command(fuzz)

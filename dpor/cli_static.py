@@ -7,39 +7,39 @@ from typing import Any
 
 import click
 
+from dpor.answers import one_of
 from dpor.options import FieldAccess, PointerAnalysis
 
-OPTIONS = (
-    click.option(
-        "--field-access",
-        type=click.Choice([*FieldAccess]),
-        default=FieldAccess.SENSITIVE,
-        show_default=True,
-        help="Of sa: how calls are followed to tell what threads may still access: through all callers; through the"
-        " callee alone; or by the call stack that a thread has.",
-    ),
-    click.option(
-        "--pointers",
-        type=click.Choice([*PointerAnalysis]),
-        default=PointerAnalysis.NONE,
-        show_default=True,
-        help="Of sa: how the objects are told apart whose fields are accessed: not at all; by where they are made (ex)"
-        " or through which variables they are accessed (dd), context-insensitively (ci) or context-sensitively (cs).",
-    ),
-    click.option(
-        "--immutable",
-        type=click.Choice(["on", "off"]),
-        default="on",
-        show_default=True,
-        callback=lambda context, parameter, value: value == "on",
-        help="Of sa and dpor+static: is it used which fields are immutable?",
-    ),
+field_access_option = click.option(
+    "--field-access",
+    type=one_of(FieldAccess),
+    default=FieldAccess.SENSITIVE.value,
+    show_default=True,
+    help="Of the analysis that sa uses: how calls are followed to tell what threads may still access:"
+    " through all callers; through the callee alone; or by the call stack that a thread has.",
+)
+pointers_option = click.option(
+    "--pointers",
+    type=one_of(PointerAnalysis),
+    default=PointerAnalysis.NONE.value,
+    show_default=True,
+    help="Of the analysis that sa uses: how the objects are told apart whose fields are accessed: not at all; by where"
+    " they are made (ex) or through which variables they are accessed (dd), context-insensitively (ci) or"
+    " context-sensitively (cs).",
+)
+immutable_option = click.option(
+    "--immutable",
+    type=click.Choice(["on", "off"]),
+    default="on",
+    show_default=True,
+    callback=lambda context, parameter, value: value == "on",
+    help="Of sa and dpor+static: is it used which fields are immutable?",
 )
 
 
 def static_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """They come as `field_access`, `pointers` and `immutable`."""
-    for option in reversed(OPTIONS):
+    for option in (immutable_option, pointers_option, field_access_option):
         command = option(command)
     return command
 

@@ -455,14 +455,18 @@ class PointsTo(Calls):
             if src:
                 self.edge(self.local(site[0], src), self.field(number, "[]"))
                 self.edge(self.local(site[0], key), self.field(number, "keys"))
-                given = Argument(self.local(site[0], src), "")
-                self.iterate(site, given, self.field(number, "[]"))
+                self.watch(self.local(site[0], key), lambda k: self._store_slice(site, number, k, src))
             keys = (self._argument(site, key)._replace(variable=""), Argument(self.field(number, "keys"), ""))
             self.protocol(site, ("__hash__", "__eq__", "__index__"), keys, None)
         elif src:
             self._dunder(site, number, ("__setitem__",), (key, src), self.node(("ignored", site)))
         else:
             self._dunder(site, number, ("__delitem__",), (key,), self.node(("ignored", site)))
+
+    def _store_slice(self, site: Site, number: int, key: int, src: str) -> None:
+        """If the key may be a slice, the elements of what is stored become elements."""
+        if self.objects[key].of == "tuple" or self.objects[key].kind is Kind.UNKNOWN:
+            self.iterate(site, Argument(self.local(site[0], src), ""), self.field(number, "[]"))
 
     def _dunder(self, site: Site, number: int, methods: tuple[str, ...], operands: tuple[str, ...], dst: Node) -> None:
         others = Arguments(tuple(self._argument(site, operand) for operand in operands))

@@ -49,7 +49,7 @@ class Facts:
         self.points_to = points_to
         self.escape = Escape(points_to, Summaries(points_to))
         self.immutable, self.mutable = immutable_fields(points_to, self.escape)
-        self._accesses = Accesses(points_to, pointers)
+        self.accesses = Accesses(points_to, pointers)
         self._at: dict[tuple[str, ir.Position], list[Site]] = defaultdict(list)
         self._in: dict[tuple[str, int, str], list[int]] = defaultdict(list)
         for number, instance in enumerate(points_to.instances):
@@ -59,16 +59,16 @@ class Facts:
                 self._at[function.path, position].append((number, i))
 
     @cached_property
-    def _insensitive(self) -> Insensitive:
-        return Insensitive(self._accesses)
+    def insensitive(self) -> Insensitive:
+        return Insensitive(self.accesses)
 
     @cached_property
-    def _first(self) -> FirstPhase:
-        return FirstPhase(self._accesses)
+    def first(self) -> FirstPhase:
+        return FirstPhase(self.accesses)
 
     @cached_property
-    def _second(self) -> SecondPhase:
-        return SecondPhase(self._accesses, self._first)
+    def second(self) -> SecondPhase:
+        return SecondPhase(self.accesses, self.first)
 
     def accesses_from(self, stack: Sequence[Point], precision: Precision = Precision.SENSITIVE) -> frozenset[Access]:
         """What a thread may access from now on, threads included that it starts later.
@@ -79,24 +79,24 @@ class Facts:
         if not stack:
             return frozenset()
         if precision is not Precision.SENSITIVE:
-            phase: Phase = self._insensitive if precision is Precision.INSENSITIVE else self._second
-            return self._accesses.told(self._union(phase.before, self.sites(stack[0])))
-        first = self._first
+            phase: Phase = self.insensitive if precision is Precision.INSENSITIVE else self.second
+            return self.accesses.told(self._union(phase.before, self.sites(stack[0])))
+        first = self.first
         mask = self._union(first.before, self.sites(stack[0]))
         for point in stack[1:]:
             sites = self.sites(point)
             for site in [site for site in sites if self.points_to.edges.get(site)] or sites:
                 over = waits_only(self.points_to, site)
                 mask |= (first.after if over else first.before)[site[0]][site[1]]
-        return self._accesses.told(mask)
+        return self.accesses.told(mask)
 
     def accesses_at(self, point: Point) -> frozenset[Access]:
         """What the instruction at the point may access itself, without the functions that it calls."""
-        return self._accesses.told(self._union(self._accesses.own, self.sites(point)))
+        return self.accesses.told(self._union(self.accesses.own, self.sites(point)))
 
     def may_conflict(self, one: Access, other: Access) -> bool:
         """Whether one of them writes, and both may be to the same field of the same object."""
-        return "w" in (one.mode, other.mode) and self._accesses.may_meet(one, other)
+        return "w" in (one.mode, other.mode) and self.accesses.may_meet(one, other)
 
     def sites(self, point: Point) -> list[Site]:
         """The instructions that the point may be; if its range is none's, all of its function (or file)."""
@@ -116,14 +116,9 @@ class Facts:
             mask |= masks[number][i]
         return mask
 
-    def show(self) -> str:
-        """The fields and, of each function, what may be accessed from its beginning until it returns; a line each."""
-        lines = [f"immutable {field}" for field in sorted(self.immutable)]
-        lines += [f"mutable {field}: {reason}" for field, reason in sorted(self.mutable.items())]
-        for number, instance in enumerate(self.points_to.instances[1:], 1):
-            told = ", ".join(sorted(map(str, self._accesses.told(self._first.before[number][0])))) or "nothing shared"
-            lines.append(f"{instance.function.key}: {told}")
-        return "\n".join(lines)
+    def until_return(self, instance: int) -> frozenset[Access]:
+        """What the function instance may access until it returns, threads that it starts included."""
+        return self.accesses.told(self.first.before[instance][0])
 
     def dot(self) -> str:
         """The call graph, for Graphviz: solid arrows call, dashed ones resume generators, dotted ones start threads."""
@@ -137,10 +132,15 @@ class Facts:
         return "\n".join(["digraph calls {", *sorted(arrows), "}"])
 
 
-def analyse(sources: Mapping[str, str], entry: str | None = None, pointers: Pointers = Pointers.NONE) -> Facts:
+def analyse(
+    sources: Mapping[str, str],
+    entry: str | None = None,
+    pointers: Pointers = Pointers.NONE,
+    names: Mapping[str, str] | None = None,
+) -> Facts:
     """Analyse the source files, by path; `entry` is "path::function", called after all modules have been imported.
 
-    Raises SyntaxError.
+    `names` are the names of their modules, by path; if not given, they follow from the paths. Raises SyntaxError.
     """
-    program = lower(sources)
+    program = lower(sources, names)
     return Facts(program, PointsTo(program, entry, contexts=pointers is Pointers.CS_EX), pointers)

@@ -252,11 +252,13 @@ class ClassDefinition:
 
 @dataclass(eq=False, slots=True)
 class Program:
-    """modules      the function of each module's body, by the module's name
+    """names        the name of each file's module, by path
+    modules      the function of each module's body, by the module's name
     functions     all functions, those of modules included
     deleted       attribute names that some instruction deletes
     """
 
+    names: dict[str, str] = field(default_factory=dict)
     modules: dict[str, Function] = field(default_factory=dict)
     functions: list[Function] = field(default_factory=list)
     classes: list[ClassDefinition] = field(default_factory=list)

@@ -126,7 +126,7 @@ class NativeCalls(Heap):
                         self._next(site, number, into)
             elif thing.kind is Kind.VALUE:
                 self.add(into, 1 << self.plain)
-            elif thing.kind not in (Kind.FUNCTION, Kind.BOUND, Kind.MODULE):
+            elif thing.kind not in (Kind.FUNCTION, Kind.BOUND, Kind.MODULE) and thing.of not in natives.CONTROLS:
                 self.native(site, Arguments((source,)), into)
 
         self.watch(source.node, met)

@@ -68,6 +68,9 @@ LOCKS: Final = frozenset(
 THREADS: Final = frozenset({"threading.Thread", "threading.Timer"})
 EXECUTORS: Final = frozenset({"concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"})
 
+CONTROLS: Final = LOCKS | THREADS | EXECUTORS
+"""Classes with nothing inside that code of the program could reach or iterate over."""
+
 READING_METHODS: Final = frozenset(
     {
         "get", "index", "count", "copy", "keys", "values", "items", "union", "intersection", "difference", "issubset",
@@ -132,8 +135,7 @@ DATACLASSES: Final = frozenset({"dataclasses.dataclass", "dataclasses.field"})
 FOREIGN: Final = "foreign"
 """The name of all native things about which nothing is known."""
 
-_CLASSES: Final = LOCKS | THREADS | EXECUTORS
-_MODELLED: Final = _CLASSES.union(INERT, PROTOCOLS, COLLECTORS, PICKERS, OPENERS, WRAPPERS, DATACLASSES, RUNNING)
+_MODELLED: Final = CONTROLS.union(INERT, PROTOCOLS, COLLECTORS, PICKERS, OPENERS, WRAPPERS, DATACLASSES, RUNNING)
 _PREFIXES: Final = frozenset(
     ".".join(parts[:length]) for parts in (name.split(".") for name in _MODELLED) for length in range(1, len(parts) + 1)
 )
@@ -142,5 +144,5 @@ _PREFIXES: Final = frozenset(
 def attribute(name: str, of: str) -> str:
     """The name of an attribute of a native thing, FOREIGN if nothing depends on which it is."""
     whole = f"{name}.{of}"
-    known = whole in _PREFIXES or name in _CLASSES or name in INERT_MODULES
+    known = whole in _PREFIXES or name in CONTROLS or name in INERT_MODULES
     return whole if known or (name.startswith("builtins") and whole.count(".") <= 2) else FOREIGN

@@ -215,7 +215,7 @@ class Statements(Expressions):
     def _lay_ImportFrom(self, node: ast.ImportFrom) -> None:
         base = node.module or ""
         if node.level:
-            parts = module_name(self.path).split(".")
+            parts = self.program.names[self.path].split(".")
             if PurePath(self.path).name != "__init__.py":
                 parts = parts[:-1]
             base = ".".join([*parts[: len(parts) - node.level + 1], *([base] if base else [])])
@@ -446,13 +446,14 @@ def module_name(path: str) -> str:
     return ".".join(part for part in parts if part not in ("/", "."))
 
 
-def lower(sources: Mapping[str, str]) -> Program:
-    """The program that the source files, by path, are. Raises SyntaxError."""
-    program = Program()
+def lower(sources: Mapping[str, str], names: Mapping[str, str] | None = None) -> Program:
+    """The program that the source files, by path, are; `names` are those under which they are imported, by path, and
+    follow from the paths if they are not given. Raises SyntaxError."""
+    program = Program(names=dict(names or {path: module_name(path) for path in sources}))
     for path, text in sources.items():
         tree = ast.parse(text, path)
         function = Function(path, "<module>", 1, Parameters(), is_module=True)
-        program.modules[module_name(path)] = function
+        program.modules[program.names[path]] = function
         program.functions.append(function)
         scopes = Scopes(tree).of
         laying = Statements(program, path, function, scopes, scopes[tree])

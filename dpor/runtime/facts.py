@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import CodeType, FrameType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from dpor.runtime.options import StaticOptions
 from statics.accesses import Access
@@ -23,14 +23,25 @@ At: TypeAlias = tuple[CodeType, int]
 """Where a frame stands: its code, and the offset of its instruction."""
 
 
+class Source(NamedTuple):
+    """texts   of the program's files, by path
+    names    of their modules, by path
+    entry    what is run, "path::dotted.name"
+    """
+
+    texts: Mapping[str, str]
+    names: Mapping[str, str]
+    entry: str
+
+
 class Oracle:
     """The facts about one program.
 
     withdrawn   those that a search has contradicted
     """
 
-    def __init__(self, sources: Mapping[str, str], entry: str, options: StaticOptions) -> None:
-        self._facts: Facts = analyse(sources, entry, Pointers(options.pointers))
+    def __init__(self, source: Source, options: StaticOptions) -> None:
+        self._facts: Facts = analyse(source.texts, source.entry, Pointers(options.pointers), source.names)
         self._precision = Precision(options.field_access)
         self._immutable = {str(field) for field in self._facts.immutable} if options.immutable else set()
         self._points: dict[At, Point] = {}

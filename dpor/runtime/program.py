@@ -27,7 +27,7 @@ from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.containers.reach import ANYTHING, reads
-from dpor.runtime.facts import Oracle, stack_of
+from dpor.runtime.facts import Oracle, Source, stack_of
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
@@ -297,13 +297,7 @@ class PythonSystem:
         statics = self.options.statics
         if statics is None:
             return
-        entry = None if self._target is None else self._target.entry
-        if entry is None:
-            raise UserError(
-                f"{_name(self._given)} cannot be analysed, since no module makes it: give the name of a function at the"
-                " top level of a file, or a strategy that needs no analysis"
-            )
-        self._oracle = Oracle({g.path: g.source for g in self._loader.modules.values()}, entry, statics)
+        self._oracle = Oracle(self.source(), statics)
         if statics.unhooked:
             self._unhooked = self._oracle.never_written()
             self._begin_again()
@@ -382,6 +376,21 @@ class PythonSystem:
     def sources(self) -> Mapping[str, str]:
         """The program's files, with their SHA-256."""
         return dict(self._loader.sources)
+
+    def source(self) -> Source:
+        """What there is to analyse. Raises `UserError` if what is run is made by no module."""
+        entry = None if self._target is None else self._target.entry
+        if entry is None:
+            raise UserError(
+                f"{_name(self._given)} cannot be analysed, since no module makes it: give the name of a function at the"
+                " top level of a file, or a strategy that needs no analysis"
+            )
+        modules = self._loader.modules
+        return Source(
+            {module.path: module.source for module in modules.values()},
+            {module.path: name for name, module in modules.items()},
+            entry,
+        )
 
     def foreign(self) -> Sequence[str]:
         """The packages, other than the standard library, that the program uses and that are not instrumented."""

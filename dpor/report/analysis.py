@@ -1,0 +1,107 @@
+"""What `dpor analyze` tells, as text, as annotated source, and as one JSON object (`analysis.schema.json`)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import attrs
+
+from dpor.schedule import to_json_text
+
+
+@attrs.frozen
+class MutableField:
+    """Why a field is not immutable, and where that is seen; path "" and line 0: outside the program."""
+
+    field: str
+    why: str
+    path: str
+    line: int
+
+
+@attrs.frozen
+class FunctionAccesses:
+    """What a function may access until it returns, in all that it calls and in threads that it starts: "r C.x"."""
+
+    path: str
+    line: int
+    function: str
+    accesses: tuple[str, ...]
+
+
+@attrs.frozen
+class JudgedAccess:
+    """An access in the source. Lines count from 1, columns in bytes from 0; mode "r" or "w"; `of`: the object, or the
+    variable that it is accessed through, "" where objects are not told apart; label immutable, thread-local, relevant.
+    """
+
+    path: str
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+    function: str
+    mode: str
+    field: str
+    of: str
+    label: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.mode} {self.field}" + (f" of {self.of}" if self.of else "")
+
+
+@attrs.frozen
+class Analysis:
+    """`entry`: what is run, "path::name"; `dot`: the call graph, for Graphviz."""
+
+    schema: ClassVar[int] = 1
+
+    target: str
+    entry: str
+    field_access: str
+    pointers: str
+    files: tuple[str, ...]
+    immutable: tuple[str, ...]
+    mutable: tuple[MutableField, ...]
+    functions: tuple[FunctionAccesses, ...]
+    accesses: tuple[JudgedAccess, ...]
+    dot: str
+
+
+def to_json(analysis: Analysis) -> str:
+    """The text of the JSON file, with a line end."""
+    return to_json_text({"schema": Analysis.schema, **attrs.asdict(analysis)})
+
+
+def lines(analysis: Analysis) -> Iterator[str]:
+    """The facts, their reasons and where they are seen."""
+    yield "immutable fields"
+    for field in analysis.immutable:
+        yield f"  {field}"
+    yield "other fields"
+    for each in analysis.mutable:
+        yield f"  {each.field}: {each.why}" + (f", {each.path}:{each.line}" if each.line else "")
+    yield "until it returns, a function may access"
+    for function in analysis.functions:
+        told = ", ".join(function.accesses) or "nothing that is written after import"
+        yield f"  {function.path}:{function.line} {function.function}: {told}"
+    yield "accesses"
+    for access in analysis.accesses:
+        yield f"  {access.path}:{access.line} {access.function}: {access}: {access.label}: {access.why}"
+
+
+def annotated(analysis: Analysis, sources: Mapping[str, str]) -> Iterator[str]:
+    """Each file's source, and under each line what becomes of its accesses."""
+    below: dict[tuple[str, int], dict[str, None]] = defaultdict(dict)
+    for access in analysis.accesses:
+        below[access.path, access.line][f"{access}: {access.label}: {access.why}"] = None
+    for path, text in sources.items():
+        yield f"{path}:"
+        for number, line in enumerate(text.splitlines(), 1):
+            yield f"{number:5}  {line}".rstrip()
+            indent = " " * (len(line) - len(line.lstrip()))
+            for told in below[path, number]:
+                yield f"{'':5}  {indent}# {told}"
