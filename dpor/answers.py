@@ -115,6 +115,15 @@ def write_file(path: str, text: str) -> None:
         click.echo(f"dpor: {path}: cannot be written: {error.strerror or error}", err=True)
 
 
+def same_hashes(seed: str | None) -> None:
+    """Begin again with the hash seed of the schedule, if it is another."""
+    from dpor.checking import hash_seed
+
+    if seed is not None and seed != hash_seed() and not sys.flags.ignore_environment:
+        os.environ["PYTHONHASHSEED"] = seed
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
 # ---------------------------------------------------------------------- errors
 
 

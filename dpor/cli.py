@@ -6,7 +6,6 @@ a small program must take well under half a second.
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import sys
@@ -28,6 +27,7 @@ from dpor.answers import (
     keep_folder,
     one_of,
     our_errors,
+    same_hashes,
     to_stdout,
     write_file,
 )
@@ -35,6 +35,7 @@ from dpor.cli_analyze import analyze
 from dpor.cli_ci import check_ci, ci_options, tell_ci
 from dpor.cli_compare import compare
 from dpor.cli_doctor import doctor
+from dpor.cli_explain import explain
 from dpor.cli_fuzz import fuzz
 from dpor.cli_static import static_options
 from dpor.completing import files, strategies
@@ -394,7 +395,7 @@ def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
         from dpor.schedule import SavedSchedule
 
         saved = SavedSchedule.load(file)
-        _same_hashes(saved.hash_seed)
+        same_hashes(saved.hash_seed)
         failure = Replay(saved).run(_debug if pdb else None)
         to_stdout(lambda: _print_replayed(failure, verbose))
     sys.exit(Exit.FINDING)
@@ -403,15 +404,6 @@ def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
 def _print_replayed(failure: Failure, verbose: bool) -> None:
     click.secho(headline(failure), fg="red", bold=True)
     draw(lambda console: show_failure(failure, console, verbose=verbose, traceback=True))
-
-
-def _same_hashes(seed: str | None) -> None:
-    """Begin again with the hash seed of the schedule, if it is another."""
-    from dpor.checking import hash_seed
-
-    if seed is not None and seed != hash_seed() and not sys.flags.ignore_environment:
-        os.environ["PYTHONHASHSEED"] = seed
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
@@ -430,4 +422,5 @@ def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
 cli.add_command(analyze)
 cli.add_command(compare)
 cli.add_command(doctor)
+cli.add_command(explain)
 cli.add_command(fuzz)

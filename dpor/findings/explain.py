@@ -10,9 +10,9 @@ import attrs
 
 from dpor.errors import InternalError, NotDeterministic
 from dpor.findings.minimise import Minimised, minimise, switches
-from dpor.findings.racing import RacingPair, racing_pair
+from dpor.findings.racing import RacingPair, orders_of
 from dpor.operations import Action, Location
-from dpor.outcome import Finding, Kind
+from dpor.outcome import Finding
 from dpor.report.model import Failure
 from dpor.report.steps import Explained, Step
 from dpor.schedule import follow
@@ -82,7 +82,7 @@ def explain(
     found = matching(run.findings, finding)
     if found is None:
         raise NotDeterministic(f"a schedule that failed did not fail when it was repeated ({finding.message})")
-    return tell(system, trace, run, found, small)
+    return tell(system, trace, run, found, small, enough)
 
 
 def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
@@ -92,12 +92,17 @@ def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
     return next((found for found in findings if found.group == finding.group), None)
 
 
-def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small: Minimised) -> Failure:
-    """Describe this run, with the race to look at marked."""
-    if found.events is not None:
-        pair: RacingPair | None = RacingPair(*found.events)
-    else:
-        pair = None if found.kind is Kind.LIVELOCK else racing_pair(system, trace, run, found)
+def tell(
+    system: ExplainingSystem,
+    trace: Trace,
+    run: Run,
+    found: Finding,
+    small: Minimised,
+    enough: Callable[[], bool] = lambda: False,
+) -> Failure:
+    """Describe this run, with the race to look at marked, and what its orders show; other orders are tried until there
+    is `enough`."""
+    pair, explanation = orders_of(system, trace, run, found, enough)
     explained = system.describe(trace)
     if len(explained.steps) != len(trace):
         raise InternalError(f"{len(trace)} events were told as {len(explained.steps)} steps")
@@ -107,6 +112,7 @@ def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small
         unexplained(found, small.schedule),
         threads=tuple(names.get(thread, "") for thread in range(max(names, default=-1) + 1)),
         trace=tuple(_marked(explained.steps, pair)),
+        explanation=explanation,
         output=explained.output,
         switches=small.switches,
         first_schedule=small.first,

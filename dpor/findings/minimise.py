@@ -198,7 +198,7 @@ def _by_last(window: list[Block]) -> list[Block]:
 
 def _count_up(attempt: _Attempt) -> bool:
     """True when every smaller number of switches has been ruled out."""
-    values = _values(attempt.best)
+    values = values_of(attempt.best)
     threads = len({action & THREAD_MASK for action in attempt.best})
     bound = max(0, threads - 1)
     while bound < switches(attempt.best):
@@ -207,7 +207,7 @@ def _count_up(attempt: _Attempt) -> bool:
     return True
 
 
-def _values(schedule: Sequence[Action]) -> dict[tuple[ThreadId, int], Action]:
+def values_of(schedule: Sequence[Action]) -> dict[tuple[ThreadId, int], Action]:
     """The actions that carry a data choice, by thread and how manieth event of it."""
     counts: dict[ThreadId, int] = {}
     found = {}
@@ -303,7 +303,7 @@ def _shrink(attempt: _Attempt) -> None:
     while _other_values(attempt) or _earlier_switches(attempt):
         pass
     while len(attempt.lengths) > 1:
-        if not _with_switches(attempt, switches(attempt.best), _values(attempt.best)):
+        if not _with_switches(attempt, switches(attempt.best), values_of(attempt.best)):
             return
 
 

@@ -1,4 +1,4 @@
-"""Which two events to mark in a failing run: the race whose other order would have been fine.
+"""Which orders of a failing run matter: its races, each tried the other way round; and which two events to mark.
 
 The races of the run are tried, latest first: the run is repeated with the later event of the race before the earlier
 one, and the rest as it was where possible. The first race whose reversal makes the failure vanish is the one to mark;
@@ -7,13 +7,15 @@ if none does, the latest race. Only an aid to reading: no verdict depends on it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
-from dpor.errors import UserError
+from dpor.findings.edges import edges
+from dpor.findings.whenever import Schedules, learn
 from dpor.happens_before import HappensBefore
 from dpor.operations import Action
-from dpor.outcome import Finding
-from dpor.schedule import prefer
+from dpor.outcome import Finding, Kind
+from dpor.report.explanation import Explanation, Order, Reordering
 from dpor.system import Run, System, Trace
 
 TRIES = 24
@@ -27,43 +29,56 @@ class RacingPair(NamedTuple):
     later: int | None
 
 
-def racing_pair(system: System, trace: Trace, run: Run, finding: Finding) -> RacingPair | None:
-    """The pair to mark in this run, which shows the finding; None if it has no race."""
-    latest: RacingPair | None = None
+def orders_of(
+    system: System, trace: Trace, run: Run, finding: Finding, enough: Callable[[], bool] = lambda: False
+) -> tuple[RacingPair | None, Explanation]:
+    """The pair to mark in this run, which shows the finding (None if it has no race), and what its orders show."""
     happens_before = HappensBefore(trace)
-    for pair, action in _races(happens_before, trace, run)[:TRIES]:
-        latest = latest or pair
-        if not _fails(system, _reversed(happens_before, trace, pair, action), finding):
-            return pair
-    return latest
+    races = _races(happens_before, trace, run)
+    if finding.events is not None:  # a data race: that there is no order is the finding
+        return RacingPair(*finding.events), Explanation(edges(happens_before))
+    if finding.kind is Kind.LIVELOCK:  # it lies in going round, not in an order
+        return None, Explanation(edges(happens_before))
+    schedules = Schedules(system, trace, run, finding, enough)
+    tried: list[Reordering] = []
+    for order, action in races[:TRIES]:
+        if schedules.is_over():
+            break
+        tried.append(Reordering(order, schedules.guide(_reversed(happens_before, trace, order, action))))
+    marked = next((one.order for one in tried if one.fails is False), races[0][0] if races else None)
+    pair = None if marked is None else RacingPair(marked.earlier, marked.later)
+    whenever = learn(schedules) if races else ()
+    return pair, Explanation(
+        edges=edges(happens_before),
+        reorderings=tuple(tried),
+        untried=len(races) - len(tried),
+        whenever=whenever,
+        held=(schedules.all_hold(whenever) & schedules.fails).bit_count() if whenever else 0,
+        schedules=schedules.count,
+        failing=schedules.fails.bit_count(),
+    )
 
 
-def _races(happens_before: HappensBefore, trace: Trace, run: Run) -> list[tuple[RacingPair, Action]]:
+def _races(happens_before: HappensBefore, trace: Trace, run: Run) -> list[tuple[Order, Action]]:
+    """Latest first, with the action that performs the later operation."""
     found = [
-        (RacingPair(race.first, later), trace.actions[later])
+        (Order(race.first, later, trace.threads[later]), trace.actions[later])
         for later, races in enumerate(happens_before.extend())
         for race in races
     ]
     for thread, operation, states in run.blocked:
-        found += [(RacingPair(race.first, None), thread) for race in happens_before.races_of(thread, operation, states)]
+        races = happens_before.races_of(thread, operation, states)
+        found += [(Order(race.first, None, thread), thread) for race in races]
     found.reverse()
     return found
 
 
-def _reversed(happens_before: HappensBefore, trace: Trace, pair: RacingPair, action: Action) -> list[Action]:
+def _reversed(happens_before: HappensBefore, trace: Trace, order: Order, action: Action) -> list[Action]:
     """A guide: what does not come after the earlier event, then the later one, then the rest."""
-    earlier, later = pair
+    earlier, later = order.earlier, order.later
     end = len(trace) if later is None else later
     free = happens_before.not_after(earlier, end)
     placed = {*range(earlier), *free} | ({later} if later is not None else set())
     first = [trace.actions[i] for i in [*range(earlier), *free]]
     rest = [trace.actions[i] for i in range(len(trace)) if i not in placed]
     return [*first, action, *rest]
-
-
-def _fails(system: System, guide: list[Action], finding: Finding) -> bool:
-    try:
-        run = system.run(Trace(), prefer(guide))
-    except UserError:
-        return True
-    return any(other.group == finding.group for other in run.findings)

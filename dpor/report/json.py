@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from dpor.report.explanation import Explanation
 from dpor.report.model import Failure, Report
 from dpor.report.steps import Step
 from dpor.schedule import to_json_text
@@ -20,7 +21,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "verdict": report.verdict.value,
         "reasons": list(report.reasons),
         "restarts": list(report.restarts),
-        "findings": [_failure(failure) for failure in report.findings],
+        "findings": [failure_to_json(failure) for failure in report.findings],
         "untold": dict(report.untold),
         "cycle": [_step(step) for step in report.cycle],
         "outcome_digests": dict(report.outcome_digests),
@@ -28,7 +29,8 @@ def to_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _failure(failure: Failure) -> dict[str, Any]:
+def failure_to_json(failure: Failure) -> dict[str, Any]:
+    """One of the report's findings, as `schema.json` has it under `finding`."""
     fields = {field.name: getattr(failure, field.name) for field in attrs.fields(Failure) if field.name != "saved"}
     return {
         **fields,
@@ -38,6 +40,16 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "threads": list(failure.threads),
         "trace": [_step(step) for step in failure.trace],
         "details": list(failure.details),
+        "explanation": None if failure.explanation is None else _explanation(failure.explanation),
+    }
+
+
+def _explanation(explanation: Explanation) -> dict[str, Any]:
+    return {
+        **attrs.asdict(explanation, recurse=False),
+        "edges": [list(edge) for edge in explanation.edges],
+        "reorderings": [{**one.order._asdict(), "fails": one.fails} for one in explanation.reorderings],
+        "whenever": [order._asdict() for order in explanation.whenever],
     }
 
 
@@ -48,3 +60,8 @@ def _step(step: Step) -> dict[str, Any]:
 def dumps(report: Report) -> str:
     """The text of the report's file, with a line end."""
     return to_json_text(to_json(report))
+
+
+def dumps_failure(failure: Failure) -> str:
+    """The text of one failure's file, with a line end."""
+    return to_json_text(failure_to_json(failure))

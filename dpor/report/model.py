@@ -10,6 +10,7 @@ import attrs
 
 from dpor.operations import Action
 from dpor.outcome import Kind
+from dpor.report.explanation import Explanation
 from dpor.report.steps import Step
 from dpor.schedule import SavedSchedule
 
@@ -37,6 +38,7 @@ class Failure:
     first_schedule  the choices under which it was found, before they were made small
     threads     the names of the threads, by number
     trace       the run under that schedule, one step for each event
+    explanation what ordered the events of that run, and which orders the failure needs; None: not looked at
     output      what the program printed in that run
     switches    context switches of the schedule
     execution   in which execution it was seen first, counted from 1
@@ -53,6 +55,7 @@ class Failure:
     first_schedule: tuple[Action, ...] = attrs.field(default=(), repr=False)
     threads: tuple[str, ...] = attrs.field(default=(), repr=False)
     trace: tuple[Step, ...] = attrs.field(default=(), repr=False)
+    explanation: Explanation | None = attrs.field(default=None, repr=False)
     output: str = ""
     needs_timeout: bool = False
     details: tuple[str, ...] = attrs.field(default=(), repr=False)

@@ -20,6 +20,8 @@ class Step:
     operation   what was done to what: "read Counter.hits"
     value       what was read, written or answered; "" where there is nothing to say
     racing      one of the two events whose order makes the failure
+    locks       locks, events, semaphores and the like that the event has left in another state: name, state in words
+    variables   the variables of the function at that place, just before the event: name, value
     """
 
     thread: str
@@ -29,6 +31,8 @@ class Step:
     operation: str
     value: str
     racing: bool = False
+    locks: tuple[tuple[str, str], ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 @attrs.frozen

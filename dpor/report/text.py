@@ -10,9 +10,11 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from dpor.outcome import Kind
+from dpor.report.columns import STYLES, show_columns
 from dpor.report.model import Failure, Report, Verdict
+from dpor.report.sentences import closing, tried
 from dpor.report.steps import Step
-from dpor.schedule import relative
+from dpor.report.words import is_shown, place_of, plural, races_with, short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,9 +24,6 @@ WIDEST_VALUE = 60
 LONGEST_BLOCK = 12
 """Consecutive events of one thread to show; of longer ones the middle is left out (unless verbose)."""
 LONGEST_OUTPUT = 40
-LONGEST_LINE = 300
-"""Characters of a message or of a line that was printed (unless verbose)."""
-COLOURS = ("cyan", "magenta", "green", "blue", "yellow", "bright_red")
 PLAIN_WIDTH = 400
 
 
@@ -84,25 +83,9 @@ def headline(failure: Failure, word: str = "FAILED") -> str:
     return f"{word}  {failure.kind.value} in {failure.thread}{place}: {first}{timeout}"
 
 
-def short(text: str, longest: int = LONGEST_LINE) -> str:
-    """The text, cut where it is too long.
-
-    >>> short("abcdefgh", 6)
-    'abc...'
-    """
-    return text if len(text) <= longest else text[: longest - 3] + "..."
-
-
-def place_of(file: str | None, line: int | None) -> str:
-    """File and line, short where the file lies under the working folder."""
-    if file is None:
-        return ""
-    return relative(file) if line is None else f"{relative(file)}:{line}"
-
-
 def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     """The verdict with its reasons: one line where it is exhaustive."""
-    counts = f"{_count(report.executions, 'execution')}, {report.seconds:.2f} s"
+    counts = f"{plural(report.executions, 'execution')}, {report.seconds:.2f} s"
     if report.verdict is Verdict.PASS:
         return [f"PASSED  {report.target}: no interleaving fails.  {counts} ({_how(report)})"]
     if report.verdict is Verdict.FAIL:
@@ -117,37 +100,37 @@ def _how(report: Report) -> str:
     """The search, with what made it this one."""
     how = report.strategy
     if report.preemptions is not None:
-        how += f", {_count(report.preemptions, 'preemption')} at most"
+        how += f", {plural(report.preemptions, 'preemption')} at most"
     return how if report.seed is None else f"{how}, seed {report.seed}"
 
 
 def count_lines(report: Report) -> list[str]:
     """All counts of the search."""
-    states = "" if report.states is None else f"{_count(report.states, 'state')}, {report.matched or 0:,} matched, "
+    states = "" if report.states is None else f"{plural(report.states, 'state')}, {report.matched or 0:,} matched, "
     lines = [
-        f"  {_count(report.executions, 'execution')}, {report.blocked:,} blocked, "
-        f"{_count(report.events, 'event')}, {report.replayed:,} replayed, {_count(report.choices, 'choice')}, "
-        f"{states}{_count(report.outcomes, 'outcome')}, {_count(report.deadlocks, 'deadlock')}",
+        f"  {plural(report.executions, 'execution')}, {report.blocked:,} blocked, "
+        f"{plural(report.events, 'event')}, {report.replayed:,} replayed, {plural(report.choices, 'choice')}, "
+        f"{states}{plural(report.outcomes, 'outcome')}, {plural(report.deadlocks, 'deadlock')}",
         f"  {report.peak_memory_bytes / 1e6:,.0f} MB at most; "
         + ", ".join(f"{name} {version}" for name, version in report.versions.items()),
     ]
     for reason, count in report.untold.items():
-        lines.append(f"  {_count(count, 'state')} could not be told, and so not be met again: {reason}")
+        lines.append(f"  {plural(count, 'state')} could not be told, and so not be met again: {reason}")
     if report.terminates is False:
         lines.append("  does not terminate under every schedule; this can go on for ever:")
         lines += [f"    {step.thread}  {step.source}" for step in report.cycle]
     return lines + [f"  began again: {reason}" for reason in report.restarts]
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 # ---------------------------------------------------------------------- one failure
 
 
-def show_failure(failure: Failure, console: Console, *, verbose: bool = False, traceback: bool = False) -> None:
+def show_failure(
+    failure: Failure, console: Console, *, verbose: bool = False, traceback: bool = False, columns: bool = False
+) -> None:
     """The events that lead to it, who waits for what, the traceback, what the program printed.
+
+    columns   one for each thread, and what was tried to explain the failure
 
     A traceback of a single frame, which only repeats the headline, is left out unless it is asked for.
     """
@@ -159,7 +142,16 @@ def show_failure(failure: Failure, console: Console, *, verbose: bool = False, t
             _line(console, f"  {line}")
     if failure.trace:
         console.print()
-        _show_trace(failure.trace, console, verbose)
+        if columns:
+            show_columns(failure, console, verbose=verbose)
+        else:
+            _show_trace(failure.trace, console, verbose)
+    sentence = closing(failure)
+    if sentence:
+        console.print()
+        _line(console, f"  {sentence}", "bold")
+    for line in tried(failure) if columns else ():
+        _line(console, f"  {line}")
     frames = sum(line.lstrip().startswith("File ") for line in failure.details)
     if failure.details and (frames != 1 or verbose or traceback):
         console.print()
@@ -189,16 +181,11 @@ def _show_trace(steps: tuple[Step, ...], console: Console, verbose: bool) -> Non
     colours: dict[str, str] = {}
     for row in rows(steps if verbose else tuple(filter(is_shown, steps)), verbose):
         if isinstance(row, Step):
-            colour = colours.setdefault(row.thread, COLOURS[len(colours) % len(COLOURS)])
+            colour = colours.setdefault(row.thread, STYLES[len(colours) % len(STYLES)])
             table.add_row(*_cells(row, steps, colour, verbose))
         else:
             table.add_row("", "", f"... {row} more", "", "", "")
     console.print(Padding(table, (0, 0, 0, 2)))
-
-
-def is_shown(step: Step) -> bool:
-    """Events without a place in the program (the end of a thread) only tell something where they race."""
-    return bool(step.source) or step.file is not None or step.racing
 
 
 def rows(steps: tuple[Step, ...], verbose: bool = False) -> Iterator[Step | int]:
@@ -239,15 +226,5 @@ def _cells(step: Step, steps: tuple[Step, ...], colour: str, verbose: bool) -> l
         Text(step.source, style="bold" if step.racing else ""),
         Text(step.operation),
         Text(value),
-        Text(_race(step, steps), style="red"),
+        Text(races_with(step, steps), style="red"),
     ]
-
-
-def _race(step: Step, steps: tuple[Step, ...]) -> str:
-    if not step.racing:
-        return ""
-    for other in steps:
-        if other.racing and other is not step:
-            place = f"line {other.line}" if other.file == step.file else place_of(other.file, other.line)
-            return f"<- races with {other.thread}" + (f", {place}" if other.file else "")
-    return "<- races with a thread that waits"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import sys
-from typing import Any
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any, TypeAlias
 
-from dpor.operations import READ, WRITE, Location, Mode, Operation
+from dpor.operations import READ, WRITE, Location, Mode, Operation, ThreadId
 from dpor.primitives.daemons import DaemonAccess
 from dpor.report.steps import Step
 from dpor.runtime import control, sharing
@@ -16,22 +19,40 @@ from dpor.runtime.loader import Loader
 from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Record
 from dpor.runtime.stuck import name_of
 
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+"""Name and value of each, in words."""
+
 _LONGEST = 60
+_MOST_VARIABLES = 24
+_OWN_NAMES = frozenset({"locals", "vars", "dir", "eval", "exec"})
+"""A function that names one of these may hold the dict of its variables, which Python fills anew when asked for it."""
 _UNKNOWN = object()
 
 
 class _Event:
     """One event while the run goes on; `after` is how the value of a write is found once it has happened."""
 
-    __slots__ = ("after", "file", "line", "operation", "thread", "value")
+    __slots__ = ("after", "file", "line", "locks", "operation", "thread", "value", "variables")
 
-    def __init__(self, thread: str, file: str | None, line: int | None, operation: str, value: str, after: Any) -> None:
+    def __init__(
+        self,
+        thread: str,
+        file: str | None,
+        line: int | None,
+        operation: str,
+        value: str,
+        after: Any,
+        locks: Pairs,
+        variables: Pairs,
+    ) -> None:
         self.thread = thread
         self.file = file
         self.line = line
         self.operation = operation
         self.value = value
         self.after = after
+        self.locks = locks
+        self.variables = variables
 
 
 class Recording(Recorder):
@@ -41,9 +62,12 @@ class Recording(Recorder):
         self._loader = loader
         self._events: list[_Event] = []
         self._last: dict[int, _Event] = {}
+        self._states: dict[Location, str] = {}
+        self._names: dict[int, str] = {}
 
     def event(self, thread: GuestThread, operation: Operation, objects: tuple[SyncObject, ...] | None) -> None:
         self.settle(thread)
+        self._names[thread.id] = thread.name
         frame = control.guest_frame(sys._getframe(1))
         file, line = (None, None) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
         if objects is None or isinstance(operation.rule, DaemonAccess):
@@ -51,7 +75,8 @@ class Recording(Recorder):
         else:
             text, value, after = _synchronising(operation, objects)
             self._note_lock(operation, objects, file, line)
-        event = _Event(thread.name, file, line, text, value, after)
+        locks = self._changes(objects or ())
+        event = _Event(thread.name, file, line, text, value, after, locks, variables_of(frame))
         self._events.append(event)
         self._last[thread.id] = event
 
@@ -79,9 +104,21 @@ class Recording(Recorder):
                 linecache.getline(e.file, e.line).strip() if e.file and e.line else "",
                 e.operation,
                 e.value,
+                locks=e.locks,
+                variables=e.variables,
             )
             for e in self._events
         )
+
+    def _changes(self, objects: tuple[SyncObject, ...]) -> Pairs:
+        """What has another state now, in words."""
+        found = []
+        for o in objects:
+            text = state_in_words(type(o).__name__, o.state, self._names)
+            if text is not None and self._states.get(o.location, "") != text:
+                self._states[o.location] = text
+                found.append((name_of(o), text))
+        return tuple(found)
 
     def _note_lock(
         self, operation: Operation, objects: tuple[SyncObject, ...], file: str | None, line: int | None
@@ -91,6 +128,40 @@ class Recording(Recorder):
         for o in objects:
             if operation.kind in ("lock", "try", "rewait") and "Lock" in type(o).__name__:
                 control.taken_at[id(o)] = (file, line)
+
+
+def variables_of(frame: FrameType | None) -> Pairs:
+    """The variables of a function, in words. Runs no code of the program and keeps no object alive."""
+    if (
+        frame is None
+        or not frame.f_code.co_flags & inspect.CO_OPTIMIZED
+        or not _OWN_NAMES.isdisjoint(frame.f_code.co_names)
+    ):
+        return ()
+    found = frame.f_locals
+    names = [name for name in found if name.isidentifier()][:_MOST_VARIABLES]
+    told = tuple((name, _short(found[name])) for name in names)
+    if type(found) is dict:  # before 3.13 a copy that the frame keeps
+        found.clear()
+    return told
+
+
+def state_in_words(kind: str, state: Any, threads: Mapping[ThreadId, str]) -> str | None:
+    """The state of a synchronisation object of the class `kind`; None where there is nothing that a reader would know.
+
+    >>> state_in_words("Lock", None, {}), state_in_words("RLock", (1, 2), {1: "Ada"})
+    ('free', 'held by Ada, 2 times')
+    """
+    if kind in ("Lock", "RLock"):
+        if state is None:
+            return "free"
+        owner, count = state if isinstance(state, tuple) else (state, 1)
+        return f"held by {threads.get(owner, f'thread {owner}')}" + (f", {count} times" if count > 1 else "")
+    if kind == "Event":
+        return "set" if state else "not set"
+    if "Semaphore" in kind and isinstance(state, int):
+        return f"{state} free"
+    return None
 
 
 def _synchronising(operation: Operation, objects: tuple[SyncObject, ...]) -> tuple[str, str, Any]:

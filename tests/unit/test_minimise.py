@@ -12,7 +12,7 @@ import dpor
 from dpor.errors import UserError
 from dpor.explorers import NoReduction
 from dpor.findings.minimise import minimise, size, switches
-from dpor.findings.racing import racing_pair
+from dpor.findings.racing import orders_of
 from dpor.model import AbstractSystem
 from dpor.operations import VALUE_SHIFT
 from dpor.outcome import Finding
@@ -134,7 +134,7 @@ def test_the_race_that_is_marked_is_one_whose_reversal_is_harmless() -> None:
     system = AbstractSystem(LOST_UPDATE)
     trace = Trace()
     run = system.run(trace, follow([0, 1, 1, 1, 0, 0, 2, 2, 2]))
-    pair = racing_pair(system, trace, run, run.findings[0])
+    pair, _ = orders_of(system, trace, run, run.findings[0])
     assert pair is not None
     assert (pair.earlier, pair.later) == (0, 2)  # T0 reads x before T1 writes it
 
@@ -143,7 +143,7 @@ def test_in_a_deadlock_the_awaited_acquisition_is_marked() -> None:
     system = AbstractSystem(PHILOSOPHERS)
     trace = Trace()
     run = system.run(trace, follow([0, 1, 2]))
-    pair = racing_pair(system, trace, run, run.findings[0])
+    pair, _ = orders_of(system, trace, run, run.findings[0])
     assert pair is not None
     assert pair.later is None
 
@@ -152,7 +152,7 @@ def test_a_run_of_one_thread_has_no_race() -> None:
     system = AbstractSystem({"vars": {"x": 0}, "threads": [["r x a", "assert a==1"]]})
     trace = Trace()
     run = system.run(trace, follow([0]))
-    assert racing_pair(system, trace, run, run.findings[0]) is None
+    assert orders_of(system, trace, run, run.findings[0])[0] is None
 
 
 # ---------------------------------------------------------------------- events and values

@@ -1,0 +1,86 @@
+"""What an explanation says, in sentences: when the failure comes, what avoids it, what was tried."""
+
+from __future__ import annotations
+
+from dpor.outcome import Kind
+from dpor.report.explanation import Order
+from dpor.report.model import Failure
+from dpor.report.steps import Step
+from dpor.report.words import plural
+
+MOST_AVOIDING = 3
+
+
+def closing(failure: Failure) -> str:
+    """The one sentence to end with; "" where nothing is known.
+
+    It says no more than what was tried: see `tried`.
+    """
+    explanation = failure.explanation
+    if failure.kind is Kind.RACE:
+        return "Nothing orders the two accesses."
+    if explanation is None or not explanation.schedules:
+        return ""
+    if explanation.whenever:
+        return f"Fails whenever {_all(failure, explanation.whenever)}."
+    if explanation.failing == explanation.schedules:
+        return "Fails in every schedule tried: no order of the threads is known that avoids it."
+    if explanation.avoided_by:
+        return f"Avoided where {turned(failure, explanation.avoided_by[0])}."
+    return ""
+
+
+def tried(failure: Failure) -> list[str]:
+    """What the closing sentence rests on, and what else came out."""
+    explanation = failure.explanation
+    if explanation is None or not explanation.schedules:
+        return []
+    schedules, failing, held = explanation.schedules, explanation.failing, explanation.held
+    first = f"Tried: {plural(schedules, 'other schedule')}, of which {failing} failed in the same way."
+    if explanation.whenever and held == failing:
+        first += " They are those in which that holds." if failing else ""
+    elif explanation.whenever:
+        first += f" That holds in {held} of these: other orders can lead to it, too."
+    lines = [first]
+    for order in explanation.avoided_by[:MOST_AVOIDING]:
+        lines.append(f"Avoided, with the rest as it was, where {turned(failure, order)}.")
+    also = sum(reordering.fails is True for reordering in explanation.reorderings)
+    if also:
+        lines.append(f"Fails all the same with {plural(also, 'other race')} the other way round.")
+    if explanation.untried:
+        lines.append(f"{plural(explanation.untried, 'race')} of the run were not tried the other way round.")
+    return lines
+
+
+def straight(failure: Failure, order: Order) -> str:
+    """The order as it was in the run."""
+    return f"{_event(failure, order.earlier)} before {_later(failure, order)}"
+
+
+def turned(failure: Failure, order: Order) -> str:
+    """The order the other way round."""
+    return f"{_later(failure, order)} before {_event(failure, order.earlier)}"
+
+
+def _all(failure: Failure, orders: tuple[Order, ...]) -> str:
+    return ", and ".join(straight(failure, order) for order in orders)
+
+
+def _event(failure: Failure, number: int) -> str:
+    step = failure.trace[number]
+    same = [at for at, other in enumerate(failure.trace) if _alike(step, other)]
+    time = f", time {same.index(number) + 1} of {len(same)}" if len(same) > 1 else ""
+    if step.line is None:
+        return f"{step.thread} does {step.source.strip() or step.operation}{time}"
+    return f"{step.thread} runs line {step.line} ({step.operation}{time})"
+
+
+def _later(failure: Failure, order: Order) -> str:
+    if order.later is not None:
+        return _event(failure, order.later)
+    name = failure.threads[order.thread] if order.thread < len(failure.threads) else f"thread {order.thread}"
+    return f"{name} gets what it waits for"
+
+
+def _alike(a: Step, b: Step) -> bool:
+    return (a.thread, a.line, a.source, a.operation) == (b.thread, b.line, b.source, b.operation)

@@ -1,0 +1,51 @@
+"""Words that several reports for people share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpor.report.steps import Step
+from dpor.schedule import relative
+
+LONGEST_LINE = 300
+"""Characters of a message or of a line that was printed (unless verbose)."""
+
+
+def plural(number: int, noun: str) -> str:
+    """
+    >>> plural(1, "event"), plural(1200, "event")
+    ('1 event', '1,200 events')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def short(text: str, longest: int = LONGEST_LINE) -> str:
+    """The text, cut where it is too long.
+
+    >>> short("abcdefgh", 6)
+    'abc...'
+    """
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def place_of(file: str | None, line: int | None) -> str:
+    """File and line, short where the file lies under the working folder."""
+    if file is None:
+        return ""
+    return relative(file) if line is None else f"{relative(file)}:{line}"
+
+
+def is_shown(step: Step) -> bool:
+    """Events without a place in the program (the end of a thread) only tell something where they race."""
+    return bool(step.source) or step.file is not None or step.racing
+
+
+def races_with(step: Step, steps: Sequence[Step]) -> str:
+    """Which event the racing one races with, in words; "" for others."""
+    if not step.racing:
+        return ""
+    for other in steps:
+        if other.racing and other is not step:
+            place = f"line {other.line}" if other.file == step.file else place_of(other.file, other.line)
+            return f"<- races with {other.thread}" + (f", {place}" if other.file else "")
+    return "<- races with a thread that waits"

@@ -1,0 +1,150 @@
+"""What a failure is explained by: the arrows between threads, and the orders that it needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dpor
+from dpor.report.columns import lines, shown
+from dpor.report.explanation import Edge
+from dpor.report.model import Failure
+from dpor.report.sentences import closing, tried
+
+PROGRAMS = """
+import threading
+
+
+def together(*bodies, names=("Ada", "Bob")):
+    threads = [threading.Thread(target=body, name=name) for body, name in zip(bodies, names)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def oversold():
+    sold = []
+
+    def book():
+        if len(sold) < 1:
+            sold.append(1)
+
+    together(book, book)
+    assert len(sold) == 1
+
+
+def crossed():
+    a, b = threading.Lock(), threading.Lock()
+
+    def one():
+        with a:
+            with b:
+                pass
+
+    def two():
+        with b:
+            with a:
+                pass
+
+    together(one, two)
+
+
+def always():
+    seen = []
+    together(lambda: seen.append(1), lambda: seen.append(2))
+    assert not seen
+
+
+def long():
+    sold = []
+
+    def book():
+        for _ in range(100):
+            len(sold)
+        if len(sold) < 1:
+            sold.append(1)
+
+    together(book, book)
+    assert len(sold) == 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("programs.py").write_text(PROGRAMS)
+
+
+def failure_of(name: str) -> Failure:
+    (failure,) = dpor.check(f"programs.py::{name}").findings
+    return failure
+
+
+def test_check_then_act_needs_two_orders() -> None:
+    failure = failure_of("oversold")
+    assert closing(failure) == (
+        "Fails whenever Ada runs line 17 (len list) before Bob runs line 18 (append list),"
+        " and Bob runs line 17 (len list) before Ada runs line 18 (append list)."
+    )
+    explanation = failure.explanation
+    assert explanation is not None
+    assert explanation.held == explanation.failing
+    assert "Avoided, with the rest as it was, where Bob runs line 18 (append list) before Ada" in "\n".join(
+        tried(failure)
+    )
+
+
+def test_a_deadlock_needs_each_lock_taken_first() -> None:
+    failure = failure_of("crossed")
+    assert closing(failure).endswith("before Ada gets what it waits for.")
+    assert [order.later for order in failure.explanation.whenever] == [None, None]  # type: ignore[union-attr]
+    locks = [step.locks for step in failure.trace if step.locks]
+    assert [state for ((_, state),) in locks] == ["held by Ada", "held by Bob"]
+
+
+def test_what_no_order_avoids_is_said_to_be_such() -> None:
+    assert closing(failure_of("always")).startswith("Fails in every schedule tried")
+
+
+def test_arrows_leave_out_what_follows_from_the_rest() -> None:
+    failure = failure_of("oversold")
+    steps = [f"{step.thread} {step.operation}" for step in failure.trace]
+    edges = failure.explanation.edges  # type: ignore[union-attr]
+    assert [(steps[a], steps[b]) for a, b in edges] == [
+        ("MainThread start Ada", "Ada len list"),
+        ("MainThread start Bob", "Bob len list"),
+        ("Ada len list", "Bob append list"),
+        ("Bob append list", "Ada append list"),
+        ("Ada end Ada", "MainThread join Ada"),
+        ("Bob end Bob", "MainThread join Bob"),
+    ]
+    assert all(isinstance(edge, Edge) for edge in edges)
+
+
+def test_variables_are_those_of_the_function_at_that_place() -> None:
+    failure = failure_of("oversold")
+    start = next(step for step in failure.trace if step.operation == "start Ada")
+    assert dict(start.variables)["names"] == "('Ada', 'Bob')"
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_columns_keep_to_the_width(width: int) -> None:
+    text = ["".join(span.text for span in line) for line in lines(failure_of("oversold"), width)]
+    assert max(map(len, text)) <= width
+    starred = [line.lstrip(" |") for line in text if "* " in line]
+    assert [line.split("  ")[0] for line in starred] == ["* 17", "* 18"]
+    assert all("Ada" in line or "Bob" in line for line in text if "races with" in line)
+
+
+def test_a_long_run_is_folded_around_what_matters() -> None:
+    failure = failure_of("long")
+    numbers = list(shown(failure))
+    assert len(failure.trace) > 200
+    assert len(numbers) < 80
+    assert any(number < 0 for number in numbers)
+    assert {number for number, step in enumerate(failure.trace) if step.racing} <= set(numbers)
+    assert -sum(number for number in numbers if number < 0) + sum(number >= 0 for number in numbers) == sum(
+        bool(step.source) for step in failure.trace
+    )
