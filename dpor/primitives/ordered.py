@@ -1,4 +1,4 @@
-"""Operations on synchronisation objects that a specification looks at: ordered with all else that it looks at."""
+"""Operations on synchronisation objects that mean something to a specification: ordered with others that do."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from collections.abc import Sequence
 
 import attrs
 
-from dpor.operations import WRITE, Access, Effect, Location, Mode, Rule, States, ThreadId
+from dpor.operations import Access, Effect, Mode, Rule, States, ThreadId
 from dpor.primitives.rules import BaseRule
 
 
 @attrs.frozen
 class Ordered(BaseRule):
-    """An operation that also writes a location which has no state; behind the states of its objects comes a None."""
+    """An operation that also accesses locations which have no state; behind the states of its objects come as many
+    times None."""
 
     inner: Rule
-    order: Location
+    orders: tuple[Access, ...]
     name: str = attrs.field(init=False)  # type: ignore[misc]
     modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "name", self.inner.name)
-        object.__setattr__(self, "modes", (*self.inner.modes, WRITE))
+        object.__setattr__(self, "modes", (*self.inner.modes, *[mode for _, mode in self.orders]))
 
     @property
     def plain(self) -> tuple[Access, ...]:  # type: ignore[override]
-        return (*self.inner.plain, (self.order, WRITE))
+        return (*self.inner.plain, *self.orders)
 
     @property
     def blocking(self) -> bool:  # type: ignore[override]
@@ -48,8 +49,10 @@ class Ordered(BaseRule):
     def apply(self, states: States, thread: ThreadId) -> Effect:
         own = self._own(states)
         effect = self.inner.apply(own, thread)
-        return Effect((*effect.states, *states[len(own) :]), (*effect.modes, WRITE), effect.result)
+        return Effect(
+            (*effect.states, *states[len(own) :]), (*effect.modes, *self.modes[len(self.inner.modes) :]), effect.result
+        )
 
     def _own(self, states: Sequence[object]) -> States:
-        """Without that of the order, which is left out where an operation is about to be performed."""
+        """Without those of the orders, which are left out where an operation is about to be performed."""
         return tuple(states[: len(self.inner.modes)])

@@ -106,6 +106,10 @@ class Specifications(Protocol):
 
     def happened(self, thread: GuestThread, operation: Operation) -> None: ...
 
+    def begin_calls(self) -> None:
+        """Before an event of the present thread that cannot be ordered with others."""
+        ...
+
     def ordered(self, operation: Operation) -> Operation:
         """The access, as it is performed: ordered with the others that a specification looks at, if it is one."""
         ...
@@ -862,6 +866,7 @@ def choose(n: int) -> int:
         return 0
     if specifications is not None:
         specifications.settle()
+        specifications.begin_calls()
     me = current
     pending = operations.intern("choose", (), alternatives=n)
     me.pending = pending

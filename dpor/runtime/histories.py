@@ -4,6 +4,10 @@ Which calls overlap, and which come one after the other, may depend on the order
 beginning of a call READs, and its end UPDATEs, one location of the history: beginnings commute with each other, ends
 too, and the order of each beginning and each end is the same in all equivalent runs; and with it whether the history is
 linearizable. A history whose first part is not linearizable is not; so each end of a call is looked at.
+
+A call is taken to begin with its first event. Had it begun earlier, it would come after fewer others, so there would be
+more orders to explain it; a fault that shows then shows in this way, too. Its end is an event of its own, since which
+event is its last shows only then.
 """
 
 from __future__ import annotations
@@ -12,7 +16,9 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar, cast
 
-from dpor.operations import READ, UPDATE
+import attrs
+
+from dpor.operations import UPDATE, WRITE, Location
 from dpor.outcome import Finding, Kind
 from dpor.runtime import control, hooks, sharing, specifying
 from dpor.runtime.canonical import freeze, in_words
@@ -70,11 +76,11 @@ class History:
         """Call a method of the object, as the program would."""
         if control.unwinding or control.observer is not None:
             return getattr(self.obj, method)(*args, **kwargs)
+        call = _Made(self, Call(control.current.name, method, args, kwargs))
         if control.multi:
-            control.touch(f"call {method}", ((self.location, READ),))
-        call = Call(control.current.name, method, args, kwargs, len(self.events))
-        self.calls.append(call)
-        self.events.append(("call", call.thread, method, freeze(args), freeze(kwargs)))
+            specifying.present().beginning.setdefault(control.current.id, []).append(call)
+        else:
+            call.begin()
         try:
             result = getattr(hooks.meth(self.obj, method), method)(*args, **kwargs)
         except GuestExit:
@@ -94,11 +100,17 @@ class History:
             )
         return ("returned", freeze(result))
 
-    def _ended(self, call: Call, answer: Hashable) -> None:
+    def _ended(self, made: _Made, answer: Hashable) -> None:
+        call, beginning = made.call, specifying.present().beginning.get(control.current.id, [])
+        begins = made in beginning  # it had no event: it begins and ends with this one
+        if begins:
+            beginning.remove(made)
         if control.multi:
-            control.touch(f"return from {call.method}", ((self.location, UPDATE),))
+            control.touch(f"return from {call.method}", ((self.location, WRITE if begins else UPDATE),))
         if control.unwinding:
             return
+        if begins:
+            made.begin()
         call.answer, call.ended = answer, len(self.events)
         self.events.append(("return", self.calls.index(call), answer))
         if not self.failed and not self._is_linearizable():
@@ -150,6 +162,24 @@ class History:
             needs_timeout=control.timed_out,
             details=() if control.recorder is None else tuple(drawn(done, _in_words)),
         )
+
+
+@attrs.frozen(eq=False)
+class _Made:
+    """A call that has been made. Implements `specifying.Beginning`."""
+
+    history: History
+    call: Call
+
+    @property
+    def location(self) -> Location:
+        return self.history.location
+
+    def begin(self) -> None:
+        call, history = self.call, self.history
+        call.began = len(history.events)
+        history.calls.append(call)
+        history.events.append(("call", call.thread, call.method, freeze(call.args), freeze(call.kwargs)))
 
 
 def _raised(error: BaseException) -> Hashable:

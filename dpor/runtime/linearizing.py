@@ -21,14 +21,14 @@ class Call:
     """One call of a history.
 
     answer         what it returned or raised; None until it has ended
-    began, ended   numbered through the whole history; `ended` is None until it has
+    began, ended   numbered through the whole history, from 0; `ended` is None until it has
     """
 
     thread: str
     method: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    began: int
+    began: int = -1
     answer: Hashable = None
     ended: int | None = None
 

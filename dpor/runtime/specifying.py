@@ -19,11 +19,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import attrs
 
-from dpor.operations import READ, WRITE, Location, Operation, OperationTable, Rule
+from dpor.operations import READ, WRITE, Access, Location, Operation, OperationTable, Rule, ThreadId
 from dpor.outcome import Finding
 from dpor.primitives.ordered import Ordered
 from dpor.runtime import control, sharing
@@ -56,31 +56,48 @@ class Check:
     failed: bool = False
 
 
+class Beginning(Protocol):
+    """A call that is recorded (`dpor.runtime.histories`), from where it was made to its first event."""
+
+    @property
+    def location(self) -> Location:
+        """That which the beginnings and the ends of the calls of its object access."""
+        ...
+
+    def begin(self) -> None: ...
+
+
+Cache: TypeAlias = dict[tuple[Operation, tuple[Location, ...]], Operation]
+
+
 class Specifications:
     """Those of one run. Implements `control.Specifications`.
 
     checks     of invariants, in the order in which they were made known
     kept       what of the program the invariants hold
     histories  of the objects whose calls are recorded
+    beginning  by thread: the calls that begin with its next event
     findings   what did not hold
     """
 
-    def __init__(self, facts: Iterable[object], operations: OperationTable, cache: dict[Operation, Operation]) -> None:
+    def __init__(self, facts: Iterable[object], operations: OperationTable, cache: Cache) -> None:
         self.order: Location = operations.location(ORDER)
         self.checks: list[Check] = []
         self.kept: list[Any] = []
         self.histories: list[Any] = []
+        self.beginning: dict[ThreadId, list[Beginning]] = {}
         self.findings: list[Finding] = []
         self.watched = watched(facts)
         self._operations = operations
         self._ordered = cache
-        self._rules: dict[Rule, Ordered] = {}
         self._unsettled = False
         self._event: tuple[str, Place | None] = ("", None)
 
     # ------------------------------------------------------------------ events
 
     def happened(self, thread: GuestThread, operation: Operation) -> None:
+        for call in self.beginning.pop(thread.id, ()):
+            call.begin()
         accesses = operation.accesses
         alone = operation.starts >= 0 and not control.multi
         if alone:  # what the thread has done, being the only one, made no events
@@ -110,26 +127,40 @@ class Specifications:
                 check.failed = True
                 self.findings.append(check.finding(message, *self._event))
 
+    def begin_calls(self) -> None:
+        if control.current.id in self.beginning:
+            control.touch("call", ())
+
     def ordered(self, operation: Operation) -> Operation:
-        done = self._ordered.get(operation)
+        key = operation, self._begun()
+        done = self._ordered.get(key)
         if done is None:
-            done = operation
-            if any(mode is not READ and self._is_watched(location) for location, mode in operation.accesses):
-                accesses = (*operation.accesses, (self.order, WRITE))
-                done = self._operations.intern(operation.kind, accesses)
-            self._ordered[operation] = done
+            orders = self._orders((location for location, mode in operation.accesses if mode is not READ), key[1])
+            accesses = operation.accesses + orders
+            done = self._ordered[key] = self._operations.intern(operation.kind, accesses) if orders else operation
         return done
 
     def ordered_rule(self, rule: Rule, objects: tuple[control.SyncObject, ...]) -> Rule:
-        if not any(self._is_watched(o.location) for o in objects):
+        if rule.plain:  # an access, which has been ordered as such
             return rule
-        known = self._rules.get(rule)
-        if known is None:
-            known = self._rules[rule] = Ordered(rule, self.order)
-        return known
+        orders = self._orders((o.location for o in objects), self._begun())
+        return Ordered(rule, orders) if orders else rule
+
+    def _begun(self) -> tuple[Location, ...]:
+        """The histories in which the next event of the present thread begins a call."""
+        if not self.beginning:
+            return ()
+        return tuple(dict.fromkeys(each.location for each in self.beginning.get(control.current.id, ())))
+
+    def _orders(self, written: Iterable[Location], begun: tuple[Location, ...]) -> tuple[Access, ...]:
+        """What an event accesses so that it comes in a certain order with others: its own comes last."""
+        calls = tuple([(location, READ) for location in begun])
+        if self.watched and any(map(self._is_watched, written)):
+            return (*calls, (self.order, WRITE))
+        return calls
 
     def _is_watched(self, location: Location) -> bool:
-        return bool(self.watched) and (EVERYTHING in self.watched or owner(location) in self.watched)
+        return EVERYTHING in self.watched or owner(location) in self.watched
 
 
 def owner(location: Location) -> Hashable:
@@ -148,7 +179,7 @@ def watched(facts: Iterable[object]) -> frozenset[Hashable]:
 # ---------------------------------------------------------------------- the specifications of the present run
 
 run: Specifications | None = None
-_cache: tuple[OperationTable, frozenset[Hashable], dict[Operation, Operation]] | None = None
+_cache: tuple[OperationTable, frozenset[Hashable], Cache] | None = None
 """Operations as they are ordered, of the present search, as long as it learns nothing new."""
 
 

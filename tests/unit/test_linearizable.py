@@ -204,6 +204,54 @@ def test_the_order_of_calls_that_commute_counts(first: str, strategy: str) -> No
     assert dpor.check(scenario, strategy=strategy).verdict == "fail"
 
 
+def test_calls_without_an_event_count() -> None:
+    """They answer from what never changes, or from what is their thread's own."""
+
+    class Constant:
+        def a(self) -> int:
+            return 1
+
+        def b(self) -> int:
+            return 1
+
+    def scenario() -> None:
+        both: Any = dpor.linearizable(Refusing)(Constant())
+        run(both.b, both.a)
+
+    assert dpor.check(scenario).verdict == "fail"
+
+
+def test_calls_that_make_choices_count() -> None:
+    class Choosing:
+        def a(self) -> int:
+            return 1 + dpor.choose(1)
+
+        def b(self) -> int:
+            return 1 + dpor.choose(2)
+
+    def scenario() -> None:
+        both: Any = dpor.linearizable(Refusing)(Choosing())
+        run(both.a, both.b)
+
+    report = dpor.check(scenario, all=True)
+    assert report.verdict == "fail"
+
+
+def test_a_recorded_object_may_use_another() -> None:
+    class Outer:
+        def __init__(self) -> None:
+            self.inner = dpor.linearizable(Counter)(LockedCounter())
+
+        def add(self) -> int:
+            return self.inner.add()
+
+    def scenario() -> None:
+        counter = dpor.linearizable(Counter)(Outer())
+        run(counter.add, counter.add)
+
+    assert dpor.check(scenario).verdict == "pass"
+
+
 def test_containers_are_recorded_too() -> None:
     class Stack:
         def __init__(self) -> None:
