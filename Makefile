@@ -23,6 +23,7 @@ test: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@command -v chromium >/dev/null || echo "no chromium here: the tests of pages in a browser are skipped"
 	$(BIN)/python -m pytest --numprocesses auto
 
 compare: install

@@ -30,6 +30,7 @@ from dpor.operations import Action
 from dpor.options import OptionArguments, Options
 from dpor.outcome import Finding, digest
 from dpor.pulse import beating
+from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredClass
 from dpor.report.model import NOT_FINISHED, Failure, Report, Verdict
 from dpor.report.progress import Monitor, Progress
 from dpor.report.steps import Explained, Step
@@ -295,12 +296,14 @@ class _Results:
     terminates: bool | None = None
     cycle: tuple[Step, ...] = ()
     first: _Repeatable | None = None
+    explored: list[tuple[Trace, str]] = attrs.field(factory=list)
 
 
 class Session:
     """One check. `run` may raise; `report` then still tells what is known.
 
     suspects  schedules that may fail, to be tried before the search: followed where the program can
+    mapped    is `class_map` to be asked for?
     over_at   until when, by `time.monotonic`, the present phase may last
     """
 
@@ -310,8 +313,10 @@ class Session:
         options: Options,
         monitor: Monitor | None = None,
         suspects: Sequence[Sequence[Action]] = (),
+        mapped: bool = False,
     ) -> None:
         self.target = target
+        self.mapped = mapped
         self.options = options
         self.monitor = monitor or Monitor()
         self.suspects = suspects
@@ -496,6 +501,8 @@ class Session:
         if not results.visible:
             results.visible = any(operation.kind not in LIVES for operation in trace.operations)
         if run.ending is Ending.COMPLETE:
+            if self.mapped:
+                self._keep(run, trace, results.explored)
             result = run.outcome, run.deadlock
             if result not in results.results:
                 if not results.results:
@@ -512,6 +519,26 @@ class Session:
                 self.monitor.beat()
             else:
                 seen.occurrences += 1
+
+    def _keep(self, run: Run, trace: Trace, explored: list[tuple[Trace, str]]) -> None:
+        """For the map of what was explored."""
+        if len(explored) < MOST_CLASSES and sum(len(one) for one, _ in explored) < MOST_EVENTS:
+            explored.append((trace.copy(), self._in_words(run)))
+
+    def class_map(self) -> ClassMap:
+        """What the search explored. Repeats runs, until there was time enough."""
+        assert self._system is not None
+        classes: list[ExploredClass] = []
+        self.over_at = time.monotonic() + EXPLAINING_SECONDS
+        with beating(self._beat):
+            for trace, outcome in self._results.explored:
+                if self._is_over():
+                    break
+                steps = self._system.describe(trace).steps
+                if len(steps) < len(trace):  # it was ended
+                    break
+                classes.append(ExploredClass(steps, outcome))
+        return ClassMap(tuple(classes), self._results.counts.executions - len(classes))
 
     def _in_words(self, run: Run) -> str:
         assert self._system is not None

@@ -203,6 +203,12 @@ def cli() -> None:
 )
 @click.option("--name", metavar="NAME", help="Which program of a .json or .jsonl file.")
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report; - is stdout.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write a page for a browser: each failure, to step through; of a pass, what was explored.",
+)
 @ci_options
 @click.option(
     "--save",
@@ -218,6 +224,7 @@ def check(
     all_: bool,
     max_seconds: float,
     json_: str | None,
+    html: str | None,
     sarif: str | None,
     github: bool,
     save: str | None,
@@ -240,14 +247,19 @@ def check(
     with our_errors(traceback):
         from dpor.checking import Session
 
-        check_folders(json_, sarif, save)
+        check_folders(json_, html, sarif, save)
         check_ci(github, json_)
         options = Options(all=all_, max_seconds=max_seconds or None, **arguments)
         monitor = _monitor(quiet)
-        session = Session(target, options, monitor)
+        session = Session(target, options, monitor, mapped=html is not None)
 
         def deliver(report: Report) -> Exit:
             code = _deliver(report, json_, save, quiet, verbose)
+            if html is not None:
+                from dpor.report.page import report_page
+
+                everything = report.verdict is Verdict.PASS
+                write_file(html, report_page(report, session.class_map() if everything else None))
             if sarif is not None or github:
                 from dpor.report.json import to_json
 

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 @click.command(epilog=EXIT_CODES)
 @click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write it as one page for a browser.")
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write it; - is stdout.")
 @click.option("-v", "--verbose", is_flag=True, help="Every event, nothing shortened.")
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
-def explain(file: str, json_: str | None, verbose: bool, traceback: bool) -> None:
+def explain(file: str, html: str | None, json_: str | None, verbose: bool, traceback: bool) -> None:
     """Why the schedule in FILE, saved by dpor check, fails.
 
     The run, with a column for each thread; the two events whose order makes it fail; which orders of its events fail,
@@ -29,10 +30,14 @@ def explain(file: str, json_: str | None, verbose: bool, traceback: bool) -> Non
         from dpor.checking import Replay
         from dpor.schedule import SavedSchedule
 
-        check_folders(json_)
+        check_folders(html, json_)
         saved = SavedSchedule.load(file)
         same_hashes(saved.hash_seed)
         failure = Replay(saved).run()
+        if html is not None:
+            from dpor.report.page import failure_page
+
+            write_file(html, failure_page(failure, saved.target))
         if json_ is not None:
             from dpor.report.json import dumps_failure
 
