@@ -45,7 +45,7 @@ from dpor.primitives.rules import BaseRule
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.stuck import Stuck, in_words
-from dpor.runtime.virtual_time import VirtualTime
+from dpor.runtime.virtual_time import TICK, VirtualTime
 from dpor.runtime.workers import Workers
 from dpor.system import STOP, Chooser, Ending, Pending, Trace
 
@@ -677,6 +677,15 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
         return perform(blocking, *objects)
     finally:
         me.timed = me.deadline = None
+
+
+def poll(timed: Rule, *objects: SyncObject) -> Any:
+    """As `perform_timed` with no time to wait. That takes time all the same: else a loop that waits for what is left
+    until its deadline, which may be nothing, would go round for ever."""
+    result = perform(timed, *objects)
+    if result is False and not unwinding:
+        _advance(current, TICK)
+    return result
 
 
 def _site(me: GuestThread) -> tuple[ThreadId, Any, int]:

@@ -86,8 +86,8 @@ def run_atexit() -> None:
     state.run.shutting_down = True
     for call in reversed(state.run.atexit):
         call()
-    if "concurrent" in _used:
-        futures.at_exit(_needed(_THREAD_POOL))
+    if "concurrent" in _used and _THREAD_POOL in _made:
+        futures.at_exit(_made[_THREAD_POOL])
 
 
 # ---------------------------------------------------------------------- the modules
@@ -156,12 +156,6 @@ def _concurrent() -> StandIn:
     return module.settle()
 
 
-def _no_processes() -> StandIn:
-    module = StandIn("concurrent.futures.process")
-    vars(module)["__getattr__"] = futures._missing
-    return module.settle()
-
-
 _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "threading": lambda: state.THREADING,
     "_thread": lambda: threading.THREAD,
@@ -184,5 +178,5 @@ _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "concurrent.futures": _futures,
     "concurrent.futures._base": lambda: futures.base_module(guest_module),
     "concurrent.futures.thread": _thread_pool,
-    "concurrent.futures.process": _no_processes,
+    "concurrent.futures.process": lambda: futures.process_module(_needed("concurrent.futures._base")),
 }

@@ -10,6 +10,9 @@ from dpor.operations import ThreadId
 from dpor.runtime.guest_thread import GuestThread
 from dpor.system import Trace
 
+TICK = 2.0**-20
+"""The shortest time, in seconds. Sums of whole numbers of it are exact floats."""
+
 
 class VirtualTime:
     """The clocks of one run.

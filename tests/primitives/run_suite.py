@@ -4,6 +4,10 @@
 
 Each test runs once with every thread as far as it gets, then under random schedules. Prints, as the last line, a JSON
 object: for each test "passed", "skipped: why", or what went wrong. In a process of its own: what hangs is ended.
+
+    python run_suite.py test.test_queue --list
+
+runs none.
 """
 
 from __future__ import annotations
@@ -71,6 +75,7 @@ def main() -> None:
     parser.add_argument("--schedules", type=int, default=3)
     parser.add_argument("--only", default="*")
     parser.add_argument("--without", action="append", default=[])
+    parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     sys.argv[1:] = [arguments.suite]
@@ -82,7 +87,7 @@ def main() -> None:
     for name in names:
         if fnmatch(name, arguments.only) and not any(fnmatch(name, pattern) for pattern in arguments.without):
             print(name, file=sys.stderr, flush=True)
-            results[name] = result(system, name, arguments.schedules)
+            results[name] = "listed" if arguments.list else result(system, name, arguments.schedules)
     print(json.dumps(results))
 
 

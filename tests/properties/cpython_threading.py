@@ -12,7 +12,9 @@ from dpor.runtime.standins import copying
 from dpor.runtime.standins.from_threading import only_classes
 from dpor.runtime.standins.modules import StandIn
 
-SYNCHRONISATION = {"_RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier", "BrokenBarrierError"}
+CLASSES = {
+    "_RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier", "BrokenBarrierError", "Timer",
+}  # fmt: skip
 _PATH = real.__file__
 _SOURCE = Path(_PATH).read_text()
 
@@ -25,17 +27,35 @@ def classes() -> Any:
     surroundings = {
         "_allocate_lock": threading.Lock,
         "Lock": threading.Lock,
+        "Thread": threading.Thread,
         "get_ident": threading.get_ident,
         "_deque": deque,
         "_time": stdlib.guest_module("time").monotonic,  # type: ignore[union-attr]
     }
-    module = copying.execute(
-        "threading", only_classes(_SOURCE, SYNCHRONISATION), _PATH, surroundings, lambda name: None
-    )
+    module = copying.execute("threading", only_classes(_SOURCE, CLASSES), _PATH, surroundings, lambda name: None)
     names = vars(module)
     names["RLock"] = names["_RLock"]
-    names["Thread"] = threading.Thread
+    names["local"] = _local()
     return module
+
+
+def _local() -> Any:
+    """The one written in Python. It knows threads by their addresses, and forgets those that die, whenever that is."""
+    import _threading_local
+
+    weak = ModuleType("weakref")
+    vars(weak)["ref"] = lambda obj, callback: lambda: obj
+    path = _threading_local.__file__
+    assert path is not None
+    source = Path(path).read_text()
+    surroundings = {"id": lambda obj: getattr(obj, "ident", 0)}
+    return copying.execute(
+        "_threading_local",
+        source,
+        path,
+        surroundings,
+        lambda name: weak if name == "weakref" else stdlib.guest_module(name),
+    ).local
 
 
 class _PlainWeakSet:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+import dpor
+
 from dpor.errors import Unsupported
 from dpor.runtime.options import RuntimeOptions
 from dpor.system import Trace
@@ -48,6 +50,28 @@ def test_a_pool_of_processes_ends_the_check() -> None:
     system = FunctionSystem(lambda: futures.ProcessPoolExecutor(), RuntimeOptions(), set())
     with pytest.raises(Unsupported, match=r"ProcessPoolExecutor is not modelled: .* use ThreadPoolExecutor"):
         system.run(Trace(), lambda enabled: 0)
+
+
+def test_names_of_pools_of_processes_can_be_imported() -> None:
+    def work() -> None:
+        import concurrent.futures.process
+        from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+        from concurrent.futures.process import BrokenProcessPool
+
+        assert ProcessPoolExecutor is concurrent.futures.process.ProcessPoolExecutor
+        assert issubclass(BrokenProcessPool, concurrent.futures.BrokenExecutor)
+        assert issubclass(ThreadPoolExecutor, concurrent.futures.Executor)
+
+    assert dpor.check(work).verdict == "pass"
+
+
+def test_a_deadline_of_no_seconds_comes() -> None:
+    def work() -> Any:
+        with pytest.raises(futures.TimeoutError):
+            list(futures.as_completed([futures.Future()], timeout=0))
+        return "done"
+
+    assert explore(work).outcomes == {("done",)}
 
 
 def test_results_come_in_the_order_of_the_arguments() -> None:

@@ -71,7 +71,7 @@ class Condition(SyncObject):
         if seconds is None:
             return control.perform(rewait, self, lock)  # type: ignore[no-any-return]
         if seconds == 0:
-            woken = control.perform(_AWAIT_OR_TIMEOUT, self)
+            woken = control.poll(_AWAIT_OR_TIMEOUT, self)
         else:
             woken = control.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self)
         if woken is False:

@@ -56,7 +56,7 @@ class Event(SyncObject):
         if seconds is None:
             return control.perform(_AWAIT, self._waiters)  # type: ignore[no-any-return]
         if seconds == 0:
-            return control.perform(_AWAIT_OR_TIMEOUT, self._waiters)  # type: ignore[no-any-return]
+            return control.poll(_AWAIT_OR_TIMEOUT, self._waiters)  # type: ignore[no-any-return]
         return control.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self._waiters)  # type: ignore[no-any-return]
 
     def _at_fork_reinit(self) -> None:

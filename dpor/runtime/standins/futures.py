@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from dpor.runtime.standins import copying
 from dpor.runtime.standins.idents import numbering
@@ -71,14 +71,33 @@ def package(base: StandIn, thread: StandIn, stand_in_for: Callable[[str], Module
     module = _copy(real, stand_in_for)
     module.__path__ = []
     vars(module).update(_base=base, thread=thread, ThreadPoolExecutor=thread.ThreadPoolExecutor)
-    vars(module)["__getattr__"] = _missing
+
+    def missing(name: str) -> Any:
+        if name in ("ProcessPoolExecutor", "process"):
+            process = stand_in_for("concurrent.futures.process")
+            return process if name == "process" else vars(process)[name]
+        raise AttributeError(f"module 'concurrent.futures' has no attribute {name!r}")
+
+    vars(module)["__getattr__"] = missing
     return module.settle()
 
 
-def _missing(name: str) -> Any:
-    if name in ("ProcessPoolExecutor", "process"):
+def process_module(base: StandIn) -> StandIn:
+    """All names can be imported; to make a pool is refused."""
+    module = StandIn("concurrent.futures.process")
+
+    def refused(*args: Any, **kwargs: Any) -> NoReturn:
         refuse("concurrent.futures.ProcessPoolExecutor", "threads of one process are checked; use ThreadPoolExecutor")
-    raise AttributeError(f"module 'concurrent.futures' has no attribute {name!r}")
+
+    def missing(name: str) -> Any:
+        import concurrent.futures.process as real_process
+
+        return getattr(real_process, name)
+
+    names = {"__module__": module.__name__, "__new__": refused}
+    vars(module)["ProcessPoolExecutor"] = type("ProcessPoolExecutor", (base.Executor,), names)
+    vars(module)["__getattr__"] = missing
+    return module.settle()
 
 
 def _copy(
@@ -89,7 +108,7 @@ def _copy(
     return copying.execute(module.__name__, path.read_text(), str(path), {}, stand_in_for, visible=visible)
 
 
-def at_exit(thread: StandIn) -> None:
+def at_exit(thread: ModuleType) -> None:
     """When the main thread's function has returned: all pools are shut down. If every thread that was ever started has
     been joined by the main thread itself, nobody is left who could see it.
     """

@@ -39,7 +39,7 @@ class Lock(SyncObject):
             return control.perform(_ACQUIRE, self)  # type: ignore[no-any-return]
         check_lock_arguments(blocking, timeout)
         if not blocking or timeout == 0:
-            return control.perform(_TRY, self)  # type: ignore[no-any-return]
+            return (control.poll if blocking else control.perform)(_TRY, self)  # type: ignore[no-any-return]
         if timeout < 0:
             return control.perform(_ACQUIRE, self)  # type: ignore[no-any-return]
         return control.perform_timed(_ACQUIRE, _TRY, on_grid(timeout), self)  # type: ignore[no-any-return]
@@ -77,7 +77,7 @@ class RLock(SyncObject):
             return control.perform(_ENTER, self)  # type: ignore[no-any-return]
         check_lock_arguments(blocking, timeout)
         if not blocking or timeout == 0:
-            return control.perform(_TRY_AGAIN, self)  # type: ignore[no-any-return]
+            return (control.poll if blocking else control.perform)(_TRY_AGAIN, self)  # type: ignore[no-any-return]
         if timeout < 0:
             return control.perform(_ENTER, self)  # type: ignore[no-any-return]
         return control.perform_timed(_ENTER, _TRY_AGAIN, on_grid(timeout), self)  # type: ignore[no-any-return]

@@ -22,7 +22,7 @@ def take(counter: SyncObject, blocking: bool, timeout: Any) -> Any:
         return control.perform(_P if blocking else _TRY, counter)
     seconds = duration(timeout)
     if seconds == 0:
-        return control.perform(_TRY, counter)
+        return control.poll(_TRY, counter)
     return control.perform_timed(_P, _TRY, seconds, counter)
 
 

@@ -62,7 +62,7 @@ class Startable(SyncObject):
         if seconds is None:
             status = control.perform(_JOIN, self)
         elif seconds == 0:
-            status = control.perform(_JOIN_OR_TIMEOUT, self)
+            status = control.poll(_JOIN_OR_TIMEOUT, self)
         else:
             status = control.perform_timed(_JOIN, _JOIN_OR_TIMEOUT, seconds, self)
         if status is True and control.current.id == 0:

@@ -6,16 +6,16 @@ import _thread
 import math
 from typing import Any
 
-_TICKS = 2.0**20
+from dpor.runtime.virtual_time import TICK
 
 
 def on_grid(seconds: float) -> float:
-    """The duration, rounded up to a whole number of ticks of 2**-20 seconds.
+    """The duration, rounded up to a whole number of ticks.
 
-    Sums of such numbers are exact floats. Otherwise `deadline - time()` could be a rounding error above 0 after the
+    Sums of such numbers are exact. Otherwise `deadline - time()` could be a rounding error above 0 after the
     time has run out, and code that waits in a loop until its deadline would wait once more.
     """
-    return math.ceil(seconds * _TICKS) / _TICKS
+    return math.ceil(seconds / TICK) * TICK
 
 
 def check_lock_arguments(blocking: Any, timeout: Any) -> None:
