@@ -975,10 +975,9 @@ def tick() -> None:
 
 def _goes_round(frame: FrameType) -> None:
     global _yielding
-    if current is None:
-        return
     if unwinding:
         _lose_patience()
+    if current is None or unwinding:
         return
     if multi and not stateful and observer is None:
         goes_round_silently(frame)
@@ -1115,10 +1114,14 @@ def _states_of(thread: GuestThread) -> States:
 
 
 def _lose_patience() -> None:
-    """The program goes on while it is being unwound; after a while it is left where it is, for good."""
+    """The program goes on while it is being unwound; after a while it is left where it is, for good. A finaliser that
+    goes on between runs, where there is no thread to leave, gets an exception that is ignored."""
     global _patience
     _patience += 1
-    if _patience > PATIENCE and current is not None:
+    if _patience > PATIENCE:
+        if current is None:
+            _patience = 0
+            raise GuestExit
         _graveyard.append(getcurrent())
         _hub.switch()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -162,3 +163,24 @@ def test_a_pool_that_an_earlier_program_of_the_process_has_left_shut_down_is_ope
         ThreadPoolExecutor(1).submit(int)
 
     assert [dpor.check(program).verdict for _ in range(2)] == ["pass", "pass"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_finaliser_that_waits_for_a_deadline_between_runs_is_given_up() -> None:
+    def program() -> None:
+        def cleaning() -> Any:
+            try:
+                yield
+            finally:
+                end = time.monotonic() + 1
+                while time.monotonic() < end:
+                    time.sleep(0.1)
+
+        def fail() -> None:
+            held = cleaning()
+            next(held)
+            raise ValueError  # whose traceback holds it until the next run begins
+
+        both(fail, fail)
+
+    assert dpor.check(program, all=True).verdict == "fail"

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import dpor
-
 from dpor.errors import Unsupported
 from dpor.runtime.options import RuntimeOptions
 from dpor.system import Trace
