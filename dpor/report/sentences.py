@@ -21,7 +21,7 @@ def closing(failure: Failure) -> str:
         return "Nothing orders the two accesses."
     if explanation is None or not explanation.schedules:
         return ""
-    if explanation.whenever:
+    if explanation.whenever and explanation.held:
         return f"Fails whenever {_all(failure, explanation.whenever)}."
     if explanation.failing == explanation.schedules:
         return "Fails in every schedule tried: no order of the threads is known that avoids it."
@@ -37,9 +37,9 @@ def tried(failure: Failure) -> list[str]:
         return []
     schedules, failing, held = explanation.schedules, explanation.failing, explanation.held
     first = f"Tried: {plural(schedules, 'other schedule')}, of which {failing} failed in the same way."
-    if explanation.whenever and held == failing:
-        first += " They are those in which that holds." if failing else ""
-    elif explanation.whenever:
+    if explanation.whenever and held and held == failing:
+        first += " They are those in which that holds."
+    elif explanation.whenever and held:
         first += f" That holds in {held} of these: other orders can lead to it, too."
     lines = [first]
     for order in explanation.avoided_by[:MOST_AVOIDING]:
