@@ -974,7 +974,7 @@ def tick() -> None:
 
 
 def _goes_round(frame: FrameType) -> None:
-    global _yielding
+    global _yielding, _back_edges
     if unwinding:
         _lose_patience()
     if current is None or unwinding:
@@ -983,13 +983,17 @@ def _goes_round(frame: FrameType) -> None:
         goes_round_silently(frame)
     if unwinding:
         return
-    if multi and not _atomic and observer is None and (_ready & ~current.bit or any(map(_is_enabled, _waiting))):
-        me = current
+    me, rounds = current, _back_edges
+    stands = multi and not _atomic and observer is None
+    others = stands and bool(_ready & ~me.bit or any(map(_is_enabled, _waiting)))
+    if rounds >= options.max_back_edges and not others:
+        _cut(f"a loop went round {rounds} times without an operation{_where_cut()}")
+    if others or (stands and stateful):
         _yielding |= me.bit
         access(operations.intern("yield", ()))
         _yielding &= ~me.bit
-    elif _back_edges >= options.max_back_edges:
-        _cut(f"a loop went round {_back_edges} times without an operation{_where_cut()}")
+        if not others:  # the search sees whether this is the state before; if not, the rounds are counted on
+            me.ticked, _back_edges = me.events, rounds
 
 
 def _cut(reason: str) -> NoReturn:

@@ -11,15 +11,11 @@ import pytest
 
 from dpor.checking import explorer_of
 from dpor.options import Options
-from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.program import PythonSystem
 from dpor.testing import PROMISES, Reference, Seen, TooLarge, explore, wrong_with
 
 EXAMPLES = int(os.environ.get("DPOR_SPINNING_EXAMPLES", "60"))
 """By hand: DPOR_SPINNING_EXAMPLES=2000."""
-
-ROUNDS = RuntimeOptions(max_back_edges=5_000)
-"""`full` is left without an answer where a loop reads what nobody ever writes: soon."""
 
 HEAD = """
 import threading
@@ -92,8 +88,8 @@ def test_all_strategies_agree(block: int, tmp_path: Path) -> None:
         target = tmp_path / f"program_{seed}.py"
         target.write_text(program(seed))
         try:
-            full = seen_by("full", PythonSystem(f"{target}::scenario", ROUNDS))
-            system = PythonSystem(f"{target}::scenario", ROUNDS)
+            full = seen_by("full", PythonSystem(f"{target}::scenario"))
+            system = PythonSystem(f"{target}::scenario")
             seen_by("optimal", system)  # what it learns about the program all others then know
             none = seen_by("none", system, classes=True)
         except TooLarge:

@@ -169,6 +169,14 @@ def test_nobody_is_left_to_set_the_flag(tmp_path: Path, write: str) -> None:
     assert finding.message.startswith("spins: nothing that is left to run writes ")
 
 
+@pytest.mark.parametrize("strategy", ["full", "original", "dpor"])
+def test_searches_that_store_states_tell_it_too(tmp_path: Path, strategy: str) -> None:
+    """Even where nobody ever writes the flag, so that to read it is no operation."""
+    report = waiting(tmp_path, "box.data = 1", "while not box.ready:\n    pass", strategy=strategy)
+    assert report.exhaustive
+    assert [finding.kind.value for finding in report.findings] == ["livelock"]
+
+
 SOMETIMES = """
 def scenario():
     box = Box()
