@@ -205,6 +205,8 @@ def _same_fields(one: type, other: type) -> None:
 
 def load(obj: Any, name: str) -> Any:
     """Before the load of `obj.name`, of a special name. Returns what the attribute is then looked up on."""
+    if name in _CHANGED_IN_PLACE and isinstance(obj, (types.FunctionType, type, types.ModuleType)):
+        control.dirty = True
     if name == "__dict__":
         namespace(obj)
     elif name in ("__globals__", "f_globals") and isinstance(obj, (types.FunctionType, types.FrameType)):
@@ -229,6 +231,10 @@ def load(obj: Any, name: str) -> Any:
                 control.touch("read", ((record.location(STRUCTURE), READ),))
             return obj
     return hooks.attr_with_classes(obj, name)
+
+
+_CHANGED_IN_PLACE: Final = frozenset({"__dict__", "__kwdefaults__", "__annotations__"})
+"""Dicts of what outlives a run, which may be changed once they are had."""
 
 
 def of_super(obj: Any, name: str) -> Any:

@@ -52,7 +52,11 @@ CHAINED = frozenset({"__cause__", "__context__", "__suppress_context__", "__trac
 OF_GENERATORS = frozenset({"gi_frame", "gi_running", "gi_suspended", "gi_yieldfrom"})
 """Where a generator is."""
 
-LOADED_SPECIALLY = CHAINED | OF_GENERATORS | {"__dict__", "__globals__", "__kwdefaults__", "f_globals", "cell_contents"}
+LOADED_SPECIALLY = (
+    CHAINED
+    | OF_GENERATORS
+    | {"__dict__", "__globals__", "__kwdefaults__", "__annotations__", "f_globals", "cell_contents"}
+)
 """Attributes that are no fields, with a hook of their own for their loads."""
 
 
