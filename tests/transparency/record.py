@@ -3,7 +3,8 @@
     python -m tests.transparency.record run build/transparency/3.12.json     # 20 minutes; goes on where it was
     python -m tests.transparency.record tell build/transparency/*.json > docs/transparency.md
 
-`tell` fails if a difference has no row in `suites.EXPECTED`, or a row none in any record.
+`tell` fails if a difference has no row in `suites.EXPECTED`, if a row has none in any record, or if a run is missing.
+Several files of one Python are one record, so the work can be done in parts.
 """
 
 from __future__ import annotations
@@ -24,40 +25,65 @@ RUNS = {
     **{f"everything {suite}": (suite, f"test.test_{suite}", ("--everything",)) for suite in LANGUAGE},
 }
 
+SUITE = "(the suite)"
+"""Stands for a test where a suite came to no end, had no tests, or nothing was instrumented."""
+
 
 def record(file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     known = json.loads(file.read_text()) if file.exists() else {"python": sys.version.split()[0], "runs": {}}
     for name, (suite, modules, options) in RUNS.items():
-        if name in known["runs"] or importlib.util.find_spec(f"test.test_{suite}") is None:
+        if _done(known["runs"].get(name)):
             continue
         known["runs"][name] = told = _compared(suite, modules, options)
         file.write_text(json.dumps(known, indent=1))
         print(f"{name}: {told['tests']} tests", *sorted(told["different"]), sep="\n    ", flush=True)
 
 
+def _done(told: dict[str, Any] | None) -> bool:
+    """A suite that came to no end is run again the next time."""
+    return told is not None and SUITE not in told["different"]
+
+
 def _compared(suite: str, modules: str, options: tuple[str, ...]) -> dict[str, Any]:
+    if importlib.util.find_spec(f"test.test_{suite}") is None:
+        return {"tests": 0, "different": {}}
     try:
         hooked, plain = run(suite, modules, *options), run(suite, modules, "--plain")["outcomes"]
     except (AssertionError, subprocess.TimeoutExpired) as error:
-        return {"tests": 0, "different": {"(the suite)": ["ran", repr(error)[:1000]]}}
+        return {"tests": 0, "different": {SUITE: ["ran", repr(error)[:1000]]}}
     different = differences(plain, hooked["outcomes"])
-    if not hooked["instrumented"]:
-        different["(the suite)"] = ("instrumented", "nothing")
+    if not (plain and hooked["instrumented"]):
+        different[SUITE] = ("instrumented and tested", "nothing")
     return {"tests": len(plain), "different": different}
 
 
 def tell(files: list[Path]) -> int:
-    records = {known["python"]: known["runs"] for known in (json.loads(file.read_text()) for file in files)}
-    differing = {test: run for runs in records.values() for run in runs.values() for test in run["different"]}
-    unexpected = sorted(test for test in differing if expectation(test) is None)
-    stale = sorted(set(EXPECTED) - {expectation(test) for test in differing})
+    records: dict[str, dict[str, Any]] = {}
+    for file in files:
+        known = json.loads(file.read_text())
+        records.setdefault(known["python"], {}).update(known["runs"])
     print(_page(records))
-    for test in unexpected:
-        print(f"{test} differs, and no row of EXPECTED says why", file=sys.stderr)
-    for row in stale:
-        print(f"{row}: no test needs this row of EXPECTED", file=sys.stderr)
-    return 1 if unexpected or stale else 0
+    faults = faults_of(records)
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 1 if faults else 0
+
+
+def faults_of(records: dict[str, dict[str, Any]]) -> list[str]:
+    """A line for each difference that no row of `EXPECTED` explains, each row that explains none, and missing runs."""
+    lines, needed = [], set()
+    for python, runs in records.items():
+        if missing := [name for name in RUNS if name not in runs]:
+            lines.append(f"{python}: {len(missing)} of {len(RUNS)} runs are not recorded, the first {missing[0]}")
+        for name, told in runs.items():
+            for test in sorted(told["different"]):
+                row = expectation(test)
+                needed.add(row)
+                if row is None:
+                    lines.append(f"{python}, {name}: {test} differs, and no row of EXPECTED says why")
+    stale = [row for row in EXPECTED if row not in needed]
+    return lines + [f"{row}: no test needs this row of EXPECTED" for row in stale]
 
 
 def _page(records: dict[str, Any]) -> str:
@@ -68,6 +94,8 @@ def _page(records: dict[str, Any]) -> str:
         "Code that starts no thread behaves, instrumented, as it is. CPython's own tests run against instrumented",
         "copies of the standard library (*library*), and instrumented themselves (*language*; *everything*: with each",
         "global and each variable of an enclosing function hooked); each test must end as in plain Python.",
+        "`python -m tests.transparency.record` runs them and writes this page. A dash: this Python has no such suite;",
+        "nothing: it was not run.",
         "",
         "| suite | " + " | ".join(f"tests, {python}" for python in pythons) + " |",
         "|---|" + "---|" * len(pythons),
@@ -77,7 +105,7 @@ def _page(records: dict[str, Any]) -> str:
         if any(cells):
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
     totals = [f"{sum(run['tests'] for run in records[python].values()):,}" for python in pythons]
-    suites = [len({name.split()[1] for name in records[python]}) for python in pythons]
+    suites = [len({name.split()[1] for name, run in records[python].items() if run["tests"]}) for python in pythons]
     lines += [f"| all ({', '.join(map(str, suites))} suites) | " + " | ".join(totals) + " |", ""]
     lines += [
         "What differs, and why that is as it should be (`tests/transparency/suites.py`):",
@@ -92,7 +120,9 @@ def _page(records: dict[str, Any]) -> str:
 def _cell(run: dict[str, Any] | None) -> str:
     if run is None:
         return ""
-    return f"{run['tests']}" + (f", {len(run['different'])} differ" if run["different"] else "")
+    if run["different"]:
+        return f"{run['tests']}, {len(run['different'])} differ"
+    return str(run["tests"] or "–")
 
 
 if __name__ == "__main__":

@@ -100,6 +100,7 @@ EXPECTED = {
     "test.test_trace.TestCoverage.*": FRAMES,
     "test.test_trace.TestFuncs.*": FRAMES,
     "test.test_trace.TestLineCounts.*": FRAMES,
+    "test.test_trace.TestTrace.test_no_source_file": FRAMES,
     "test.test_bdb.BreakpointTestCase.*": FRAMES,
     "test.test_bdb.IssuesTestCase.*": FRAMES,
     "test.test_bdb.RunTestCase.*": FRAMES,
