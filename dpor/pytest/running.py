@@ -112,11 +112,22 @@ def _keep(item: pytest.Function, store: Store, report: Report) -> str | None:
 
 
 def _write(item: pytest.Function, report: Report) -> None:
+    """The report as JSON, and as a page if there is a failure to look at."""
     folder = item.config.getoption("dpor_report")
-    if folder is not None:
-        from dpor.report.json import dumps
+    if folder is None:
+        return
+    from dpor.report.json import dumps
 
-        (Path(folder) / f"{slug(item.nodeid)}.json").write_text(dumps(report), encoding="utf-8")
+    texts = {".json": dumps(report)}
+    if report.findings:
+        from dpor.report.page import report_page
+
+        texts[".html"] = report_page(report)
+    for suffix, text in texts.items():
+        try:
+            Path(folder, slug(item.nodeid) + suffix).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"--dpor-report {folder}: cannot be written: {error.strerror or error}") from None
 
 
 def _failure_text(item: pytest.Function, report: Report, file: str | None) -> str:

@@ -117,9 +117,10 @@ def test_a_failure_is_tried_first_until_it_is_mended(project: Project) -> None:
 def test_reports_and_schedules_are_written(project: Project) -> None:
     text = project.check(RACY, "--dpor-report", "out", failed=1)
     files = sorted(path.name for path in Path("out").iterdir())
-    assert len(files) == 2
-    assert f"--dpor-replay out/{files[0]}" in text
-    assert json.loads(Path("out", files[1]).read_text())["verdict"] == "fail"
+    schedule, page, report = files
+    assert f"--dpor-replay out/{schedule}" in text
+    assert "write Account.n" in Path("out", page).read_text()
+    assert json.loads(Path("out", report).read_text())["verdict"] == "fail"
 
 
 # ---------------------------------------------------------------------- other verdicts
