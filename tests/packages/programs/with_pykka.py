@@ -1,5 +1,7 @@
 """Actors of pykka: a thread and an inbox each."""
 
+import threading
+
 import pykka
 
 
@@ -45,3 +47,38 @@ def one_message():
 
 def two_messages():
     assert total("read_and_add") == 2
+
+
+class Box:
+    """What an actor writes, and nobody else meanwhile."""
+
+    value = 0
+
+
+class Writer(pykka.ThreadingActor):
+    def __init__(self, box):
+        super().__init__()
+        self.box = box
+
+    def on_receive(self, message):
+        self.box.value += message
+
+
+def told_and_stopped():
+    """The inbox is in order: who stops an actor and waits for that finds all done that it has told before."""
+    box = Box()
+    writer = Writer.start(box)
+    writer.tell(1)
+    writer.stop()
+    assert box.value == 1
+
+
+def told_by_two():
+    box = Box()
+    writer = Writer.start(box)
+    other = threading.Thread(target=writer.tell, args=(1,))
+    other.start()
+    writer.tell(2)
+    other.join()
+    writer.stop()
+    assert box.value == 3
