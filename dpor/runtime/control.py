@@ -20,6 +20,7 @@ import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import thread_time
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn, Protocol
 
@@ -51,6 +52,9 @@ from dpor.system import STOP, Chooser, Ending, Pending, Trace
 
 PATIENCE = 10_000
 """How many operations or loop iterations a program may make while it is unwound, before it is given up."""
+
+WAITING, IDLE = 50, 0.05
+"""Beats without an event, and seconds of computing meanwhile: then a call is taken to wait for something real."""
 
 
 class SyncObject:
@@ -182,7 +186,7 @@ _choose: Chooser = lambda enabled: STOP
 _position = 0
 _replayed = 0
 _most = 0
-_still = (-1, 0)
+_still = (-1, 0, 0.0)
 _hub: greenlet = None
 _ending: Ending = Ending.COMPLETE
 _error: Exception | None = None
@@ -248,7 +252,7 @@ def begin(
     _trace, _choose = trace, choose
     _threads, _operations = trace.threads, trace.operations
     _position, _replayed, _most = 0, len(_threads), runtime_options.max_steps
-    _still = (-1, 0)
+    _still = (-1, 0, 0.0)
     _ending, _error = Ending.COMPLETE, None
     _atomic = _patience = 0
     _spins = not stateful and any(type(fact) is tuple and fact[0] == SPINS for fact in facts)
@@ -1021,21 +1025,42 @@ def beat(frame: FrameType | None, patience: int | None) -> None:
     inside a C function: unless that is in the search, whose own books must not be torn.
     """
     global _most, _ending, _still
-    if current is None or patience is None:
+    if current is None:
         return
-    _still = (_position, _still[1] + 1) if _position == _still[0] else (_position, 0)
+    _still = (_position, _still[1] + 1, _still[2]) if _position == _still[0] else (_position, 0, thread_time())
+    if _still[1] >= WAITING and multi and thread_time() - _still[2] < IDLE and _may_end(frame) and not unwinding:
+        _fail(Unsupported(_waits(frame)))
+    if patience is None:
+        return
     if patience == 0:
         _most = 0
-    here = getcurrent()
-    if _still[1] < max(patience, 1) or here is _hub or here is not current.greenlet or _is_ours(frame):
+    if _still[1] < max(patience, 1) or not _may_end(frame):
         return
     if unwinding:
-        _graveyard.append(here)
+        _graveyard.append(getcurrent())
     else:
         limit(f"a run was ended after its event {_position:,}{_where_cut(frame)}")
         _ending = Ending.ENDED
     _hub.switch()
     raise GuestExit
+
+
+def _may_end(frame: FrameType | None) -> bool:
+    """Is it the program that would be ended, and not what is done on its behalf?"""
+    here = getcurrent()
+    return here is not _hub and here is current.greenlet and not _is_ours(frame)
+
+
+def _waits(frame: FrameType | None) -> str:
+    assert frame is not None
+    module = str(frame.f_globals.get("__name__"))
+    place = f"{module} ({frame.f_code.co_filename}:{frame.f_lineno})"
+    cure = (
+        "use those of threading"
+        if is_guest_file(frame.f_code.co_filename)
+        else f"add --instrument {module.partition('.')[0]}"
+    )
+    return f"{place} waits in C code, perhaps for a real lock that another thread of the program holds: {cure}"
 
 
 def _is_ours(frame: FrameType | None) -> bool:

@@ -238,3 +238,36 @@ def test_there_is_no_second_process_where_a_tool_watches_this_one() -> None:
         assert guard(lambda known, reason: 0) is None
     finally:
         sys.setprofile(None)
+
+
+def test_a_real_lock_that_a_library_holds_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library, project = tmp_path / "library", tmp_path / "project"
+    library.mkdir()
+    project.mkdir()
+    (library / "lending.py").write_text(
+        "import _thread, contextlib\n"
+        "lock = _thread.allocate_lock()\n"
+        "@contextlib.contextmanager\n"
+        "def lent():\n"
+        "    lock.acquire()\n"
+        "    try: yield\n"
+        "    finally: lock.release()\n"
+    )
+    (project / "borrowing.py").write_text(
+        "import threading, lending\n"
+        "def scenario():\n"
+        "    cells = [0]\n"
+        "    def work():\n"
+        "        with lending.lent(): cells[0] += 1\n"
+        "    threads = [threading.Thread(target=work) for _ in range(2)]\n"
+        "    for thread in threads: thread.start()\n"
+        "    for thread in threads: thread.join()\n"
+    )
+    monkeypatch.syspath_prepend(library)
+    monkeypatch.setattr("dpor.runtime.control.WAITING", 5)
+    target = f"{project / 'borrowing.py'}::scenario"
+    report = dpor.check(target)
+    assert report.verdict == "inconclusive"
+    assert [reason.partition("waits in C code")[0].count("lending.py:5") for reason in report.reasons] == [1]
+    assert "add --instrument lending" in report.reasons[0]
+    assert dpor.check(target, instrument=["lending"]).verdict == "pass"
