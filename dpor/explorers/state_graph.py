@@ -42,7 +42,7 @@ class StateGraph:
         self.depths: list[int] = []
         self._changed: list[int] = []
         self._seen: list[int] = []
-        self._incoming: list[list[int]] = []
+        self._incoming: list[int | list[int] | None] = []  # most states have one: a list for it were a tenth of all
         self._events: list[Event] = []
         self._numbers_of_events: dict[Event, int] = {}
 
@@ -60,7 +60,7 @@ class StateGraph:
         self.depths.append(self.depths[parent] + 1 if parent >= 0 else 0)
         self._changed.append(0)
         self._seen.append(self._changed[parent])
-        self._incoming.append([])
+        self._incoming.append(None)
         return number
 
     def add_edge(self, source: StateNumber, action: Action, operation: Operation, target: StateNumber) -> None:
@@ -80,12 +80,19 @@ class StateGraph:
         if number is None:
             number = self._numbers_of_events[event] = len(self._events)
             self._events.append(event)
-        self._incoming[target].append(number << _STATES | source)
+        edge, known = number << _STATES | source, self._incoming[target]
+        if known is None:
+            self._incoming[target] = edge
+        elif isinstance(known, int):
+            self._incoming[target] = [known, edge]
+        else:
+            known.append(edge)
 
     def incoming(self, state: StateNumber) -> Iterator[tuple[StateNumber, Event]]:
         """The states from which events lead here, and the events."""
-        events, mask = self._events, (1 << _STATES) - 1
-        return ((edge & mask, events[edge >> _STATES]) for edge in self._incoming[state])
+        events, mask, known = self._events, (1 << _STATES) - 1, self._incoming[state]
+        edges = () if known is None else (known,) if isinstance(known, int) else known
+        return ((edge & mask, events[edge >> _STATES]) for edge in edges)
 
     def successors(self, states: Iterable[StateNumber]) -> dict[StateNumber, list[StateNumber]]:
         """For each of these states, those of them to which an event leads from it."""
