@@ -23,7 +23,7 @@ from dpor.errors import BadTarget, FactWithdrawn, InternalError, NotDeterministi
 from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STATIC, STRATEGIES, Explorer, Stats
 from dpor.explorers.states import StatefulSearch
 from dpor.findings.data_races import RaceDetector
-from dpor.findings.explain import Checkable, explain, matching, tell, unexplained
+from dpor.findings.explain import Checkable, Told, explain, in_order, matching, tell, unexplained
 from dpor.findings.minimise import Minimised, switches
 from dpor.memory import peak_memory, resident_memory
 from dpor.operations import Action
@@ -56,6 +56,8 @@ LONGEST_TEXT = 200
 """Outcomes in words, for the report: how many, and how long."""
 MINIMISING_SECONDS = 5.0
 """For one finding. A last resort, so that candidates that run very long end: see `dpor.findings.minimise.BUDGET`."""
+ORDERING_SECONDS = 4.0
+"""For one finding: to try its events in other orders. A last resort likewise."""
 STANDSTILL = 5
 """Beats without an event, until a run that is made on behalf of a finding is given up: there may be others."""
 EXPLAINING_SECONDS = 15.0
@@ -290,6 +292,7 @@ class _Results:
     digests: dict[str, str] = attrs.field(factory=dict)
     seen: dict[object, _Seen] = attrs.field(factory=dict)
     failures: list[Failure] = attrs.field(factory=list)
+    told: list[Told | None] = attrs.field(factory=list)
     finished: bool = False
     visible: bool = False
     untold: Mapping[str, int] = attrs.field(factory=dict)
@@ -360,6 +363,7 @@ class Session:
                 self._explain(system, results)
                 if isinstance(search, StatefulSearch):
                     _tell_states(system, search, results)
+                self._order(system, results)
             except FactWithdrawn as fact:
                 self._restarts.append(fact.reason)
             else:
@@ -554,8 +558,10 @@ class Session:
         for seen in results.seen.values():
             now = time.monotonic()
             self.over_at = now + EXPLAINING_SECONDS
+            told = None
             try:
-                failure = explain(system, seen.finding, seen.schedule, _passing(now + MINIMISING_SECONDS))
+                told = explain(system, seen.finding, seen.schedule, _passing(now + MINIMISING_SECONDS))
+                failure = told.failure
             except KeyboardInterrupt:
                 if not self.monitor.interruptible:
                     raise
@@ -568,6 +574,25 @@ class Session:
                     raise
             failure = _counted(failure, seen)
             results.failures.append(attrs.evolve(failure, saved=self._saved(system, failure)))
+            results.told.append(told)
+
+    def _order(self, system: Checkable, results: _Results) -> None:
+        """Last of all: other orders may show facts that the search has not met."""
+        for number, told in enumerate(results.told):
+            if told is not None:
+                self.over_at = time.monotonic() + ORDERING_SECONDS
+                known = results.failures[number]
+                try:
+                    ordered = in_order(system, attrs.evolve(told, failure=known), self._is_over)
+                except KeyboardInterrupt:
+                    if not self.monitor.interruptible:
+                        raise
+                    return
+                except Exception:
+                    if not self._is_over():
+                        raise
+                    return
+                results.failures[number] = attrs.evolve(ordered, saved=known.saved)
 
     def _as_seen(self, seen: _Seen) -> Failure:
         failure = _counted(unexplained(seen.finding, seen.schedule), seen)
@@ -701,7 +726,8 @@ class Replay:
                 f" {_first_line(saved.finding)}"
             )
         small = Minimised(saved.schedule, switches(saved.schedule), least=False, first=saved.first_schedule)
-        return attrs.evolve(tell(system, trace, run, found, small), saved=saved)
+        told = tell(system, trace, run, found, small)
+        return attrs.evolve(in_order(system, told, _passing(time.monotonic() + ORDERING_SECONDS)), saved=saved)
 
     def _follow(self, system: Checkable, trace: Trace) -> Run:
         """Run it; again for each fact about the program that is met for the first time."""

@@ -69,10 +69,23 @@ def unexplained(finding: Finding, schedule: Sequence[Action]) -> Failure:
     )
 
 
+@attrs.frozen
+class Told:
+    """A failure, and the run that it was told from."""
+
+    failure: Failure
+    trace: Trace
+    run: Run
+    finding: Finding
+
+
 def explain(
     system: ExplainingSystem, finding: Finding, schedule: Sequence[Action], enough: Callable[[], bool] = lambda: False
-) -> Failure:
-    """The failure to report; made small until there is `enough`. Raises what `System.run` raises."""
+) -> Told:
+    """The failure to report, but for what its orders show; made small until there is `enough`.
+
+    Raises what `System.run` raises.
+    """
     if finding.is_cycle:  # it lies in where the schedule leads: in going round it
         small = Minimised(tuple(schedule), switches(schedule), least=False, first=tuple(schedule))
     else:
@@ -82,7 +95,7 @@ def explain(
     found = matching(run.findings, finding)
     if found is None:
         raise NotDeterministic(f"a schedule that failed did not fail when it was repeated ({finding.message})")
-    return tell(system, trace, run, found, small, enough)
+    return tell(system, trace, run, found, small)
 
 
 def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
@@ -92,31 +105,32 @@ def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
     return next((found for found in findings if found.group == finding.group), None)
 
 
-def tell(
-    system: ExplainingSystem,
-    trace: Trace,
-    run: Run,
-    found: Finding,
-    small: Minimised,
-    enough: Callable[[], bool] = lambda: False,
-) -> Failure:
-    """Describe this run, with the race to look at marked, and what its orders show; other orders are tried until there
-    is `enough`."""
-    pair, explanation = orders_of(system, trace, run, found, enough)
+def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small: Minimised) -> Told:
+    """Describe this run."""
     explained = system.describe(trace)
     if len(explained.steps) != len(trace):
         raise InternalError(f"{len(trace)} events were told as {len(explained.steps)} steps")
-    found = matching(explained.findings, found) or found
+    detailed = matching(explained.findings, found) or found
     names = {thread: step.thread for thread, step in zip(trace.threads, explained.steps, strict=True)}
-    return attrs.evolve(
-        unexplained(found, small.schedule),
+    failure = attrs.evolve(
+        unexplained(detailed, small.schedule),
         threads=tuple(names.get(thread, "") for thread in range(max(names, default=-1) + 1)),
-        trace=tuple(_marked(explained.steps, pair)),
-        explanation=explanation,
+        trace=explained.steps,
         output=explained.output,
         switches=small.switches,
         first_schedule=small.first,
     )
+    return Told(failure, trace, run, found)
+
+
+def in_order(system: ExplainingSystem, told: Told, enough: Callable[[], bool] = lambda: False) -> Failure:
+    """The failure with the race to look at marked, and with what its orders show; others are tried until there is
+    `enough`.
+
+    Afterwards the system may know other facts than before, so nothing that was recorded can be counted on to repeat.
+    """
+    pair, explanation = orders_of(system, told.trace, told.run, told.finding, enough)
+    return attrs.evolve(told.failure, trace=tuple(_marked(told.failure.trace, pair)), explanation=explanation)
 
 
 def _marked(steps: Sequence[Step], pair: RacingPair | None) -> list[Step]:

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 import attrs
 
 from dpor.dependence import dependent
-from dpor.errors import UserError
+from dpor.errors import FactWithdrawn, UserError
 from dpor.findings.minimise import COST_OF_RUN, values_of
 from dpor.operations import Access, Action, Location, ThreadId
 from dpor.outcome import Finding
@@ -111,6 +111,9 @@ class Schedules:
             run = self.system.run(trace, choose)
         except UserError:
             self.budget -= COST_OF_RUN
+            return None
+        except FactWithdrawn:  # from here on events are not what they were
+            self.budget = -1
             return None
         self.budget -= len(trace) + COST_OF_RUN
         failed = any(found.group == self.finding.group for found in run.findings)

@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 import dpor
+from dpor.errors import FactWithdrawn
+from dpor.findings.racing import orders_of
+from dpor.model import AbstractSystem
 from dpor.report.columns import lines, shown
 from dpor.report.explanation import Edge
 from dpor.report.model import Failure
 from dpor.report.sentences import closing, tried
+from dpor.schedule import follow
+from dpor.system import Chooser, Run, Trace
 
 PROGRAMS = """
 import threading
@@ -148,3 +153,26 @@ def test_a_long_run_is_folded_around_what_matters() -> None:
     assert -sum(number for number in numbers if number < 0) + sum(number >= 0 for number in numbers) == sum(
         bool(step.source) for step in failure.trace
     )
+
+
+def test_a_fact_that_another_order_contradicts_ends_the_trying_and_loses_nothing() -> None:
+    model = AbstractSystem(
+        {"vars": {"x": 0}, "threads": [["r x a", "w x a+1"], ["r x a", "w x a+1"], ["r x a", "assert a!=1"]]}
+    )
+
+    class Contradicted:
+        left = 1
+
+        def run(self, trace: Trace, choose: Chooser) -> Run:
+            if not self.left:
+                raise FactWithdrawn("x is written")
+            self.left -= 1
+            return model.run(trace, choose)
+
+    trace = Trace()
+    run = model.run(trace, follow([0, 1, 0, 1, 2, 2]))
+    pair, explanation = orders_of(Contradicted(), trace, run, run.findings[0])
+    assert pair is not None
+    assert (explanation.schedules, len(explanation.reorderings)) == (1, 2)
+    assert explanation.reorderings[1].fails is None
+    assert explanation.untried > 0

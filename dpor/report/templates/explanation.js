@@ -23,6 +23,9 @@
     boxes.forEach(box => box.addEventListener("change", filter));
     events.forEach((item, at) => item.addEventListener("click", () => { active = view; select(at); }));
 
+    const svg = section.querySelector("svg.arrows");
+    let arrows = [];
+    const racing = at => events[at].classList.contains("racing");
     const visible = at => boxes[data.events[at].thread].checked;
 
     function filter() {
@@ -45,7 +48,7 @@
     function nextRacing() {
       for (let n = 1; n <= events.length; n++) {
         const at = (view.current + n) % events.length;
-        if (visible(at) && events[at].classList.contains("racing")) return select(at);
+        if (visible(at) && racing(at)) return select(at);
       }
     }
 
@@ -55,7 +58,7 @@
       events[at].setAttribute("aria-current", "step");
       events[at].scrollIntoView({ block: "nearest" });
       tell(at);
-      draw();
+      mark();
     }
 
     function table(title, pairs) {
@@ -87,16 +90,14 @@
       for (const [thread, pairs] of variables) table(`Variables of ${data.threads[thread]}`, pairs);
     }
 
+    // All is measured before anything is changed: else the browser would lay out the page anew for each arrow.
     function draw() {
-      const svg = section.querySelector("svg.arrows");
       const box = grid.getBoundingClientRect();
-      svg.setAttribute("width", grid.scrollWidth);
-      svg.setAttribute("height", grid.scrollHeight);
-      svg.querySelectorAll("path.edge").forEach(path => path.remove());
-      for (const [earlier, later] of data.edges) {
-        const from = events[earlier - data.first], to = events[later - data.first];
-        if (from.hidden || to.hidden) continue;
-        const a = from.getBoundingClientRect(), b = to.getBoundingClientRect();
+      const size = [grid.scrollWidth, grid.scrollHeight];
+      const places = events.map(item => item.hidden ? undefined : item.getBoundingClientRect());
+      const seen = data.edges.filter(edge => edge.every(number => places[number - data.first]));
+      arrows = seen.map(([earlier, later]) => {
+        const a = places[earlier - data.first], b = places[later - data.first];
         const right = b.left > a.left;
         const x1 = (right ? a.right : a.left) - box.left, y1 = (a.top + a.bottom) / 2 - box.top;
         const x2 = (right ? b.left : b.right) - box.left, y2 = b.top + 8 - box.top;
@@ -104,11 +105,18 @@
         const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
         path.setAttribute("d", `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`);
         path.setAttribute("marker-end", "url(#head)");
-        const racing = from.classList.contains("racing") && to.classList.contains("racing");
-        const near = earlier - data.first === view.current || later - data.first === view.current;
-        path.setAttribute("class", `edge${racing ? " hot" : ""}${near ? " near" : ""}`);
-        svg.append(path);
-      }
+        path.classList.add("edge");
+        path.classList.toggle("hot", [earlier, later].every(at => racing(at - data.first)));
+        return { ends: [earlier, later], path };
+      });
+      svg.setAttribute("width", size[0]);
+      svg.setAttribute("height", size[1]);
+      svg.replaceChildren(svg.firstElementChild, ...arrows.map(arrow => arrow.path));
+      mark();
+    }
+
+    function mark() {
+      for (const { ends, path } of arrows) path.classList.toggle("near", ends.includes(data.first + view.current));
     }
 
     draw();
