@@ -82,7 +82,7 @@ class Schedules:
         self.holds = dict.fromkeys(self.orders, 0)
 
     def _orders(self) -> list[Order]:
-        """The pairs that depend on each other, those nearest to the end first."""
+        """The pairs that depend on each other, the clearest first, then those nearest to the end."""
         trace, found = self.trace, []
         for thread, operation, _ in self.run.blocked:
             for earlier in range(len(trace) - 1, -1, -1):
@@ -102,7 +102,16 @@ class Schedules:
                         and dependent(other, operation)
                     ):
                         found.append(Order(earlier, later, thread))
-        return found[:MOST_ORDERS]
+        return sorted(found[:MOST_ORDERS], key=self._obscurity)
+
+    def _obscurity(self, order: Order) -> int:
+        """Of orders that always come together, a reader is best told those of data, then those in which locks are taken
+        rather than given back."""
+        trace = self.trace
+        events = [order.earlier] if order.later is None else [order.earlier, order.later]
+        return sum(
+            (trace.operations[at].rule is not None) + 2 * (trace.operations[at].kind == "unlock") for at in events
+        )
 
     def attempt(self, choose: Chooser) -> bool | None:
         """Run one. Does it show the finding? None: it could not be followed to an end."""
@@ -148,7 +157,7 @@ class Schedules:
 
     def _fewest(self, orders: Sequence[Order]) -> tuple[Order, ...]:
         passing = ((1 << self.count) - 1) & ~self.fails
-        by_mask: dict[int, Order] = {}  # of orders that always come together, the one nearest to the end
+        by_mask: dict[int, Order] = {}  # of orders that always come together, the first
         for order in orders:
             if passing & ~self.holds[order]:
                 by_mask.setdefault(self.holds[order] & passing, order)
