@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Final
 
 from statics.emitting import Emitter
@@ -39,9 +40,13 @@ _COMPARE: Final = {
     "Eq": ("__eq__",), "NotEq": ("__ne__", "__eq__"), "Lt": ("__lt__", "__gt__"), "Gt": ("__gt__", "__lt__"),
     "LtE": ("__le__", "__ge__"), "GtE": ("__ge__", "__le__"),
 }  # fmt: skip
+ITERATES: Final = ("__iter__", "__aiter__", "__getitem__")
 CONTAINS: Final = ("__contains__", "__iter__", "__getitem__", "__eq__", "__hash__")
 TRUTH: Final = ("__bool__", "__len__")
 TEXT: Final = ("__format__", "__str__", "__repr__")
+
+WHOLE_STATEMENT: Final = sys.version_info < (3, 13)
+"""Whether `for`, `with` and comprehensions call special methods at the place of the whole, not of their expression."""
 
 
 class Expressions(Emitter):
@@ -128,6 +133,13 @@ class Expressions(Emitter):
         self.at(node)
         return self.emit(Invoke(self.temporary(), methods, operands))
 
+    def iterated(self, node: ast.expr) -> str:
+        """Lay an expression that is iterated over: a program under control does that where it stands, before the
+        construct around it does."""
+        value = self.value(node)
+        self.invoke(node, ITERATES, value)
+        return value
+
     def truth(self, node: ast.expr) -> str:
         """Lay a condition."""
         value = self.value(node)
@@ -162,7 +174,7 @@ class Expressions(Emitter):
         return self.value(node.value)
 
     def _display(self, node: ast.List | ast.Tuple | ast.Set, kind: str) -> str:
-        starred = tuple(self.value(e.value) for e in node.elts if isinstance(e, ast.Starred))
+        starred = tuple(self.iterated(e.value) for e in node.elts if isinstance(e, ast.Starred))
         elements = tuple(self.value(e) for e in node.elts if not isinstance(e, ast.Starred))
         self.at(node)
         return self.emit(Allocate(self.temporary(), kind, elements, (), starred))
@@ -178,7 +190,10 @@ class Expressions(Emitter):
 
     def _lay_Dict(self, node: ast.Dict) -> str:
         keys = tuple(self.value(key) for key in node.keys if key is not None)
-        values = [(key, self.value(value)) for key, value in zip(node.keys, node.values, strict=True)]
+        values = [
+            (key, self.iterated(value) if key is None else self.value(value))
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
         self.at(node)
         plain = tuple(value for key, value in values if key is not None)
         starred = tuple(value for key, value in values if key is None)
@@ -247,6 +262,7 @@ class Expressions(Emitter):
 
     def _lay_FormattedValue(self, node: ast.FormattedValue) -> str:
         value = self.value(node.value)
+        self.invoke(node.value, TEXT, value)
         if node.format_spec is not None:
             self.value(node.format_spec)
         self.invoke(node, TEXT, value)
@@ -264,12 +280,12 @@ class Expressions(Emitter):
         else:
             callee = self.value(node.func)
         args = tuple(self.value(a) for a in node.args if not isinstance(a, ast.Starred))
-        starred = [self.value(a.value) for a in node.args if isinstance(a, ast.Starred)]
+        starred = [self.iterated(a.value) for a in node.args if isinstance(a, ast.Starred)]
         if starred:  # which of the others comes where is not known
             starred.append(self.emit(Allocate(self.temporary(), "tuple", args)))
             args = ()
         keywords = tuple((k.arg, self.value(k.value)) for k in node.keywords if k.arg is not None)
-        starred += [self.value(k.value) for k in node.keywords if k.arg is None]
+        starred += [self.iterated(k.value) for k in node.keywords if k.arg is None]
         self.at(node)
         return self.emit(Call(self.temporary(), callee, args, keywords, tuple(starred), receiver))
 
@@ -294,7 +310,7 @@ class Expressions(Emitter):
         return self.emit(Yield(self.temporary(), src))
 
     def _lay_YieldFrom(self, node: ast.YieldFrom) -> str:
-        source = self.invoke(node, ("__iter__",), self.value(node.value))
+        source = self.invoke(node, ("__iter__",), self.iterated(node.value))
         head = self.here()
         item = self.invoke(node, ("__next__", "send", "throw"), source)
         self.emit(Yield(self.temporary(), item))
@@ -356,13 +372,13 @@ class Expressions(Emitter):
         if isinstance(node, ast.Lambda):
             self.give_back(self.value(node.body))
         elif isinstance(node, ast.GeneratorExp):
-            self._comprehend(node.generators, ".0", node.elt)
+            self._comprehend(node, node.generators, ".0", node.elt)
             self.give_back(self.plain_value())
         else:
             raise NotImplementedError
 
     def _lay_GeneratorExp(self, node: ast.GeneratorExp) -> str:
-        source = self.value(node.generators[0].iter)
+        source = self.iterated(node.generators[0].iter)
         function = self.inner(node, "<genexpr>", Parameters((".0",)))
         function.suspends = True
         self.at(node)
@@ -375,9 +391,9 @@ class Expressions(Emitter):
         made = self.emit(Allocate(self.temporary(), kind, ()))
         outside, self.scope = self.scope, self.scopes[node]
         if isinstance(node, ast.DictComp):
-            self._comprehend(node.generators, source, node.value, made, node.key)
+            self._comprehend(node, node.generators, source, node.value, made, node.key)
         else:
-            self._comprehend(node.generators, source, node.elt, made)
+            self._comprehend(node, node.generators, source, node.elt, made)
         self.scope = outside
         return made
 
@@ -392,6 +408,7 @@ class Expressions(Emitter):
 
     def _comprehend(
         self,
+        node: ast.expr,
         generators: list[ast.comprehension],
         source: str,
         element: ast.expr,
@@ -399,10 +416,10 @@ class Expressions(Emitter):
         key: ast.expr | None = None,
     ) -> None:
         first = generators[0]
-        iterator = self.invoke(first.iter, ("__iter__", "__aiter__", "__getitem__"), source)
+        iterator = self.invoke(first.iter, ITERATES, source)
         head = self.here()
         done = list(self.ends)
-        item = self.invoke(first.iter, ("__next__", "__anext__"), iterator)
+        item = self.invoke(node if WHOLE_STATEMENT else first.iter, ("__next__", "__anext__"), iterator)
         done += self.ends
         self.assign(first.target, item)
         for condition in first.ifs:
@@ -411,7 +428,7 @@ class Expressions(Emitter):
             self.link(head)
             self.ends = before
         if generators[1:]:
-            self._comprehend(generators[1:], self.value(generators[1].iter), element, made, key)
+            self._comprehend(node, generators[1:], self.value(generators[1].iter), element, made, key)
         else:
             index = self.plain_value() if key is None else self.value(key)
             value = self.value(element)

@@ -26,13 +26,13 @@ class NativeCalls(Heap):
                 self.add(dst, 1 << thing)
 
     def protocol(self, site: Site, methods: tuple[str, ...], arguments: tuple[Argument, ...], dst: Node | None) -> None:
-        """Native code calls special methods of the objects, if they have any, on one another.
+        """Native code calls special methods of the objects, if they have any, on one another, and reads containers.
 
         What containers hold goes to a function instance of its own for these methods, the same for all calls.
         """
         known = tuple(method for method in methods if method in self.specials)
         key = (site, known, arguments)
-        if not known or key in self._met:
+        if key in self._met:
             return
         self._met.add(key)
         others = Arguments(anything=tuple(a._replace(variable="") for a in arguments))
@@ -54,7 +54,9 @@ class NativeCalls(Heap):
             for held in (self.field(number, "[]"), self.field(number, "keys")):
                 self._protocol_by_hub(site, methods, held, dst)
         elif kind is Kind.UNKNOWN:
-            self.native(site, Arguments(), None)
+            self.touch(site, "r", number, "[]")
+            if methods:
+                self.native(site, Arguments(), None)
 
     def _protocol_by_hub(self, site: Site, methods: tuple[str, ...], given: Node, dst: Node | None) -> None:
         """Whatever is in the node is given to the function instance that calls these methods, the same for all sites.
@@ -450,6 +452,8 @@ class NativeCalls(Heap):
             if dst is None:
                 return
             self.add(dst, 1 << self.plain)
+            if short in ("items", "keys", "values"):  # a view, that reads it later
+                self.add(dst, 1 << number)
             if short in ("items", "popitem"):
                 pair = self.make(site, Kind.CONTAINER, "tuple", container=True)
                 self.edge(held, self.field(pair, "[]"))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Final
 
 from statics.emitting import Loop
-from statics.expressions import BINARY, Expressions
+from statics.expressions import BINARY, ITERATES, WHOLE_STATEMENT, Expressions
 from statics.ir import (
     Allocate,
     Call,
@@ -32,9 +30,6 @@ from statics.ir import (
     Variable,
 )
 from statics.scopes import FunctionNode, Scopes, annotations_of
-
-_WHOLE_STATEMENT: Final = sys.version_info < (3, 13)
-"""Whether `for` and `with` call special methods at the place of the whole statement, not of its expression."""
 
 
 class Statements(Expressions):
@@ -90,7 +85,8 @@ class Statements(Expressions):
                 self.assign(part, item)
 
     def _lay_Assign(self, node: ast.Assign) -> None:
-        src = self.value(node.value)
+        unpacks = any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets)
+        src = self.iterated(node.value) if unpacks else self.value(node.value)
         for target in node.targets:
             self.assign(target, src)
 
@@ -301,8 +297,8 @@ class Statements(Expressions):
         self.ends += loop.breaks
 
     def _lay_For(self, node: ast.For | ast.AsyncFor) -> None:
-        where = node if _WHOLE_STATEMENT else node.iter
-        iterator = self.invoke(where, ("__iter__", "__aiter__", "__getitem__"), self.value(node.iter))
+        where = node if WHOLE_STATEMENT else node.iter
+        iterator = self.invoke(where, ITERATES, self.iterated(node.iter))
         loop = Loop(self.here())
         over = list(self.ends)
         item = self.invoke(where, ("__next__", "__anext__"), iterator)
@@ -322,7 +318,7 @@ class Statements(Expressions):
             self.block(node.body)
             return
         item = items[0]
-        where = node if _WHOLE_STATEMENT else item.context_expr
+        where = node if WHOLE_STATEMENT else item.context_expr
         manager = self.value(item.context_expr)
         entered = self.invoke(where, ("__enter__", "__aenter__"), manager)
         swallowed: list[int] = []
@@ -378,7 +374,8 @@ class Statements(Expressions):
         self.ends = over
 
     def _lay_Match(self, node: ast.Match) -> None:
-        subject = self.value(node.subject)
+        subject = self.iterated(node.subject)
+        self.invoke(node.subject, ("any attribute",), subject)
         over: list[int] = []
         for case in node.cases:
             before = list(self.ends)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dpor
+from dpor.explorers import STATIC
 
 CASES = sorted((Path(__file__).parent.parent / "cases").glob("*.py"))
 
@@ -34,3 +35,13 @@ def test_the_bug_is_found(case: Path) -> None:
 def test_the_fixed_twin_does_not_fail(case: Path) -> None:
     report = dpor.check(f"{case}::scenario_fixed", max_seconds=60)
     assert report.verdict == "pass" or (report.verdict == "inconclusive" and report.reasons), report.findings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", STATIC)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_with_facts_about_the_source(case: Path, strategy: str) -> None:
+    report = dpor.check(f"{case}::scenario", strategy=strategy, max_seconds=60)
+    assert report.verdict == "fail", report.reasons
+    fixed = dpor.check(f"{case}::scenario_fixed", strategy=strategy, max_seconds=60)
+    assert fixed.verdict == "pass" or (fixed.verdict == "inconclusive" and fixed.reasons), fixed.findings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +41,31 @@ def test_programs_that_end(name: str) -> None:
         assert results(report) == results(optimal)
     states = [reports[strategy].states or 0 for strategy in ("dpor", "original", "full")]
     assert states == sorted(states)
+
+
+CHOICES = {
+    "running_example()": (625, 518, 71, 71),
+    "chen_macdonald()": (17, 13, 5, 5),
+    "plus_minus(2)": (105, 100, 36, 36),
+    "philosophers(3)": (256, 256, 11, 11),
+    "producers_consumers(1, 1, 2, 1)": (48, 48, 5, 5),
+    "readers_writers(1, 1)": (83, 83, 5, 5),
+    "lock_beside_object()": (22, 22, 2, 2),
+    "independent_work_1(2, 3)": (5, 5, 0, 0),
+    "independent_work_2(2, 3)": (14, 14, 0, 0),
+}
+"""Of original, sa, dpor and dpor+static. What nobody writes is no event for any of them."""
+
+
+@pytest.mark.parametrize("call", CHOICES)
+def test_choices_with_and_without_facts(call: str, tmp_path: Path) -> None:
+    file = tmp_path / "monitor.py"
+    file.write_text(f"{Path(monitors.__file__).read_text()}\n\ndef scenario():\n    return {call}()\n")
+    strategies = ("original", "sa", "dpor", "dpor+static")
+    reports = [dpor.check(f"{file}::scenario", strategy=strategy, all=True) for strategy in strategies]
+    assert tuple(report.choices for report in reports) == CHOICES[call]
+    assert all(report.exhaustive and results(report) == results(reports[0]) for report in reports)
+    assert not [restart for report in reports for restart in report.restarts if "the analysis was wrong" in restart]
 
 
 @pytest.mark.parametrize("make", [monitors.bounded_buffer, monitors.lock_beside_object])

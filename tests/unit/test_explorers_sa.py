@@ -179,3 +179,86 @@ def test_choices_where_data_are_immutable_or_phases_are_apart(tmp_path: Path) ->
         choices[strategy] = report.choices
     assert choices["dpor+static"] <= min(choices["sa"], choices["dpor"])
     assert choices["sa"] <= choices["original"] <= choices["full"]
+
+
+READERS = [
+    "for x in box.items: pass",
+    "seen = [x for x in box.items]",
+    "seen = {x: 1 for y in [1] for x in box.items}",
+    "seen = list(x for x in box.items)",
+    "seen, *rest = box.items",
+    "seen = [*box.items]",
+    "seen = {**box.table}",
+    "print(*box.items)",
+    "dict(**box.table)",
+    "seen = len(box.items)",
+    "seen = 1 in box.items",
+    "seen = box.items == [1, 2]",
+    "seen = not box.items",
+    "seen = 1 if box.items else 2",
+    "seen = f'{box.items}'",
+    "seen = str(box.items)",
+    "seen = box.items[0]",
+    "seen = box.items[:]",
+    "seen = sorted(box.items)",
+    "seen = sum(box.items)",
+    "seen = box.items + [3]",
+    "seen = box.items.copy()",
+    "seen = box.table.get('a')",
+    "seen = list(box.table.items())",
+    "view = box.table.keys(); seen = len(view)",
+    "for i, x in enumerate(box.items): pass",
+    "walk = iter(box.items); seen = next(walk)",
+    "seen = list(map(str, box.items))",
+    "seen = list(zip(box.items, box.items))",
+    "seen = list(reversed(box.items))",
+    "seen = list(filter(None, box.items))",
+    "seen = max(box.items)",
+    "seen = tuple(box.items)",
+    "seen = any(x for x in box.items)",
+    "seen = ','.join(map(str, box.items))",
+    "seen = '%s' % box.items",
+    "seen = getattr(box, 'n')",
+    "seen = 'a' in box.table",
+    "seen = [*(x for x in box.items)]",
+    "seen = list(delegates(box))",
+]
+
+READ = """
+import threading
+
+class Box:
+    def __init__(self):
+        self.items = [1]
+        self.table = {{"a": 1}}
+        self.n = 0
+
+def delegates(box):
+    yield from box.items
+
+def reads(box):
+    {reader}
+
+def writes(box):
+    box.items.append(1)
+    box.table["b"] = 2
+    box.n = 1
+
+def scenario():
+    box = Box()
+    threads = [threading.Thread(target=f, args=(box,)) for f in (reads, writes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_where_a_frame_stands_the_facts_are_those_of_its_operation(reader: str, tmp_path: Path) -> None:
+    """What the program does is in its source: nothing is withdrawn."""
+    file = tmp_path / "read.py"
+    file.write_text(READ.format(reader=reader))
+    report = dpor.check(f"{file}::scenario", strategy="sa", all=True)
+    assert report.exhaustive, report.reasons
+    assert [restart for restart in report.restarts if "the analysis was wrong" in restart] == []
