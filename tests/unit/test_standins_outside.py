@@ -27,7 +27,7 @@ REFUSED = {
     "multiprocessing.Process(target=print).start()": "os.fork is not modelled",
     "multiprocessing.Lock()": "multiprocessing.Lock is not modelled",
     "multiprocessing.get_context().Queue()": "multiprocessing.Queue is not modelled",
-    "ThreadPool(2)": r"starts a multiprocessing.dummy.DummyProcess, a real thread .*: add --instrument multiprocessing",
+    "ThreadPool(2)": r"a real thread .*: use concurrent.futures.ThreadPoolExecutor, or threading.Thread$",
     "library.start()": r"library starts a library.Worker, a real thread .*: add --instrument library",
     "library.start_plain()": r"library starts a threading.Thread, a real thread .*: add --instrument library",
     "library.start_raw()": r"library starts a thread, a real thread .*: add --instrument library",

@@ -138,7 +138,13 @@ def _refuse_thread() -> None:
     kind = type(thread)
     name = "a thread" if thread is None else f"a {kind.__module__}.{kind.__qualname__}"
     module = "?" if frame is None else str(frame.f_globals.get("__name__"))
-    give_up(f"{module} starts {name}, a real thread that no schedule has: add --instrument {module.partition('.')[0]}")
+    package = module.partition(".")[0]
+    cure = _CURES.get(package, f"add --instrument {package}")
+    give_up(f"{module} starts {name}, a real thread that no schedule has: {cure}")
+
+
+_CURES: Final = {"multiprocessing": "use concurrent.futures.ThreadPoolExecutor, or threading.Thread"}
+"""Of packages that would not run if they were instrumented: their pools wait for pipes."""
 
 
 watched: Final = Patches(
