@@ -123,7 +123,7 @@ def _way(kind: type, name: str) -> int:
         return _CALLED
     found, _ = _static(kind, name)
     if kind in (str, bytes):
-        return _CALLED if name in ("join", "format", "format_map", "__mod__") else _PLAIN
+        return _CALLED if kind is bytes or name in ("join", "format", "format_map", "__mod__", "translate") else _PLAIN
     if kind in sharing.ATOMIC:
         return _PLAIN
     if type(found) in _C_CALLABLES:

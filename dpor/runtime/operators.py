@@ -348,7 +348,7 @@ def contains(a: Any, b: Any) -> Any:
     """`a in b`"""
     if control.multi:
         kind = type(b)
-        if kind not in SCALARS:
+        if kind not in SCALARS or kind is bytes:
             record = sharing.record_of(b)
             if record is not None or type(a) not in SCALARS or (kind not in families and kind not in _ATONCE):
                 return _contains(a, b, record)
@@ -359,7 +359,7 @@ def _contains(a: Any, b: Any, record: Record | None) -> bool:
     kind = type(b)
     if kind in views:
         return _in_view(a, b)
-    if kind is tuple:
+    if kind is tuple or kind is bytes:
         touched = Touched()
         reads((a, *b), EQUAL, touched)
         stand("in", touched.accesses())

@@ -248,7 +248,7 @@ def exposed(kind: type) -> tuple[str, ...]:
 
 def expose(obj: Any, fields: dict[str, Any]) -> None:
     """The dict is the `__dict__` of the object: accesses of either are accesses of both."""
-    owner = table.get(id(obj))
+    owner = record_of(obj) if control.multi else table.get(id(obj))
     if not isinstance(owner, Record):
         _exposed[id(obj)] = _exposed[id(fields)] = (obj, fields)
         return
@@ -269,6 +269,11 @@ def class_names(kind: type) -> None:
     """What the `__dict__` of the class shows: attributes are known by their names, whatever the class."""
     (names,) = gc.get_referents(kind.__dict__)
     _put_namespace(names, CLASS_NAMES, ("class attribute",), ("class attribute",), CLASSES_EXPOSED)
+
+
+def function_names(function: types.FunctionType) -> None:
+    """As `class_names`: functions are found by names as well."""
+    _put_namespace(function.__dict__, CLASS_NAMES, ("class attribute",), ("class attribute",), CLASSES_EXPOSED)
 
 
 CLASS_NAMES: Final = ("dict of", "class attribute")

@@ -252,6 +252,9 @@ def namespace(obj: Any) -> None:
         sharing.module_names(vars(obj))
     elif issubclass(kind, type):
         sharing.class_names(obj)
+    elif kind is types.FunctionType:
+        control.dirty = True
+        sharing.function_names(obj)
     else:
         fields = own_names(obj)
         if fields is not None:

@@ -10,7 +10,9 @@ they do is not seen.
 from __future__ import annotations
 
 import abc
+import array
 import functools
+import io
 import operator
 import types
 import weakref
@@ -27,6 +29,7 @@ from dpor.runtime.builtins.table import (
     READING_PYTHON_MODULES,
     READS_ARGUMENTS,
     STATEFUL_MODULES,
+    TEXT_MODULES,
     WRITING_FUNCTIONS,
 )
 from dpor.runtime.builtins.unknown import module_of, reading_c, reading_python, unknown_c, unknown_python
@@ -73,6 +76,8 @@ def _python_function(function: types.FunctionType) -> Any:
         control.limit(_PATCHED)
     if (module, function.__name__) in READING_FUNCTIONS or module in READING_PYTHON_MODULES:
         return reading_python(function)
+    if module in TEXT_MODULES:
+        return reading_c(function)
     return function if _is_harmless_module(module) else unknown_python(function, function)
 
 
@@ -164,6 +169,10 @@ def _c_function(function: Any) -> Any:
     owner = function.__self__
     if owner is None or type(owner) is types.ModuleType:
         module = function.__module__ or ""
+        if module in TEXT_MODULES:
+            made = reading_c(function)
+            set_wrapper(function, made)
+            return made
         if _is_harmless_module(module):
             harmless(function)
             return function
@@ -177,7 +186,9 @@ def _c_function(function: Any) -> Any:
         wrapper = class_wrappers.get((id(owner), function.__name__))
         if wrapper is not None:
             return wrapper
-        return function if owner in SCALARS or is_immutable(owner) else unknown_c(function)
+        if owner in SCALARS:
+            return reading_c(function)
+        return function if is_immutable(owner) else unknown_c(function)
     return _c_method(function, owner, function.__name__, _descriptor(function, owner))
 
 
@@ -197,11 +208,14 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
         return _text_method(method, name)
     if kind is types.MemberDescriptorType and name in ("__get__", "__set__", "__delete__"):
         return objects.slot_method(owner, method)
+    if kind.__module__ in TEXT_MODULES and is_immutable(kind):
+        return reading_c(method)
     if kind in sharing.ATOMIC or is_immutable(kind) or sharing.is_neutral(kind):
         return method
     if kind is types.SimpleNamespace or (family_of(kind) is None and name in _OF_OBJECT):
         return _of_object(owner, name) or method
-    if control.multi and kind not in views and sharing.record_of(owner) is None and name not in READS_ARGUMENTS:
+    known = family_of(kind) is not None and kind is not memoryview and name not in READS_ARGUMENTS
+    if control.multi and kind not in views and sharing.record_of(owner) is None and known:
         if name != "pop" or not isinstance(owner, set):  # which takes an element that all runs agree on
             return method
     if not isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
@@ -216,7 +230,8 @@ _OF_OBJECT: Final = frozenset(
 
 def _of_object(owner: Any, name: str) -> Any:
     """A method of `object`, as `super().__setattr__` finds it."""
-    wrapper = wrappers.get(id(object.__dict__.get(name)))
+    root = type if isinstance(owner, type) else object
+    wrapper = wrappers.get(id(root.__dict__.get(name)))
     return None if wrapper is None else functools.partial(wrapper, owner)
 
 
@@ -225,7 +240,7 @@ def _text_method(method: Any, name: str) -> Any:
         return taking.consumer(method, ANYTHING if type(method.__self__) is not str else None)
     if name in ("format", "format_map", "__mod__"):
         return objects.showing_arguments(method)
-    return method
+    return reading_c(method) if name == "translate" or type(method.__self__) is bytes else method
 
 
 def _unbound(descriptor: Any) -> Any:
@@ -285,17 +300,25 @@ def _maker(kind: type) -> Callable[[type], Any] | None:
     makers = [made.__func__ if isinstance(made, staticmethod) else made for made in makers]
     functions = [made for made in makers if type(made) is _FUNCTION]
     if functions:
-        foreign = [f for f in functions if not _is_harmless(f) and not _is_generated(f)]
+        foreign = [f for f in functions if not _keeps_nothing(f) and not _is_generated(f)]
         return None if not foreign else lambda k: unknown_python(foreign[0], k)
     if family_of(kind) is not None and kind is not memoryview:
         if issubclass(kind, dict):
             return lambda k: lambda *args, **kwargs: taking.make_dict(k, args, kwargs)
+        if issubclass(kind, array.array):
+            return taking.make_array
         return taking.consumer
+    if kind is io.BytesIO:
+        return reading_c
     if kind.__module__ == "builtins" or _is_harmless_module(kind.__module__) or is_immutable(kind):
         return None
     if makers == [object.__new__, object.__init__] or issubclass(kind, (BaseException, type)):
         return None
     return unknown_c
+
+
+def _keeps_nothing(function: types.FunctionType) -> bool:
+    return _is_harmless(function) and (module_of(function) not in STATEFUL_MODULES or hooks.is_instrumented(function))
 
 
 def _is_generated(function: types.FunctionType) -> bool:

@@ -70,6 +70,19 @@ def _object_delattr(obj: Any, name: str) -> None:
     object.__delattr__(obj, name)
 
 
+@wrap(type.__setattr__)
+def _type_setattr(kind: type, name: str, value: Any) -> None:
+    if hooks._stand_before_write(kind, name):
+        sharing.publish(value)
+    type.__setattr__(kind, name, value)
+
+
+@wrap(type.__delattr__)
+def _type_delattr(kind: type, name: str) -> None:
+    hooks._stand_before_write(kind, name)
+    type.__delattr__(kind, name)
+
+
 def _stand_to_write(obj: Any, name: str, value: Any = None) -> None:
     """The operation of a store, without the store: the class may have a `__setattr__` of its own."""
     if control.multi:

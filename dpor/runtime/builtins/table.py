@@ -32,6 +32,9 @@ READING_MODULES: Final = frozenset(
 )
 """Modules whose C functions look at what they are given and change nothing."""
 
+TEXT_MODULES: Final = frozenset({"re", "_sre", "io", "_io", "codecs", "_codecs", "os", "posix", "nt"})
+"""Harmless modules that look at texts, which may be in a bytearray, and change nothing."""
+
 WRITING_FUNCTIONS: Final = frozenset({"pack_into"})
 """Names of functions in those modules that are none such."""
 

@@ -60,6 +60,21 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
     return consume
 
 
+def make_array(kind: type) -> Callable[..., Any]:
+    """`array(code, items)`"""
+
+    def make(*args: Any) -> Any:
+        if len(args) < 2:
+            return kind(*args)
+
+        def array(items: Any) -> Any:
+            return kind(args[0], items)
+
+        return consumer(array)(args[1])
+
+    return make
+
+
 _IN_ORDER: Final = frozenset({list, tuple, dict, collections.deque, range, str, int})
 _WHOLE: Final = _IN_ORDER | {set, frozenset}
 _TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0

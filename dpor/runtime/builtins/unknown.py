@@ -36,10 +36,10 @@ def unknown_c(function: Any) -> Callable[..., Any]:
 
 
 def reading_c(function: Any) -> Callable[..., Any]:
-    """A C function that only looks at what it is given."""
+    """A function that only looks at what it is given."""
 
     def call_reading(*args: Any, **kwargs: Any) -> Any:
-        if control.multi:
+        if control.multi and (kwargs or not SCALARS.issuperset(map(type, args))):
             stand_to_read(function, (*args, *kwargs.values()))
         return function(*args, **kwargs)
 

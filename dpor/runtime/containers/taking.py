@@ -61,6 +61,12 @@ _ITERABLES: Final[tuple[Any, ...]] = (
 
 C_ITERATORS: Final[frozenset[type]] = CHAINS | {type(iter(made)) for made in _ITERABLES}
 
+_VALUES: Final[tuple[Any, ...]] = ({}.values(), {}.items(), collections.OrderedDict())
+_OVER_VALUES: Final[frozenset[type]] = frozenset(  # one type for all views of an OrderedDict
+    {*(type(iter(made)) for made in _VALUES), *(type(reversed(made)) for made in _VALUES)}
+)
+"""Iterators over a dict that give more than its keys."""
+
 _ENDLESS: Final = frozenset({itertools.count, itertools.cycle, itertools.repeat, type(iter(int, 1))})
 
 
@@ -96,6 +102,9 @@ def take(items: Any, touched: Touched) -> bool:
     if kind in views:
         return take_view(items, touched)
     if kind is Steps:
+        if items.over_values:
+            take_all(items.source, touched)
+            return True
         return take(items.source, touched)
     if kind is IteratorSteps:
         return take(items.iterator, touched)
@@ -106,10 +115,20 @@ def take(items: Any, touched: Touched) -> bool:
 
 def take_view(view: Any, touched: Touched) -> bool:
     container = viewed(view)
+    if "keys" in type(view).__name__:
+        family, record = family_of(type(container)), sharing.record_of(container)
+        if family is not None and record is not None:
+            touched.add(family.reads_items(record))
+    else:
+        take_all(container, touched)
+    return True
+
+
+def take_all(container: Any, touched: Touched) -> None:
+    """Add the reading of all that is in it: of a dict the values, too."""
     family, record = family_of(type(container)), sharing.record_of(container)
     if family is not None and record is not None:
-        touched.add(family.reads_items(record) if "keys" in type(view).__name__ else family.reads_all(record))
-    return True
+        touched.add(family.reads_all(record))
 
 
 def is_c_iterator(kind: type) -> bool:
@@ -136,7 +155,9 @@ def _take_iterator(iterator: Any, touched: Touched, in_steps: Touched) -> bool:
             pure = pure and id(referent) in harmless_functions
         elif kind not in ATOMIC:
             containers.append(referent)
-            if is_c_iterator(kind) and kind is not types.GeneratorType:
+            if type(iterator) in _OVER_VALUES:
+                take_all(referent, touched)
+            elif is_c_iterator(kind) and kind is not types.GeneratorType:
                 pure = _take_iterator(referent, touched, in_steps) and pure
             else:
                 pure = take(referent, in_steps if kind is Steps or kind is IteratorSteps else touched) and pure
@@ -273,6 +294,12 @@ class Steps:
         self._iterator = iterator
         self._look = look
         self._index = 0
+
+    @property
+    def over_values(self) -> bool:
+        """Does it give values of a dict?"""
+        family = family_of(type(self.source))
+        return family is not None and family.steps is not self._look
 
     def __iter__(self) -> Steps:
         return self
