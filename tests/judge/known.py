@@ -22,6 +22,7 @@ INCONCLUSIVE: dict[str, str] = {
     "Call: patch dict": "unittest.mock changes dicts unseen",
     "With: __enter__ replaced": "`with` looks for its methods without a hook",
     "Call: __subclasses__": "to make a class is no operation on its bases",
+    "Attribute: __kwdefaults__ item": "calls look into the dict unseen",
     "MatchSequence: nested": _MATCH,
     "MatchSequence: deque": _MATCH,
     "MatchMapping: rest": _MATCH,
