@@ -38,6 +38,7 @@ from dpor.cli_doctor import doctor
 from dpor.cli_explain import explain
 from dpor.cli_fuzz import fuzz
 from dpor.cli_static import static_options
+from dpor.cli_workloads import workloads
 from dpor.completing import files, strategies
 from dpor.errors import BadSchedule, UserError
 from dpor.options import DEFAULT_DEPTH, DEFAULT_SECONDS, DEFAULT_STEPS, Options
@@ -240,6 +241,7 @@ def check(
       path/file.py::name        a function without required arguments (Class.method for a static method)
       package.module:name       the same, by the name to import
       programs.json(l)          an abstract program; --name picks one of several
+      daisy, daisy:bug          a program that comes with dpor; dpor workloads lists them
 
     The function runs many times, each time from the same program state. It fails if a thread ends with an exception,
     an assertion fails, or no thread can go on.
@@ -436,3 +438,4 @@ cli.add_command(compare)
 cli.add_command(doctor)
 cli.add_command(explain)
 cli.add_command(fuzz)
+cli.add_command(workloads)

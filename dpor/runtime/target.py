@@ -1,4 +1,4 @@
-"""Finds what to run: `path/file.py::name`, `package.module:name`, or a callable of the host."""
+"""Finds what to run: `path/file.py::name`, `package.module:name`, a workload by name, or a callable of the host."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from dpor import workloads
 from dpor.errors import BadTarget
 from dpor.runtime.guests import Guests
 from dpor.runtime.loader import Loader
+from dpor.workloads import Workload
 
 
 class Target(Protocol):
@@ -80,6 +82,20 @@ class NamedTarget(_Unarranged):
         return found  # type: ignore[no-any-return]
 
 
+class WorkloadTarget(NamedTarget):
+    """The `main` of a workload, with arguments."""
+
+    def __init__(self, workload: Workload, arguments: dict[str, int], loader: Loader, text: str) -> None:
+        module = _module(f"workloads.{workload.name}", loader, text)
+        if module.__file__ is None or not workload.file.samefile(module.__file__):
+            raise BadTarget(f"{text}: {module.__file__} hides the workload of that name; go to another folder")
+        self._arguments = arguments
+        super().__init__(module, "main", text)
+
+    def function(self) -> Callable[[], object]:
+        return functools.partial(super().function(), **self._arguments)
+
+
 class HostTarget(_Unarranged):
     """A callable of the host: the instrumented code, with the closure, the defaults, the object and the arguments that
     it had, as the program would have them (see `dpor.runtime.guests`)."""
@@ -108,11 +124,15 @@ def open_target(target: str | Callable[[], object] | Opener, loader: Loader) -> 
         if not name:
             raise BadTarget(f"{target}: name a function after the ::, as in {path}::main")
         return NamedTarget(loader.load_file(file), name, target)
+    workload = workloads.named(target)
+    if workload is not None:
+        return WorkloadTarget(*workload, loader, target)
     module, separator, name = target.partition(":")
     if not separator or not name or not module:
         hint = f" (as in {target}::main)" if Path(target).is_file() else ""
         raise BadTarget(
-            f"{target}: a target is path/file.py::name{hint}, package.module:name, or a .json or .jsonl file"
+            f"{target}: a target is path/file.py::name{hint}, package.module:name, a .json or .jsonl file,"
+            " or one of dpor workloads"
         )
     return NamedTarget(_module(module, loader, target), name, target)
 

@@ -1,0 +1,79 @@
+"""The larger workloads, at small sizes: right as they are, wrong with their bug, by every strategy alike."""
+
+from __future__ import annotations
+
+import pytest
+
+import dpor
+from dpor.outcome import Kind
+from dpor.workloads import LARGER
+
+SMALL = {
+    "cocome": "items=1",
+    "credemo": "",
+    "daisy": "",
+    "raytracer": "size=2",
+    "elevator": "",
+    "jpapabench": "tasks=3",
+    "cdx": "",
+    "simplejbb": "transactions=2",
+}
+FAILS = {
+    "cocome": "MainThread",
+    "credemo": "MainThread",
+    "daisy": "MainThread",
+    "raytracer": "MainThread",
+    "elevator": "lift",
+    "jpapabench": "HastyFlightModel",
+    "cdx": "detector",
+    "simplejbb": "MainThread",
+}
+"""In which thread the bug's assertion fails."""
+QUICK_FOR_ORIGINAL = ("jpapabench:tasks=2", "cdx")
+SLOW = {"credemo", "daisy"}
+
+
+def test_all_of_the_larger_workloads_are_here() -> None:
+    assert tuple(SMALL) == tuple(FAILS) == LARGER
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in LARGER]
+)
+def test_it_passes_and_the_static_analysis_saves_choices_and_no_outcome(name: str) -> None:
+    plain, combined = (
+        dpor.check(f"{name}:{SMALL[name]}", strategy=strategy, all=True, max_seconds=None)
+        for strategy in ("dpor", "dpor+static")
+    )
+    for report in (plain, combined):
+        assert (report.verdict, report.exhaustive) == (dpor.Verdict.PASS, True), (report.findings, report.reasons)
+    assert set(plain.outcome_digests) == set(combined.outcome_digests)
+    assert combined.choices <= plain.choices
+
+
+@pytest.mark.parametrize("name", LARGER)
+def test_its_bug_is_found(name: str) -> None:
+    sizes = "bug" if name != "jpapabench" else "bug,tasks=2"
+    for strategy in ("dpor", "dpor+static"):
+        report = dpor.check(f"{name}:{sizes}", strategy=strategy, max_seconds=None)
+        assert report.verdict is dpor.Verdict.FAIL
+        (failure,) = report.findings
+        assert failure.kind is Kind.ASSERTION
+        assert failure.thread.startswith(FAILS[name])
+
+
+@pytest.mark.parametrize("target", QUICK_FOR_ORIGINAL)
+def test_the_four_configurations_agree_and_the_combined_one_has_the_fewest_choices(target: str) -> None:
+    original, sa, plain, combined = (
+        dpor.check(target, strategy=strategy, all=True, max_seconds=None)
+        for strategy in ("original", "sa", "dpor", "dpor+static")
+    )
+    assert all(report.exhaustive for report in (original, sa, plain, combined))
+    assert set(original.outcome_digests) == set(sa.outcome_digests) == set(combined.outcome_digests)
+    assert combined.choices <= min(sa.choices, plain.choices)
+    assert sa.choices <= original.choices
+    assert plain.choices <= original.choices
+
+
+def test_raytracers_threads_meet_once_and_only_a_run_shows_it() -> None:
+    assert dpor.check("raytracer", strategy="dpor", all=True).choices <= 10

@@ -1,0 +1,71 @@
+"""Workloads as targets: by name, with arguments; `dpor workloads` lists them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import dpor
+from dpor.cli import cli
+from dpor.errors import BadTarget
+from dpor.workloads import named, workloads
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, arguments, catch_exceptions=False)
+
+
+def test_all_are_listed_with_their_parameters() -> None:
+    shown = run("workloads").stdout
+    told = json.loads(run("workloads", "--json").stdout)
+    assert [each["name"] for each in told] == list(workloads())
+    for each in told:
+        assert each["name"] in shown
+        assert each["about"].endswith(".")
+
+
+@pytest.mark.parametrize("name", workloads())
+def test_the_parameters_are_those_of_main_and_the_docstring_tells_them(name: str) -> None:
+    module = importlib.import_module(f"workloads.{name}")
+    parameters = workloads()[name].parameters
+    assert {p.name: p.default for p in inspect.signature(module.main).parameters.values()} == parameters
+    for parameter in parameters:
+        assert f"`{parameter}`" in (module.__doc__ or "") or parameter == "bug"
+    assert ("bug" in parameters) == ("bug=True" in (module.__doc__ or ""))
+
+
+def test_arguments_follow_a_colon() -> None:
+    report = dpor.check("raytracer:bug,size=2")
+    assert report.target == "raytracer:bug,size=2"
+    assert report.verdict is dpor.Verdict.FAIL
+    assert dpor.replay(report.findings[0].saved).kind == report.findings[0].kind  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("target", "complaint"),
+    [
+        ("cdx:speed=2", "cdx has no speed; it takes bug,frames=2,planes=2,slots=3"),
+        ("cdx:frames", "cdx takes frames=2, not frames"),
+        ("cdx:frames=many", "cdx takes frames=2, not frames=many"),
+        ("cdx:bug=1", "cdx takes bug, not bug=1"),
+    ],
+)
+def test_wrong_arguments_are_named(target: str, complaint: str) -> None:
+    with pytest.raises(BadTarget, match=complaint):
+        dpor.check(target)
+
+
+@pytest.mark.parametrize("file", ["daisy.py", "daisy"])
+def test_a_file_of_that_name_is_not_passed_over_in_silence(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(file).write_text("def bug(): pass\n")
+    with pytest.raises(BadTarget, match=rf"daisy names a workload, and {file} lies here: say daisy.py::NAME or "):
+        named("daisy")
+    assert named("daisy:bug") is None, "a module's function, as for any other module"
