@@ -1,0 +1,107 @@
+"""What the static analysis says is held against what happens, in random runs of generated programs and of workloads.
+
+It says at each access, from the stacks of all threads, whether another thread may make a conflicting access later. One
+that does, though it said no, shows a lie: of the field accesses in some precision, of some pointer setting, or of which
+fields are immutable.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import islice, product
+from pathlib import Path
+
+import pytest
+
+from dpor.dependence import dependent
+from dpor.errors import FactWithdrawn
+from dpor.explorers import RandomWalk
+from dpor.operations import Action, ThreadId
+from dpor.runtime import control
+from dpor.runtime.facts import At, Oracle, stack_of
+from dpor.runtime.options import StaticOptions
+from dpor.runtime.program import PythonSystem
+from dpor.runtime.states.frames import frames_of
+from dpor.system import Chooser, Run, Trace
+from dpor.testing import make_program
+
+EXAMPLES = int(os.environ.get("DPOR_FACTS_EXAMPLES", "60"))
+"""By hand: DPOR_FACTS_EXAMPLES=3000."""
+RUNS = 3
+SETTINGS = [
+    StaticOptions(precision, pointers)
+    for precision, pointers in product(
+        ("insensitive", "callee", "sensitive"), ("none", "ci-ex", "cs-ex", "ci-dd", "cs-dd")
+    )
+]
+
+
+class Recording(PythonSystem):
+    """Remembers, for each event of the present run, where all threads stood before it."""
+
+    def run(self, trace: Trace, choose: Chooser) -> Run:
+        self.stacks: list[dict[ThreadId, tuple[At, ...]]] = []
+
+        def recorded(enabled: int) -> Action:
+            self.stacks.append(
+                {
+                    thread.id: stack_of(frames_of(thread), self._loader.is_guest_file)
+                    for thread in control.threads
+                    if thread.bit and thread.running
+                }
+            )
+            return choose(enabled)
+
+        return super().run(trace, recorded)
+
+
+def runs(system: Recording) -> Iterator[Trace]:
+    """A few complete runs."""
+    for seed in range(RUNS):
+        while True:
+            walk = RandomWalk(system, seed)
+            try:
+                for _ in islice(walk.explore(), 1):
+                    yield walk.trace
+                break
+            except FactWithdrawn:
+                continue
+
+
+def lies(system: Recording, oracle: Oracle, trace: Trace) -> Iterator[str]:
+    """Facts by which an access conflicts with none that follows, though it does."""
+    parents = {operation.starts: thread for thread, operation in zip(trace.threads, trace.operations, strict=True)}
+    events = list(zip(trace.threads, trace.operations, system.stacks, strict=False))
+    for i, (thread, operation, stacks) in enumerate(events):
+        if operation.rule is not None or operation.barrier or not stacks.get(thread):
+            continue
+        for later, other, _ in events[i + 1 :]:
+            while later not in stacks:  # who starts it, now or later
+                later = parents[later]
+            if other.rule is None and later != thread and dependent(operation, other):
+                yield from oracle.ruled_out(stacks[thread], [stacks[later]])
+
+
+def check(target: str, settings: list[StaticOptions]) -> None:
+    system = Recording(target)
+    try:
+        oracles = [Oracle(system.source(), setting) for setting in settings]
+        for trace in runs(system):
+            for setting, oracle in zip(settings, oracles, strict=True):
+                assert not set(lies(system, oracle, trace)), (target, setting)
+    finally:
+        system.leave()
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_generated_programs(block: int, tmp_path: Path) -> None:
+    for seed in range(block, EXAMPLES, 6):
+        file = tmp_path / f"program_{seed}.py"
+        file.write_text(str(make_program(seed, "python")))
+        check(f"{file}::scenario", [SETTINGS[seed % len(SETTINGS)]])
+
+
+@pytest.mark.parametrize("name", ["bounded_buffer", "locked_counter", "philosophers", "racy_counter", "readers"])
+def test_workloads(name: str) -> None:
+    check(f"workloads.{name}:main", SETTINGS)
