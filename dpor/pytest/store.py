@@ -18,7 +18,7 @@ def slug(nodeid: str) -> str:
     """A file name for a test, different for different tests.
 
     >>> slug("tests/test_bank.py::test_transfer[2-3]")
-    'test_bank-test_transfer-2-3-2f90a4b0'
+    'test_bank-test_transfer-2-3-4b34df74'
     """
     words = re.sub(r"\W+", "-", nodeid.rsplit("/", 1)[-1].replace(".py", "")).strip("-")
     return f"{words[-LONGEST:]}-{hashlib.sha256(nodeid.encode()).hexdigest()[:8]}"
