@@ -6,34 +6,20 @@ from typing import ClassVar
 
 import attrs
 
-from dpor.operations import READ, WRITE, Access, Effect, Mode, Rule, States, ThreadId
-from dpor.primitives.rules import BaseRule
+from dpor.operations import READ, WRITE, Access, Effect, Mode, States, ThreadId
+from dpor.primitives.rules import Around, BaseRule
 
 
 @attrs.frozen
-class _WithProcess(BaseRule):
+class _WithProcess(Around):
     """An operation on synchronisation objects that also touches the process, whose state comes last."""
 
-    inner: Rule
-    name: str = attrs.field(init=False)  # type: ignore[misc]
-    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
     of_process: ClassVar[Mode]
     """How it touches the process."""
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "name", self.inner.name)
         object.__setattr__(self, "modes", (*self.inner.modes, self.of_process))
-
-    @property
-    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.inner.takes
-
-    @property
-    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.inner.gives
-
-    def succeeded(self, effect: Effect) -> bool:
-        return self.inner.succeeded(effect)
 
 
 @attrs.frozen

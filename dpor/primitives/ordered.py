@@ -6,19 +6,16 @@ from collections.abc import Sequence
 
 import attrs
 
-from dpor.operations import Access, Effect, Mode, Rule, States, ThreadId
-from dpor.primitives.rules import BaseRule
+from dpor.operations import Access, Effect, States, ThreadId
+from dpor.primitives.rules import Around
 
 
 @attrs.frozen
-class Ordered(BaseRule):
+class Ordered(Around):
     """An operation that also accesses locations which have no state; behind the states of its objects come as many
     times None."""
 
-    inner: Rule
     orders: tuple[Access, ...]
-    name: str = attrs.field(init=False)  # type: ignore[misc]
-    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "name", self.inner.name)
@@ -31,17 +28,6 @@ class Ordered(BaseRule):
     @property
     def blocking(self) -> bool:  # type: ignore[override]
         return self.inner.blocking
-
-    @property
-    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.inner.takes
-
-    @property
-    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.inner.gives
-
-    def succeeded(self, effect: Effect) -> bool:
-        return self.inner.succeeded(effect)
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return self.inner.enabled(self._own(states), thread)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from dpor.operations import READ, Access, Effect, Mode, States, ThreadId
+from dpor.operations import READ, Access, Effect, Mode, Rule, States, ThreadId
 
 
 @attrs.frozen
@@ -36,6 +36,26 @@ class BaseRule:
 
     def succeeded(self, effect: Effect) -> bool:
         return effect.result is not False
+
+
+@attrs.frozen
+class Around(BaseRule):
+    """Another rule, which touches more than it does alone."""
+
+    inner: Rule
+    name: str = attrs.field(init=False)  # type: ignore[misc]
+    modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
+
+    @property
+    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.inner.takes
+
+    @property
+    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.inner.gives
+
+    def succeeded(self, effect: Effect) -> bool:
+        return self.inner.succeeded(effect)
 
 
 @attrs.frozen
