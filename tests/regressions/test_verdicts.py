@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -165,8 +166,9 @@ def test_a_pool_that_an_earlier_program_of_the_process_has_left_shut_down_is_ope
     assert [dpor.check(program).verdict for _ in range(2)] == ["pass", "pass"]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_finaliser_that_waits_for_a_deadline_between_runs_is_given_up() -> None:
+def test_a_finaliser_that_waits_for_a_deadline_between_runs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)  # how a finaliser that is given up ends
+
     def program() -> None:
         def cleaning() -> Any:
             try:
@@ -184,3 +186,4 @@ def test_a_finaliser_that_waits_for_a_deadline_between_runs_is_given_up() -> Non
         both(fail, fail)
 
     assert dpor.check(program, all=True).verdict == "fail"
+    gc.collect()  # here, not in a later test
