@@ -144,16 +144,24 @@ class SecondPhase(Phase):
 
 
 def waits_only(points_to: PointsTo, site: Site) -> bool:
-    """Whether the instruction is over as soon as the function that it has called returns."""
+    """Whether the instruction is over as soon as the function that it has called returns.
+
+    Starred arguments are unpacked before that: they matter only if that may call something, which may be what is waited
+    for.
+    """
     instruction = points_to.instances[site[0]].function.instructions[site[1]]
-    if not isinstance(instruction, ir.Call) or points_to.touches.get(site):
+    if not isinstance(instruction, ir.Call):
         return False
+    called = set()
     for number in members(points_to.find((site[0], instruction.callee))):
         thing = points_to.objects[number]
         if thing.kind is Kind.BOUND:
             thing = thing.of[0]
-        if thing.kind not in (Kind.FUNCTION, Kind.VALUE) and (
-            thing.kind is not Kind.CLASS or "__new__" in points_to.specials
-        ):
+        if thing.kind is Kind.FUNCTION:
+            called.add(thing.of)
+        elif thing.kind is not Kind.VALUE and (thing.kind is not Kind.CLASS or "__new__" in points_to.specials):
             return False
-    return True
+    if not points_to.touches.get(site):
+        return True
+    edges = points_to.edges.get(site, ())
+    return all(edge.how is How.CALL and points_to.instances[edge.target].function in called for edge in edges)

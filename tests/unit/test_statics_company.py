@@ -178,3 +178,35 @@ def test_a_thread_that_waits_for_a_lock_stands_at_its_with_statement() -> None:
     place = Position(*(part or 0 for part in enters[0] or ()))
     facts = analyse({"m.py": source + "def main():\n    C().m(None)\n"}, "m.py::main")
     assert told(facts, Point("m.py", place, code.co_firstlineno, code.co_qualname)) == {"w C.b"}
+
+
+UNPACKED = """\
+class Thing:
+    def __iter__(self):
+        return self
+    def __next__(self):
+        raise StopIteration
+def inner(thing, *others):
+    thing.hit = 1
+    thing.hit
+def main(things):
+    things.append(1)
+    inner(Thing(), *{unpacked})
+"""
+
+
+@pytest.mark.parametrize(
+    ("unpacked", "is_over"),
+    [
+        pytest.param("[1, 2]", True, id="a list is unpacked by the time that the function has begun"),
+        pytest.param("Thing()", False, id="what unpacks may be what has not returned yet"),
+        pytest.param("things", False, id="nothing is known of what is unpacked"),
+    ],
+)
+def test_a_call_that_unpacks_is_over_when_its_function_returns(unpacked: str, is_over: bool) -> None:
+    source = UNPACKED.format(unpacked=unpacked)
+    call = f"inner(Thing(), *{unpacked})"
+    facts = analyse({"company.py": source}, "company.py::main")
+    inside, outside = Position(8, 8, 4, 13), Position(11, 11, 4, 4 + len(call))
+    found = told(facts, Point("company.py", inside), Point("company.py", outside))
+    assert ("w Thing.hit" in found) is not is_over
