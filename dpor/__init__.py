@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpor.checking import check, replay
+    from dpor.checking import check
     from dpor.errors import (
         BadProgram,
         BadSchedule,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dpor.options import Options, Timeouts
     from dpor.outcome import Kind
     from dpor.pytest.mark import interleave
+    from dpor.replaying import replay
     from dpor.report.model import Failure, Report, Verdict
     from dpor.report.steps import Step
     from dpor.runtime.control import choose
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from dpor.version import VERSION as __version__
 
 _HOMES = {
-    "dpor.checking": ("check", "replay"),
+    "dpor.checking": ("check",),
     "dpor.errors": (
         "BadProgram",
         "BadSchedule",
@@ -48,6 +49,7 @@ _HOMES = {
     "dpor.pytest.mark": ("interleave",),
     "dpor.report.model": ("Failure", "Report", "Verdict"),
     "dpor.report.steps": ("Step",),
+    "dpor.replaying": ("replay",),
     "dpor.runtime.control": ("choose",),
     "dpor.runtime.histories": ("linearizable",),
     "dpor.runtime.invariants": ("invariant",),

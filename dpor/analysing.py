@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpor.checking import open_target
 from dpor.errors import UserError
 from dpor.options import FieldAccess, Options, PointerAnalysis
 from dpor.report.analysis import Analysis, FunctionAccesses, JudgedAccess, MutableField
 from dpor.runtime.program import PythonSystem
 from dpor.schedule import relative
+from dpor.targets import open_target
 from statics.facts import Facts, analyse
 from statics.field_access import Precision
 from statics.pointers import Pointers

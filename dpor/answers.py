@@ -117,7 +117,7 @@ def write_file(path: str, text: str) -> None:
 
 def same_hashes(seed: str | None) -> None:
     """Begin again with the hash seed of the schedule, if it is another."""
-    from dpor.checking import hash_seed
+    from dpor.schedule import hash_seed
 
     if seed is not None and seed != hash_seed() and not sys.flags.ignore_environment:
         os.environ["PYTHONHASHSEED"] = seed

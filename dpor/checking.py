@@ -1,30 +1,25 @@
-"""Checks a program: opens the target, runs a search within its budgets, tells the failures, makes the report.
+"""Checks a program: runs a search within its budgets, tells the failures, makes the report.
 
-`check` and `replay` are the public functions; the command line uses `Session`, which keeps what is known when a check
-ends in an error or by Ctrl-C. Not for: printing (`dpor.report`), parsing arguments (`dpor.cli`).
+`check` is the public function; the command line uses `Session`, which keeps what is known when a check ends in an
+error or by Ctrl-C. Not for: printing (`dpor.report`), parsing arguments (`dpor.cli`).
 """
 
 from __future__ import annotations
 
-import os
-import shlex
 import sys
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from pathlib import Path
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Unpack
+from typing import Unpack
 
 import attrs
 
-from dpor.embedding import Embedded
-from dpor.errors import BadTarget, FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
-from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STATIC, STRATEGIES, Explorer, Stats
+from dpor.errors import FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
+from dpor.explorers import SAMPLERS, STATEFUL, Explorer, Stats
 from dpor.explorers.states import StatefulSearch
-from dpor.findings.data_races import RaceDetector
-from dpor.findings.explain import Checkable, Told, explain, in_order, matching, tell, unexplained
-from dpor.findings.minimise import Minimised, switches
+from dpor.findings.explain import Checkable, Told, explain, in_order, unexplained
+from dpor.limits import EXPLAINING_SECONDS, MINIMISING_SECONDS, MOST_RESTARTS, ORDERING_SECONDS, STANDSTILL, passed
 from dpor.memory import peak_memory, resident_memory
 from dpor.operations import Action
 from dpor.options import OptionArguments, Options
@@ -33,19 +28,13 @@ from dpor.pulse import beating
 from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredClass
 from dpor.report.model import NOT_FINISHED, Failure, Report, Verdict
 from dpor.report.progress import Monitor, Progress
-from dpor.report.steps import Explained, Step
-from dpor.schedule import OF_PYTEST, SavedSchedule, follow, prefer, read_sources
-from dpor.system import STOP, Ending, OracleSystem, Run, StatefulSystem, System, Trace
+from dpor.report.steps import Step
+from dpor.schedule import SavedSchedule, follow, hash_seed, prefer, read_sources
+from dpor.strategies import explorer_of, shortfall
+from dpor.system import STOP, Ending, Run, System, Trace
+from dpor.targets import Target, beat_of, open_target, target_name
 from dpor.version import VERSION
 
-if TYPE_CHECKING:
-    from dpor.runtime.target import Opener
-
-Target: TypeAlias = "str | os.PathLike[str] | Callable[[], object] | Opener | Embedded"
-"""`path/file.py::name`, `package.module:name`, a `.json` or `.jsonl` file of abstract programs, a callable, a program
-that knows itself how it is loaded, or a system of one's own."""
-
-MOST_RESTARTS = 1000
 LIVES = frozenset({"start", "end", "join"})
 """The kinds of operation that every program with threads has: if it has no others, its threads share nothing."""
 PROGRESS_EVERY = 0.1
@@ -54,14 +43,6 @@ LEAST_GROWTH = 0.005
 MOST_TEXTS = 1000
 LONGEST_TEXT = 200
 """Outcomes in words, for the report: how many, and how long."""
-MINIMISING_SECONDS = 5.0
-"""For one finding. A last resort, so that candidates that run very long end: see `dpor.findings.minimise.BUDGET`."""
-ORDERING_SECONDS = 4.0
-"""For one finding: to try its events in other orders. A last resort likewise."""
-STANDSTILL = 5
-"""Beats without an event, until a run that is made on behalf of a finding is given up: there may be others."""
-EXPLAINING_SECONDS = 15.0
-"""For one finding, all in all; then it is reported as it was seen."""
 
 
 def check(target: Target, options: Options | None = None, **changes: Unpack[OptionArguments]) -> Report:
@@ -73,182 +54,6 @@ def check(target: Target, options: Options | None = None, **changes: Unpack[Opti
     `Report.findings`, never an exception.
     """
     return Session(target, attrs.evolve(options or Options(), **changes)).run()
-
-
-def replay(schedule: str | os.PathLike[str] | SavedSchedule, target: Target | None = None) -> Failure:
-    """Run a saved schedule once more. Returns the failure that it shows.
-
-    `target` is needed where the schedule's own target is a callable that has no name in a file.
-
-    Raises `BadSchedule` if the file is none of ours or the source has changed, `NotDeterministic` if the program did
-    something else this time.
-    """
-    saved = schedule if isinstance(schedule, SavedSchedule) else SavedSchedule.load(schedule)
-    return Replay(saved, target).run()
-
-
-# ---------------------------------------------------------------------- opening a target
-
-
-def open_target(target: Target, options: Options, facts: Any = None) -> Checkable:
-    """The system for a target. Raises `UserError` (`BadTarget`, `BadProgram`)."""
-    system = _open(target, options, facts)
-    return RaceDetector(system) if options.races else system
-
-
-def _open(target: Target, options: Options, facts: Any) -> Checkable:
-    if isinstance(target, Embedded):
-        _refuse_runtime_options(options, "a system of one's own")
-        if options.races:
-            raise UserError("--races needs locks and the like, which a system of one's own has not; take it away")
-        return target
-    given = os.fspath(target) if isinstance(target, os.PathLike) else target
-    if _is_model(given):
-        return _ModelTarget(given, options)
-
-    if options.name is not None:
-        raise UserError(f"--name {options.name}: only programs of .json and .jsonl files have such names; take it away")
-    from dpor.runtime.options import RuntimeOptions, StaticOptions
-    from dpor.runtime.program import PythonSystem
-
-    statics = None
-    if options.explorer in STATIC:
-        unhooked = options.explorer == "dpor+static"
-        statics = StaticOptions(options.field_access.value, options.pointers.value, options.immutable, unhooked)
-
-    limits = RuntimeOptions(
-        max_steps=options.max_steps,
-        timeouts=options.timeouts.value,
-        timeout_limit=options.timeout_limit,
-        whole_states=options.whole_states,
-        statics=statics,
-    )
-    return PythonSystem(given, limits, options.instrument, facts)
-
-
-def _refuse_runtime_options(options: Options, what: str) -> None:
-    for name in ("timeouts", "timeout_limit", "instrument"):
-        if getattr(options, name) != getattr(Options(), name):
-            raise UserError(f"--{name.replace('_', '-')} means nothing for {what}; take it away")
-
-
-def _beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:
-    """What ends a run of this target that takes too long: see `dpor.runtime.control.beat`. Those of abstract programs
-    are short."""
-    if not _is_python(target):
-        return lambda frame, patience: None
-    from dpor.runtime import control
-
-    return control.beat
-
-
-def _is_python(target: Target) -> bool:
-    return not isinstance(target, Embedded) and not _is_model(target)
-
-
-def _is_model(target: Target) -> TypeGuard[str]:
-    if isinstance(target, (str, os.PathLike)):
-        return Path(os.fspath(target)).suffix in (".json", ".jsonl")
-    if not callable(target) and not hasattr(target, "open_in"):
-        raise BadTarget(f"a target is a callable or a string such as 'path/file.py::name', not {target!r}")
-    return False
-
-
-def target_name(target: Target, options: Options) -> str:
-    """The target as reports name it."""
-    if isinstance(target, (str, os.PathLike)):
-        name = os.fspath(target)
-        return f"{name} {options.name}" if options.name else name
-    if not callable(target):
-        return target.name
-    named = target if hasattr(target, "__qualname__") else type(target)
-    return f"{getattr(named, '__module__', '?')}:{getattr(named, '__qualname__', '?')}"
-
-
-class _ModelTarget:
-    """An abstract program as a `Checkable`."""
-
-    def __init__(self, path: str, options: Options) -> None:
-        from dpor.model import AbstractSystem, load
-
-        _refuse_runtime_options(options, "an abstract program")
-        self._path = path
-        self._system = system = AbstractSystem(load(path, options.name), options.max_steps)
-        self.run, self.outcome_text, self.is_memory = system.run, system.outcome_text, system.is_memory
-        self.state, self.pending, self.sync_states = system.state, system.pending, system.sync_states
-        self.changes_data, self.livelock, self.lasting = system.changes_data, system.livelock, system.lasting
-        self.is_choice, self.untold = system.is_choice, system.untold
-        self.ruled_out, self.withdraw_facts = system.ruled_out, system.withdraw_facts
-
-    def describe(self, trace: Trace) -> Explained:
-        return Explained(
-            tuple(
-                Step(event.thread, None, None, f"{event.place}  {event.statement}", event.kind, event.value)
-                for event in self._system.describe(trace)
-            )
-        )
-
-    def aloud(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def sources(self) -> Mapping[str, str]:
-        from hashlib import sha256
-
-        return {self._path: sha256(Path(self._path).read_bytes()).hexdigest()}
-
-    def versions(self) -> Mapping[str, str]:
-        return {}
-
-    def facts(self) -> Any:
-        return None
-
-
-def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
-    """The search that the options ask for. Raises `UserError` if there is none, and so does the search where it needs
-    states that the target cannot tell."""
-    name, preemptions = options.explorer, options.preemptions
-    known = [*STRATEGIES, *STATEFUL, *SAMPLERS]
-    if name not in known:
-        raise UserError(f"no strategy {name!r}; there are {', '.join(known)}")
-    for option in ("field_access", "pointers", "immutable") if name not in STATIC else ():
-        if getattr(options, option) != getattr(Options(), option):
-            flag = f"--{option.replace('_', '-')}"
-            raise UserError(f"{flag} goes with --strategy {' or '.join(STATIC)}, not with {name}")
-    if preemptions is not None:
-        if name not in BOUNDED:
-            raise UserError(f"--preemptions goes with --strategy {' or '.join(BOUNDED)}, not with {name}")
-        return lambda system: BOUNDED[name](system, preemptions)
-    if name in SAMPLERS:
-        if options.max_executions is None and options.max_seconds is None:
-            raise UserError(f"--strategy {name} never ends: give --max-executions or --max-seconds")
-        return lambda system: SAMPLERS[name](system, options.seed, options.depth)
-    if name in STATEFUL and options.races:
-        raise UserError(f"--races needs a search that visits every trace, and {name} does not; take another strategy")
-    if name in STATEFUL:
-        return lambda system: _stateful(options, system)
-    return STRATEGIES[name]
-
-
-def _stateful(options: Options, system: Checkable) -> Explorer:
-    name = options.explorer
-    if not isinstance(system, OracleSystem if name == "sa" else StatefulSystem):
-        raise UserError(
-            f"--strategy {name} stores states, which this target cannot tell; take one of {', '.join(STRATEGIES)}"
-        )
-    return STATEFUL[name](system, options.store, options.sync_choices)
-
-
-def _shortfall(options: Options, counts: Stats) -> Iterator[str]:
-    """Why a search of this kind did not cover everything, though it may have come to its end."""
-    if counts.left_out:
-        yield f"--preemptions {options.preemptions} left out {counts.left_out:,} schedules or more"
-    if options.explorer in SAMPLERS:
-        yield (
-            f"{options.explorer} schedules: {counts.executions:,} executions, {counts.classes:,} distinct classes seen"
-        )
-
-
-# ---------------------------------------------------------------------- checking
 
 
 @attrs.define
@@ -327,7 +132,7 @@ class Session:
         self._results = _Results()
         self._restarts: list[str] = []
         self._begun = time.monotonic()
-        self._beat_of_run = _beat_of(target)
+        self._beat_of_run = beat_of(target)
         self._patience: int | None = None
         seconds = options.max_seconds
         self._deadline = self.over_at = self._begun + seconds if seconds is not None else float("inf")
@@ -379,7 +184,7 @@ class Session:
         """What is known now."""
         results, options = self._results, self.options
         counts = results.counts
-        why = list(dict.fromkeys([*_shortfall(options, counts), *results.reasons, *reasons]))
+        why = list(dict.fromkeys([*shortfall(options, counts), *results.reasons, *reasons]))
         if not results.finished and not why:
             why = [NOT_FINISHED]
         exhaustive = not why
@@ -560,7 +365,7 @@ class Session:
             self.over_at = now + EXPLAINING_SECONDS
             told = None
             try:
-                told = explain(system, seen.finding, seen.schedule, _passing(now + MINIMISING_SECONDS))
+                told = explain(system, seen.finding, seen.schedule, passed(now + MINIMISING_SECONDS))
                 failure = told.failure
             except KeyboardInterrupt:
                 if not self.monitor.interruptible:
@@ -643,10 +448,6 @@ def _tell_states(system: Checkable, search: StatefulSearch, results: _Results) -
 INTERRUPTED = "interrupted"
 
 
-def _passing(deadline: float) -> Callable[[], bool]:
-    return lambda: time.monotonic() >= deadline
-
-
 def _reached(limit: str, progress: Progress) -> str:
     return f"{limit} reached, {progress.left}" if progress.left else f"{limit} reached"
 
@@ -662,86 +463,3 @@ def _progress(executions: int, seconds: float, share: float | None, history: lis
 
 def _counted(failure: Failure, seen: _Seen) -> Failure:
     return attrs.evolve(failure, execution=seen.execution, occurrences=seen.occurrences)
-
-
-def hash_seed() -> str | None:
-    """The seed of this process's string hashes; None if it is random."""
-    if not sys.flags.hash_randomization:
-        return "0"
-    seed = os.environ.get("PYTHONHASHSEED", "random")
-    return None if seed == "random" or sys.flags.ignore_environment else seed
-
-
-# ---------------------------------------------------------------------- replaying
-
-
-class Replay:
-    """One saved schedule, run again."""
-
-    def __init__(self, saved: SavedSchedule, target: Target | None = None) -> None:
-        self.saved = saved
-        if target is None and saved.target.startswith(OF_PYTEST):
-            node = saved.target.removeprefix(OF_PYTEST)
-            raise UserError(
-                f"the schedule is that of a test: run pytest {shlex.quote(node)} --dpor-replay with the file"
-            )
-        self.target = saved.target if target is None else target
-        try:
-            self.options = Options(name=saved.name, **saved.settings)
-        except TypeError as error:
-            raise UserError(f"the schedule was saved with settings that this dpor does not know: {error}") from error
-
-    def run(self, debug: Callable[[Callable[[], Run], Collection[str]], Run] | None = None) -> Failure:
-        """The failure that the schedule shows. Raises `BadSchedule`, `NotDeterministic`.
-
-        `debug` is given the run to carry out, and the program's files.
-        """
-        saved = self.saved
-        saved.check_sources()
-        if _is_python(self.target):
-            saved.check_python()
-        system = open_target(self.target, self.options, saved.facts)
-        trace = Trace()
-        if debug is not None:
-            with system.aloud():
-                run = debug(lambda: self._follow(system, trace), system.sources())
-            return self._shown(system, trace, run)
-        beat = _beat_of(self.target)
-        run = self._follow(system, trace)
-        with beating(lambda frame: beat(frame, STANDSTILL)):
-            return self._shown(system, trace, run)
-
-    def _shown(self, system: Checkable, trace: Trace, run: Run) -> Failure:
-        saved = self.saved
-        if len(trace) < len(saved.schedule):
-            raise NotDeterministic(
-                f"the schedule has {len(saved.schedule)} events, but the program ended after {len(trace)}:"
-                f" {_told(run.findings)}"
-            )
-        found = matching(run.findings, saved.finding)
-        if found is None:
-            goes_on = f" ({len(trace)} events; the program goes on)" if run.ending is Ending.STOPPED else ""
-            raise NotDeterministic(
-                f"the schedule was followed to its end{goes_on}, and this time {_told(run.findings)}; it was saved for"
-                f" {_first_line(saved.finding)}"
-            )
-        small = Minimised(saved.schedule, switches(saved.schedule), least=False, first=saved.first_schedule)
-        told = tell(system, trace, run, found, small)
-        return attrs.evolve(in_order(system, told, _passing(time.monotonic() + ORDERING_SECONDS)), saved=saved)
-
-    def _follow(self, system: Checkable, trace: Trace) -> Run:
-        """Run it; again for each fact about the program that is met for the first time."""
-        for _ in range(MOST_RESTARTS):
-            try:
-                return system.run(trace, follow(self.saved.schedule))
-            except FactWithdrawn:
-                trace.cut(0)
-        raise InternalError(f"the replay began again {MOST_RESTARTS} times")
-
-
-def _told(findings: Iterable[Finding]) -> str:
-    return "; ".join(map(_first_line, findings)) or "nothing failed"
-
-
-def _first_line(finding: Finding) -> str:
-    return finding.message.split("\n", 1)[0]

@@ -405,7 +405,7 @@ def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
     The source must be the one that was checked. Exit code 1 means that it failed as before.
     """
     with our_errors(traceback):
-        from dpor.checking import Replay
+        from dpor.replaying import Replay
         from dpor.schedule import SavedSchedule
 
         saved = SavedSchedule.load(file)

@@ -27,7 +27,7 @@ def explain(file: str, html: str | None, json_: str | None, verbose: bool, trace
     too, and which do not, found by running them. Exit code 1 means that it failed as before.
     """
     with our_errors(traceback):
-        from dpor.checking import Replay
+        from dpor.replaying import Replay
         from dpor.schedule import SavedSchedule
 
         check_folders(html, json_)

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import attrs
 
-from dpor.checking import check, open_target, replay
+from dpor.checking import check
 from dpor.errors import DporError
 from dpor.options import Options
 from dpor.pulse import is_free
+from dpor.replaying import replay
 from dpor.runtime.program import PythonSystem
 from dpor.schedule import relative
+from dpor.targets import open_target
 from dpor.version import VERSION
 
 RACY, RACY_CLASSES = "workloads.racy_counter:main", 34

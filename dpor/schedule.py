@@ -288,3 +288,11 @@ def prefer(guide: Iterable[Action]) -> Chooser:
 
 def _threads(mask: int) -> str:
     return ", ".join(str(i) for i in range(mask.bit_length()) if mask >> i & 1)
+
+
+def hash_seed() -> str | None:
+    """The seed of this process's string hashes; None if it is random."""
+    if not sys.flags.hash_randomization:
+        return "0"
+    seed = os.environ.get("PYTHONHASHSEED", "random")
+    return None if seed == "random" or sys.flags.ignore_environment else seed

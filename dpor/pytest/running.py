@@ -10,12 +10,13 @@ from typing import NoReturn
 
 import pytest
 
-from dpor.checking import Replay, Session
+from dpor.checking import Session
 from dpor.errors import BadTarget, DporError, UserError
 from dpor.outcome import Kind
 from dpor.pytest.mark import VERDICT, options_of
 from dpor.pytest.store import Store, save, slug
 from dpor.pytest.target import TestTarget
+from dpor.replaying import Replay
 from dpor.report.model import Failure, Report, Verdict
 from dpor.report.text import headline, plain, show_failure, verdict_lines
 from dpor.schedule import SavedSchedule

@@ -15,14 +15,15 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-from dpor.checking import explorer_of, open_target
 from dpor.errors import DporError, FactWithdrawn, InternalError
 from dpor.explorers import STATEFUL, STATIC, STRATEGIES, Explorer
 from dpor.model import AbstractSystem
 from dpor.operations import READ, UPDATE, Action, Operation
 from dpor.options import Options
 from dpor.outcome import Kind
+from dpor.strategies import explorer_of
 from dpor.system import STOP, Ending, Run, StatefulSystem, System, Trace
+from dpor.targets import open_target
 from dpor.testing.abstract import Spec
 
 MakeExplorer: TypeAlias = Callable[[Any], Explorer]

@@ -1,0 +1,56 @@
+"""The search that the options ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from dpor.errors import UserError
+from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STATIC, STRATEGIES, Explorer, Stats
+from dpor.findings.explain import Checkable
+from dpor.options import Options
+from dpor.system import OracleSystem, StatefulSystem
+
+
+def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
+    """The search that the options ask for. Raises `UserError` if there is none, and so does the search where it needs
+    states that the target cannot tell."""
+    name, preemptions = options.explorer, options.preemptions
+    known = [*STRATEGIES, *STATEFUL, *SAMPLERS]
+    if name not in known:
+        raise UserError(f"no strategy {name!r}; there are {', '.join(known)}")
+    for option in ("field_access", "pointers", "immutable") if name not in STATIC else ():
+        if getattr(options, option) != getattr(Options(), option):
+            flag = f"--{option.replace('_', '-')}"
+            raise UserError(f"{flag} goes with --strategy {' or '.join(STATIC)}, not with {name}")
+    if preemptions is not None:
+        if name not in BOUNDED:
+            raise UserError(f"--preemptions goes with --strategy {' or '.join(BOUNDED)}, not with {name}")
+        return lambda system: BOUNDED[name](system, preemptions)
+    if name in SAMPLERS:
+        if options.max_executions is None and options.max_seconds is None:
+            raise UserError(f"--strategy {name} never ends: give --max-executions or --max-seconds")
+        return lambda system: SAMPLERS[name](system, options.seed, options.depth)
+    if name in STATEFUL and options.races:
+        raise UserError(f"--races needs a search that visits every trace, and {name} does not; take another strategy")
+    if name in STATEFUL:
+        return lambda system: _stateful(options, system)
+    return STRATEGIES[name]
+
+
+def _stateful(options: Options, system: Checkable) -> Explorer:
+    name = options.explorer
+    if not isinstance(system, OracleSystem if name == "sa" else StatefulSystem):
+        raise UserError(
+            f"--strategy {name} stores states, which this target cannot tell; take one of {', '.join(STRATEGIES)}"
+        )
+    return STATEFUL[name](system, options.store, options.sync_choices)
+
+
+def shortfall(options: Options, counts: Stats) -> Iterator[str]:
+    """Why a search of this kind did not cover everything, though it may have come to its end."""
+    if counts.left_out:
+        yield f"--preemptions {options.preemptions} left out {counts.left_out:,} schedules or more"
+    if options.explorer in SAMPLERS:
+        yield (
+            f"{options.explorer} schedules: {counts.executions:,} executions, {counts.classes:,} distinct classes seen"
+        )
