@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -125,6 +125,29 @@ def same_hashes(seed: str | None) -> None:
 
 
 # ---------------------------------------------------------------------- errors
+
+
+class OneLineErrors(click.Group):
+    """Wrong usage is told in one line, as all else that a user can do wrong."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _one_line():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _one_line():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx is not None else "dpor"
+        end(f"dpor: {error.format_message().rstrip('.')}; see {command} --help", Exit.USAGE)
 
 
 @contextmanager

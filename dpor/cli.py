@@ -22,6 +22,7 @@ from dpor.answers import (
     EXIT_CODES,
     KEEP,
     Exit,
+    OneLineErrors,
     check_folders,
     draw,
     keep_folder,
@@ -66,6 +67,7 @@ EXIT_OF = {Verdict.PASS: Exit.PASS, Verdict.FAIL: Exit.FINDING, Verdict.INCONCLU
 
 
 @click.group(
+    cls=OneLineErrors,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=EXIT_CODES,
 )

@@ -10,7 +10,7 @@ from dpor.completing import files
 from dpor.options import FieldAccess, PointerAnalysis
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="What the static analysis knows of a program.")
 @click.argument("target", shell_complete=files)
 @field_access_option
 @pointers_option

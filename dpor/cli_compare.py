@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dpor.report.comparison import Comparison, Row
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="Explore targets under several strategies, side by side.")
 @click.argument("targets", nargs=-1, shell_complete=completing.files)
 @click.option(
     "--strategies",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PROGRESS_LINES = 20
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="Test dpor itself on programs made at random.")
 @click.option(
     "--examples", type=click.IntRange(1), default=300, show_default=True, metavar="N", help="How many programs."
 )

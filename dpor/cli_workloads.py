@@ -7,7 +7,7 @@ import click
 from dpor.answers import draw, to_stdout
 
 
-@click.command()
+@click.command(short_help="List the programs that come with dpor.")
 @click.option("--json", "json_", is_flag=True, help="As JSON: name, about and parameters of each.")
 def workloads(json_: bool) -> None:
     """List the programs that come with dpor: to try it on, and to compare strategies.

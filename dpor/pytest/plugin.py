@@ -62,7 +62,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _check_options(config: pytest.Config) -> None:
-    budget, folder, replayed = (config.getoption(f"dpor_{name}") for name in ("budget", "report", "replay"))
+    names = ("strategy", "budget", "report", "replay")
+    strategy, budget, folder, replayed = (config.getoption(f"dpor_{name}") for name in names)
+    if strategy is not None:
+        from dpor.checking import explorer_of
+        from dpor.options import Options
+
+        explorer_of(Options(strategy=strategy))
     if budget is not None and not 0 <= budget < float("inf"):
         raise UserError(f"--dpor-budget takes a number of seconds, 0 or more, not {budget:g}")
     if folder is not None:

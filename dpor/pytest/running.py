@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from linecache import getline
 from pathlib import Path
 from shlex import quote
 from typing import NoReturn
@@ -139,7 +138,5 @@ def _failure_text(item: pytest.Function, report: Report, file: str | None) -> st
 
 def _told(failure: Failure, *, verbose: bool = False, traceback: bool = False) -> str:
     """What went wrong, and the steps that lead to it."""
-    first = headline(failure, "").strip()
-    if failure.message == "AssertionError" and failure.file is not None and failure.line is not None:
-        first += f": {getline(failure.file, failure.line).strip()}"
-    return f"{first}\n{plain(lambda console: show_failure(failure, console, verbose=verbose, traceback=traceback))}"
+    steps = plain(lambda console: show_failure(failure, console, verbose=verbose, traceback=traceback))
+    return f"{headline(failure, '').strip()}\n{steps}"

@@ -136,8 +136,16 @@ def findings(row: Row) -> str:
 
 
 def notes(rows: Iterable[Row]) -> list[str]:
-    """Under the table: why which strategies did not finish."""
-    return [f"{row.strategy}: {'; '.join(row.notes)}" for row in rows if row.notes]
+    """Under the table: why which strategies did not finish; what several say is said once.
+
+    >>> notes([Row("t", "optimal", error="too large"), Row("t", "dpor", error="too large")])
+    ['optimal, dpor: too large']
+    """
+    strategies: dict[str, list[str]] = {}
+    for row in rows:
+        if row.notes:
+            strategies.setdefault("; ".join(row.notes), []).append(row.strategy)
+    return [f"{', '.join(names)}: {note}" for note, names in strategies.items()]
 
 
 # ---------------------------------------------------------------------- the terminal

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from io import StringIO
+from linecache import getline
 from typing import TYPE_CHECKING
 
 from dpor.outcome import Kind
@@ -74,13 +75,22 @@ def headline(failure: Failure, word: str = "FAILED") -> str:
     place = f" at {place_of(failure.file, failure.line)}" if failure.file else ""
     timeout = "   (only if a wait times out)" if failure.needs_timeout else ""
     if failure.kind in (Kind.ASSERTION, Kind.EXCEPTION):
-        name, colon, text = first.partition(": ")
-        return f"{word}  {name} in {failure.thread}{place}{colon}{text}{timeout}"
+        name, _, text = first.partition(": ")
+        said = text or _assertion(failure)
+        return f"{word}  {name} in {failure.thread}{place}{': ' if said else ''}{said}{timeout}"
     if failure.kind is Kind.DEADLOCK:
         return f"{word}  deadlock: no thread can go on{timeout}"
     if failure.kind is Kind.RACE:
         return f"{word}  data race: {first}{timeout}"
     return f"{word}  {failure.kind.value} in {failure.thread}{place}: {first}{timeout}"
+
+
+def _assertion(failure: Failure) -> str:
+    """The line of an assertion that says nothing; "" where it is no such line."""
+    if failure.kind is not Kind.ASSERTION or failure.file is None or failure.line is None:
+        return ""
+    line = getline(failure.file, failure.line).strip()
+    return short(line) if line.startswith("assert ") else ""
 
 
 def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:

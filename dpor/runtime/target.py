@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import sys
@@ -129,12 +130,23 @@ def open_target(target: str | Callable[[], object] | Opener, loader: Loader) -> 
         return WorkloadTarget(*workload, loader, target)
     module, separator, name = target.partition(":")
     if not separator or not name or not module:
-        hint = f" (as in {target}::main)" if Path(target).is_file() else ""
+        names = _scenarios(Path(target))
+        hint = f" (as in {', '.join(f'{target}::{name}' for name in names)})" if names else ""
         raise BadTarget(
             f"{target}: a target is path/file.py::name{hint}, package.module:name, a .json or .jsonl file,"
             " or one of dpor workloads"
         )
     return NamedTarget(_module(module, loader, target), name, target)
+
+
+def _scenarios(file: Path) -> list[str]:
+    """Functions of a Python file that could be meant: the first few that can be called without arguments."""
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return []
+    functions = [node for node in body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+    return [f.name for f in functions if len(f.args.posonlyargs + f.args.args) == len(f.args.defaults)][:3]
 
 
 def _module(name: str, loader: Loader, text: str) -> types.ModuleType:

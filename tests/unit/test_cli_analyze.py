@@ -114,7 +114,7 @@ def test_the_facts_go_to_a_file_beside() -> None:
     [
         (["none.py::main"], "none.py::main: there is no file none.py"),
         (["bank.py::nothing"], "bank.py::nothing: there is no 'nothing' in bank"),
-        (["bank.py"], "bank.py: a target is path/file.py::name (as in bank.py::main)"),
+        (["bank.py"], "bank.py: a target is path/file.py::name (as in bank.py::main"),
         (["broken.py::main"], "broken.py"),
         (["programs.json"], "programs.json: only Python programs are analysed"),
         (["bank.py::main", "--dot", "--annotate"], "--dot and --annotate both say what is shown; take one away"),

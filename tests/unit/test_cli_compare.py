@@ -88,7 +88,7 @@ def test_what_cannot_be_compared_is_exit_code_2() -> None:
         assert (done.exit_code, complaint in done.stderr) == (2, True)
     done = compare("missing.json", "--strategies", "none,full")
     assert done.exit_code == 2
-    assert "  none: missing.json cannot be read" in done.stdout
+    assert "  none, full: missing.json cannot be read" in done.stdout
 
 
 def test_a_target_that_cannot_be_explored_is_a_cell() -> None:
@@ -96,7 +96,7 @@ def test_a_target_that_cannot_be_explored_is_a_cell() -> None:
     done = compare("wrong.py::scenario", "sb.json", "--strategies", "source,optimal")
     assert done.exit_code == 0
     assert "refused" in done.stdout
-    assert "  source: wrong.py::scenario needs arguments (x)" in done.stdout
+    assert "  source, optimal: wrong.py::scenario needs arguments (x)" in done.stdout
     assert "no strategy finished: nothing to hold against each other" in done.stdout
     assert "all 2 strategies that finished (source, optimal) agree" in done.stdout
 

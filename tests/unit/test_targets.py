@@ -73,7 +73,7 @@ async def coroutine() -> None: ...
         (functools.partial(count), "count needs arguments"),
         (functools.partial(coroutine), "is async"),
         ("/etc/passwd::main", "/etc/passwd:1: invalid syntax"),
-        ("p.py", r"a target is path/file.py::name \(as in p.py::main\)"),
+        ("p.py", r"a target is path/file.py::name \(as in p.py::main, p.py::again\), package.module:name"),
         ("p.py::main.x", "there is no 'x' in main; it has nothing that can be called"),
         ("folder::main", "there is no file folder"),
         ("latin.py::main", "latin.py: invalid or missing encoding"),
@@ -82,7 +82,7 @@ async def coroutine() -> None: ...
 )
 def test_what_is_no_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: Any, complaint: str) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("p.py").write_text("def main(): pass\n")
+    Path("p.py").write_text("def main(): pass\ndef _own(): pass\ndef work(n): pass\ndef again(n=1, *, k=2): pass\n")
     Path("folder").mkdir()
     Path("latin.py").write_bytes(b"name = '\xe4'\ndef main(): pass\n")
     Path("null.py").write_bytes(b"name = '\0'\ndef main(): pass\n")
