@@ -65,8 +65,8 @@ def _check_options(config: pytest.Config) -> None:
     names = ("strategy", "budget", "report", "replay")
     strategy, budget, folder, replayed = (config.getoption(f"dpor_{name}") for name in names)
     if strategy is not None:
-        from dpor.checking import explorer_of
         from dpor.options import Options
+        from dpor.strategies import explorer_of
 
         explorer_of(Options(strategy=strategy))
     if budget is not None and not 0 <= budget < float("inf"):
