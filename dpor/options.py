@@ -10,6 +10,7 @@ from typing import Any, TypedDict, TypeVar
 import attrs
 
 from dpor.errors import UserError
+from dpor.oracle import Oracle, Source
 from dpor.system import Store, SyncChoices
 
 E = TypeVar("E", bound=StrEnum)
@@ -94,7 +95,7 @@ def _names(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """How to check. Every field is an option of `dpor check` with the same name.
+    """How to check. Every field but one is an option of `dpor check` with the same name.
 
     strategy        none, classic, source, optimal; storing states, full, original, sa, dpor, dpor+static; never
                     exhaustive, random, pct; None: optimal, or with `preemptions`, classic
@@ -113,6 +114,8 @@ class Options:
     field_access    of sa: how exactly the analysis of what threads may still access follows calls
     pointers        of sa: how it tells objects apart
     immutable       of sa and dpor+static: is it used which fields are immutable?
+    oracle          of sa, and no option of the command line: what makes, of a program's source, what is asked in
+                    place of the analysis; see `dpor.oracle`
     max_steps       end a single execution after so many operations
     timeouts        when a timed wait may time out
     timeout_limit   how often one call site of one thread may time out in one execution while others can move
@@ -142,6 +145,7 @@ class Options:
     field_access: FieldAccess = attrs.field(default=FieldAccess.SENSITIVE, converter=_field_access)
     pointers: PointerAnalysis = attrs.field(default=PointerAnalysis.NONE, converter=_pointers)
     immutable: bool = True
+    oracle: Callable[[Source], Oracle] | None = None
     max_steps: int = attrs.field(default=DEFAULT_STEPS, validator=_at_least(1))
     timeouts: Timeouts = attrs.field(default=Timeouts.ANY, converter=_timeouts)
     timeout_limit: int = attrs.field(default=1, validator=_at_least(0))
@@ -173,6 +177,7 @@ class OptionArguments(TypedDict, total=False):
     field_access: str
     pointers: str
     immutable: bool
+    oracle: Callable[[Source], Oracle] | None
     max_steps: int
     timeouts: str
     timeout_limit: int

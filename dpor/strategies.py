@@ -22,6 +22,8 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
         if getattr(options, option) != getattr(Options(), option):
             flag = f"--{option.replace('_', '-')}"
             raise UserError(f"{flag} goes with --strategy {' or '.join(STATIC)}, not with {name}")
+    if options.oracle is not None and name != "sa":
+        raise UserError(f"oracle goes with strategy='sa', not with {name!r}")
     if preemptions is not None:
         if name not in BOUNDED:
             raise UserError(f"--preemptions goes with --strategy {' or '.join(BOUNDED)}, not with {name}")

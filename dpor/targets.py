@@ -58,12 +58,13 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
         timeout_limit=options.timeout_limit,
         whole_states=options.whole_states,
         statics=statics,
+        oracle=options.oracle,
     )
     return PythonSystem(given, limits, options.instrument, facts)
 
 
 def _refuse_runtime_options(options: Options, what: str) -> None:
-    for name in ("timeouts", "timeout_limit", "instrument"):
+    for name in ("timeouts", "timeout_limit", "instrument", "oracle"):
         if getattr(options, name) != getattr(Options(), name):
             raise UserError(f"--{name.replace('_', '-')} means nothing for {what}; take it away")
 

@@ -22,6 +22,7 @@ CORE = {
     "dpor.memory",
     "dpor.operations",
     "dpor.options",
+    "dpor.oracle",
     "dpor.pulse",
     "dpor.outcome",
     "dpor.races",

@@ -1,4 +1,4 @@
-"""What the static analysis of a program says, as searches ask for it: see `dpor.system.OracleSystem`.
+"""What the static analysis of a program says, as searches ask for it: see `dpor.oracle`.
 
 Everything here may be wrong, since Python lets a program do what no analysis foresees. `dpor.explorers.sa` holds what
 it relied on against what happened; and where reads are not hooked, all writes are: the first one shows the mistake.
@@ -7,10 +7,10 @@ it relied on against what happened; and where reads are not hooked, all writes a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from types import CodeType, FrameType
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Sequence
+from types import FrameType
 
+from dpor.oracle import At, Source
 from dpor.runtime.options import StaticOptions
 from statics.accesses import Access
 from statics.facts import Facts, Point, analyse
@@ -19,26 +19,9 @@ from statics.ir import Position
 from statics.objects import Kind
 from statics.pointers import Pointers
 
-At: TypeAlias = tuple[CodeType, int]
-"""Where a frame stands: its code, and the offset of its instruction."""
 
-
-class Source(NamedTuple):
-    """texts   of the program's files, by path
-    names    of their modules, by path
-    entry    what is run, "path::dotted.name"
-    """
-
-    texts: Mapping[str, str]
-    names: Mapping[str, str]
-    entry: str
-
-
-class Oracle:
-    """The facts about one program.
-
-    withdrawn   those that a search has contradicted
-    """
+class Analysis:
+    """The facts about one program, as an `Oracle`."""
 
     def __init__(self, source: Source, options: StaticOptions) -> None:
         self._facts: Facts = analyse(source.texts, source.entry, Pointers(options.pointers), source.names)
@@ -48,18 +31,14 @@ class Oracle:
         self._own: dict[At, frozenset[Access]] = {}
         self._later: dict[tuple[At, ...], frozenset[Access]] = {}
         self._answers: dict[tuple[At, ...] | tuple[tuple[At, ...], ...], frozenset[str]] = {}
-        self.withdrawn: set[str] = set()
 
     def ruled_out(self, stack: Sequence[At], others: Iterable[Sequence[At]]) -> Collection[str]:
-        """The facts by which the access that the first thread is about to make conflicts with none that the others will
-        make; empty: there are none. Each stack has the frames of a thread in the program, the innermost first."""
-        if not stack:
-            return ()
+        """See `dpor.oracle.Oracle`."""
         key = (tuple(stack[:1]), *map(tuple, others))
         answer = self._answers.get(key)
         if answer is None:
             answer = self._answers[key] = self._ruled_out(stack[0], key[1:])
-        return answer if self.withdrawn.isdisjoint(answer) else ()
+        return answer
 
     def _ruled_out(self, at: At, others: Iterable[tuple[At, ...]]) -> frozenset[str]:
         facts = set()
@@ -96,7 +75,7 @@ class Oracle:
     def _point(self, at: At) -> Point:
         point = self._points.get(at)
         if point is None:
-            point = self._points[at] = _point(*at)
+            point = self._points[at] = Point(at.path, Position(*at.span), at.code.co_firstlineno, at.code.co_qualname)
         return point
 
     def never_written(self) -> frozenset[str]:
@@ -113,13 +92,6 @@ class Oracle:
         return frozenset(names)
 
 
-def _point(code: CodeType, offset: int) -> Point:
-    positions = list(code.co_positions())
-    line, end_line, column, end_column = positions[offset // 2] if 0 <= offset // 2 < len(positions) else (None,) * 4
-    position = Position(line or 0, end_line or 0, column or 0, end_column or 0)
-    return Point(code.co_filename, position, code.co_firstlineno, code.co_qualname)
-
-
 def stack_of(frames: Iterable[FrameType], is_guest_file: Callable[[str], bool]) -> tuple[At, ...]:
     """Those of the frames that are in the program's files."""
-    return tuple([(frame.f_code, frame.f_lasti) for frame in frames if is_guest_file(frame.f_code.co_filename)])
+    return tuple([At(frame.f_code, frame.f_lasti) for frame in frames if is_guest_file(frame.f_code.co_filename)])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import attrs
+
+from dpor.oracle import Oracle, Source
 
 
 @attrs.frozen
@@ -33,6 +36,7 @@ class RuntimeOptions:
     whole_states   keep whole states beside their keys, and report two that differ and have the same key
     timeout_limit  how often a call site may time out in one thread and run while something else can move
     statics        how the program is analysed; None: not at all
+    oracle         what is asked in place of the analysis
     """
 
     max_steps: int = 20_000
@@ -41,3 +45,4 @@ class RuntimeOptions:
     timeout_limit: int = 1
     whole_states: bool = False
     statics: StaticOptions | None = None
+    oracle: Callable[[Source], Oracle] | None = None

@@ -19,6 +19,7 @@ from weakref import WeakSet
 
 from dpor.errors import BadSchedule, BadTarget, FactWithdrawn, InternalError, Unfinished, UserError
 from dpor.operations import Location, Operation, ThreadId
+from dpor.oracle import Oracle, Source
 from dpor.outcome import NOBODY_WRITES, Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
@@ -27,7 +28,7 @@ from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.containers.reach import ANYTHING, reads
-from dpor.runtime.facts import Oracle, Source, stack_of
+from dpor.runtime.facts import Analysis, stack_of
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
@@ -87,6 +88,7 @@ class PythonSystem:
             except FactWithdrawn:  # by threads that a module starts when it is imported
                 self._renew_facts()
         self._oracle: Oracle | None = None
+        self._withdrawn: set[str] = set()
         self._analyse()
         for package in instrument:
             if not self._loader.exists(package):
@@ -284,23 +286,25 @@ class PythonSystem:
         if self._oracle is None or pending is None or pending.rule is not None:
             return ()
         own = stacks.pop(thread)
-        return self._oracle.ruled_out(own, stacks.values())
+        facts = self._oracle.ruled_out(own, stacks.values()) if own else ()
+        return facts if self._withdrawn.isdisjoint(facts) else ()
 
     def withdraw_facts(self, facts: Collection[str]) -> None:
         """See `dpor.system.OracleSystem`."""
-        assert self._oracle is not None
-        self._oracle.withdrawn.update(facts)
-        raise FactWithdrawn("; ".join(f"the analysis was wrong: {fact}" for fact in sorted(facts)))
+        self._withdrawn.update(facts)
+        who = "analysis" if self.options.oracle is None else "oracle"
+        raise FactWithdrawn("; ".join(f"the {who} was wrong: {fact}" for fact in sorted(facts)))
 
     def _analyse(self) -> None:
         """Once, when the program's modules are known."""
         statics = self.options.statics
-        if statics is None:
-            return
-        self._oracle = Oracle(self.source(), statics)
-        if statics.unhooked:
-            self._unhooked = self._oracle.never_written()
-            self._begin_again()
+        if self.options.oracle is not None:
+            self._oracle = self.options.oracle(self.source())
+        elif statics is not None:
+            self._oracle = analysis = Analysis(self.source(), statics)
+            if statics.unhooked:
+                self._unhooked = analysis.never_written()
+                self._begin_again()
 
     def changes_data(self, operation: Operation) -> bool:
         return self._capture.changes_data(operation)

@@ -18,8 +18,9 @@ from dpor.dependence import dependent
 from dpor.errors import FactWithdrawn
 from dpor.explorers import RandomWalk
 from dpor.operations import Action, ThreadId
+from dpor.oracle import At, Oracle
 from dpor.runtime import control
-from dpor.runtime.facts import At, Oracle, stack_of
+from dpor.runtime.facts import Analysis, stack_of
 from dpor.runtime.options import StaticOptions
 from dpor.runtime.program import PythonSystem
 from dpor.runtime.states.frames import frames_of
@@ -86,7 +87,7 @@ def lies(system: Recording, oracle: Oracle, trace: Trace) -> Iterator[str]:
 def check(target: str, settings: list[StaticOptions]) -> None:
     system = Recording(target)
     try:
-        oracles = [Oracle(system.source(), setting) for setting in settings]
+        oracles = [Analysis(system.source(), setting) for setting in settings]
         for trace in runs(system):
             for setting, oracle in zip(settings, oracles, strict=True):
                 assert not set(lies(system, oracle, trace)), (target, setting)

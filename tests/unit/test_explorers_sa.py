@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import dpor
+from dpor.errors import UserError
 from dpor.explorers import STATEFUL
 from dpor.model import AbstractSystem
 from dpor.operations import ThreadId
@@ -113,8 +114,13 @@ def scenario():
 """
 
 
+def test_an_oracle_goes_with_sa_alone() -> None:
+    with pytest.raises(UserError, match="oracle goes with strategy='sa', not with 'optimal'"):
+        dpor.check("workloads.racy_counter:main", oracle=lambda source: None)  # type: ignore[arg-type,return-value]
+
+
 def test_a_fact_that_is_contradicted_is_withdrawn_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpor.runtime.facts.Oracle._ruled_out", lambda *_: frozenset({"nobody else writes anything"}))
+    monkeypatch.setattr("dpor.runtime.facts.Analysis._ruled_out", lambda *_: frozenset({"nobody else writes anything"}))
     file = tmp_path / "racy.py"
     file.write_text(RACY)
     report = dpor.check(f"{file}::scenario", strategy="sa")
