@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Hashable
 from typing import Any, Final
 
+from dpor.runtime.classes import is_a
+
 _ATOMS: Final = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), range)
 _DEEPEST: Final = 50
 
@@ -26,7 +28,7 @@ def _freeze(value: Any, seen: dict[int, int], depth: int) -> Hashable:
     kind = type(value)
     if kind in _ATOMS:
         return (kind.__name__, repr(value)) if kind in (float, complex, range) else (kind.__name__, value)
-    if isinstance(value, (type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType)):
+    if is_a(value, (type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType)):
         return ("named", getattr(value, "__module__", ""), getattr(value, "__qualname__", value.__name__))
     if id(value) in seen:
         return ("again", seen[id(value)])
@@ -34,13 +36,13 @@ def _freeze(value: Any, seen: dict[int, int], depth: int) -> Hashable:
         return ("deep", kind.__qualname__)
     seen[id(value)] = len(seen)
     parts: Hashable
-    if isinstance(value, (list, tuple, deque)):
+    if is_a(value, (list, tuple, deque)):
         parts = tuple(_freeze(part, seen, depth + 1) for part in list(value))
-    elif isinstance(value, dict):
+    elif is_a(value, dict):
         parts = tuple((_freeze(k, seen, depth + 1), _freeze(v, seen, depth + 1)) for k, v in list(value.items()))
-    elif isinstance(value, (set, frozenset)):
+    elif is_a(value, (set, frozenset)):
         parts = tuple(sorted((_freeze(part, {}, depth + 1) for part in list(value)), key=repr))
-    elif isinstance(value, BaseException):
+    elif is_a(value, BaseException):
         parts = _freeze(value.args, seen, depth + 1)
     else:
         parts = _fields(value, seen, depth)

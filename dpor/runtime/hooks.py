@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from dpor.operations import READ, WRITE, Access, Mode, Operation
 from dpor.runtime import control, sharing
+from dpor.runtime.classes import is_a
 from dpor.runtime.instrument import SUPPORT
 from dpor.runtime.instrument.names import LOADED_SPECIALLY, is_stored_specially
 from dpor.runtime.sharing import Record, publish, record_of, table
@@ -104,12 +105,20 @@ def meth(obj: Any, name: str) -> Any:
 
 
 def _looked_at(obj: Any, name: str) -> Any:
+    itself = looks_up_itself(type(obj))
     try:
         callee = getattr(obj, name)
     except AttributeError:
+        if itself:
+            raise
         return obj  # let the program's own look-up raise
     looked_at = call(callee)
-    return obj if looked_at is callee else Holder(name, looked_at)
+    return Holder(name, looked_at) if itself or looked_at is not callee else obj
+
+
+def looks_up_itself(kind: type) -> bool:
+    """Has the class a `__getattribute__` in Python? That makes its own operations, and is called once a look-up."""
+    return type(_static(kind, "__getattribute__")[0]) is types.FunctionType
 
 
 def _way(kind: type, name: str) -> int:
@@ -147,6 +156,16 @@ def loaded(obj: Any, name: str) -> Any:
     return special_load(obj, name) if name in LOADED_SPECIALLY else attr_with_classes(obj, name)
 
 
+def loaded_plainly(obj: Any, name: str) -> Any:
+    """As `loaded`, for `object.__getattribute__`: a `__getattribute__` of the class is not asked."""
+    found = loaded(obj, name)
+    if found is obj and control.multi and looks_up_itself(type(obj)):
+        record, way = record_of(obj), _way_to_stand_in(type(obj), name)
+        if record is not None and way is not None:
+            return way(obj, record, name)
+    return found
+
+
 def stored(value: Any, obj: Any, name: str) -> None:
     """`setattr(obj, name, value)`"""
     store = special_store if is_stored_specially(name) else setattr_
@@ -167,7 +186,7 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
                 publish(value)
             elif _stand_before_write(obj, name):
                 publish(value)
-    elif isinstance(obj, _HOLDERS):
+    elif is_a(obj, _HOLDERS):
         control.dirty = True
     setattr(obj, name, value)
 
@@ -181,12 +200,12 @@ def delattr_(obj: Any, name: str) -> None:
 def _stand_before_write(obj: Any, name: str) -> bool:
     """Before `obj.name` changes. Returns whether another thread can see it."""
     if not control.multi:
-        if isinstance(obj, _HOLDERS):
+        if is_a(obj, _HOLDERS):
             control.dirty = True
         return False
     record = record_of(obj)
     if record is None:
-        if not isinstance(obj, _HOLDERS):
+        if not is_a(obj, _HOLDERS):
             return False
         _write_class_or_module(obj, name)
     else:
@@ -200,17 +219,26 @@ def _read_operation(record: Record, obj: Any, name: str) -> Any:
     """What a load of the field is: an operation, nothing (None), or a function that makes a stand-in."""
     kind = type(obj)
     found, _ = _static(kind, name)
+    way = _way_to_stand_in(kind, name)
+    if way is not None:
+        return None if looks_up_itself(kind) else way
     if type(found) in _C_CALLABLES:
-        return None if _is_harmless(kind, name) else standin
-    if found is not _MISSING and _is_data_descriptor(found):
-        if not _is_field(found, name):
-            # What a property does is instrumented itself, or else one step.
-            return _opaque_property if _getter_is_opaque(found) else None
-    elif isinstance(found, types.FunctionType) and not is_instrumented(found):
-        return _opaque_method
+        return None
+    if found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
+        return None  # what a property does is instrumented itself
     if field_key(kind, name) not in control.facts:
         return None
     return record.access("read", name, READ)
+
+
+def _way_to_stand_in(kind: type, name: str) -> Callable[[Any, Record, str], Any] | None:
+    """How a stand-in is made where what is found in the class touches the object unseen: None if it does not."""
+    found, _ = _static(kind, name)
+    if type(found) in _C_CALLABLES:
+        return None if _is_harmless(kind, name) else standin
+    if found is not _MISSING and _is_data_descriptor(found):
+        return _opaque_property if not _is_field(found, name) and _getter_is_opaque(found) else None
+    return _opaque_method if isinstance(found, types.FunctionType) and not is_instrumented(found) else None
 
 
 _C_CALLABLES: Final = frozenset(
@@ -269,7 +297,8 @@ def _opaque_property(obj: Any, record: Record, name: str) -> Any:
 
 
 def _opaque_method(obj: Any, record: Record, name: str) -> Any:
-    return Holder(name, call(getattr(obj, name)))
+    itself = looks_up_itself(type(obj))
+    return Holder(name, call(object.__getattribute__(obj, name) if itself else getattr(obj, name)))
 
 
 def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
@@ -322,7 +351,7 @@ def _is_data_descriptor(found: Any) -> bool:
 def _write_class_or_module(obj: Any, name: str) -> None:
     """A class attribute or module global changes while several threads exist."""
     control.dirty = True
-    if isinstance(obj, types.ModuleType):
+    if is_a(obj, types.ModuleType):
         _write_global(obj.__name__, name)
         return
     key = ("class attribute", name)
@@ -481,12 +510,12 @@ def _parts_of(obj: Any) -> list[Any]:
     for _ in range(_DEEPEST_PATTERN):
         inside: list[Any] = []
         for part in layer:
-            if type(part) in sharing._QUICK or isinstance(part, type) or id(part) in found:
+            if type(part) in sharing._QUICK or is_a(part, type) or id(part) in found:
                 continue
             found[id(part)] = part
-            if isinstance(part, (list, tuple)):
+            if is_a(part, (list, tuple)):
                 inside.extend(part)
-            elif isinstance(part, dict):
+            elif is_a(part, dict):
                 inside.extend(part.values())
             else:
                 inside.extend(getattr(part, "__dict__", {}).values())

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from dpor.operations import READ, WRITE, Access, Mode
 from dpor.runtime import control, hooks, operators, sharing
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.instrument.names import CHAINED, OF_GENERATORS
@@ -117,7 +118,7 @@ def _call(callee: Any) -> Any:
 
 
 def _meth(obj: Any, name: str) -> Any:
-    if not control.multi or isinstance(obj, super) or sharing.is_neutral(type(obj)):
+    if not control.multi or is_a(obj, super) or sharing.is_neutral(type(obj)):
         return hooks.meth(obj, name)
     found = hooks.attr_with_classes(obj, name)
     try:
@@ -144,7 +145,7 @@ def registering(register: Any) -> Callable[..., Any]:
 def store(value: Any, obj: Any, name: str) -> None:
     """`obj.name = value`, of a special name."""
     if control.multi:
-        if isinstance(obj, BaseException) and name in CHAINED:
+        if is_a(obj, BaseException) and name in CHAINED:
             if record_of(obj) is not None:
                 chain_exceptions()
                 sharing.publish(value)
@@ -170,7 +171,7 @@ def delete(obj: Any, name: str) -> None:
 def stand_before_store(value: Any, obj: Any, name: str) -> bool:
     """Has it been stood before, and is a single step with what follows?"""
     kind = type(obj)
-    if isinstance(obj, (type, types.FunctionType)):
+    if is_a(obj, (type, types.FunctionType)):
         write_rules(f"{obj.__qualname__}.{name} is assigned")
         if name in ("__enter__", "__exit__"):
             control.limit(f"{obj.__qualname__}.{name} is assigned while threads run: `with` does not see that")
@@ -182,7 +183,7 @@ def stand_before_store(value: Any, obj: Any, name: str) -> bool:
         return record is not None
     if name in _OF_OBJECTS and record_of(obj) is not None:
         write_rules(f"the {name} of an object of {kind.__qualname__} is assigned")
-        if name == "__class__" and isinstance(value, type):
+        if name == "__class__" and is_a(value, type):
             _same_fields(kind, value)
             if hasattr(value, "__exit__"):
                 control.limit(f"an object becomes a {value.__qualname__}: `with` does not see when")
@@ -205,18 +206,18 @@ def _same_fields(one: type, other: type) -> None:
 
 def load(obj: Any, name: str) -> Any:
     """Before the load of `obj.name`, of a special name. Returns what the attribute is then looked up on."""
-    if name in _CHANGED_IN_PLACE and isinstance(obj, (types.FunctionType, type, types.ModuleType)):
+    if name in _CHANGED_IN_PLACE and is_a(obj, (types.FunctionType, type, types.ModuleType)):
         control.dirty = True
     if name == "__dict__":
         namespace(obj)
-    elif name in ("__globals__", "f_globals") and isinstance(obj, (types.FunctionType, types.FrameType)):
+    elif name in ("__globals__", "f_globals") and is_a(obj, (types.FunctionType, types.FrameType)):
         sharing.module_names(getattr(obj, name))
         control.dirty = True
     elif control.multi:
         if type(obj) is types.CellType:
             _read_cell(obj)
             return obj
-        if isinstance(obj, BaseException) and name in CHAINED:
+        if is_a(obj, BaseException) and name in CHAINED:
             if record_of(obj) is not None:
                 control.facts_add(_CHAIN, f"{name} of an exception")
                 control.touch("read", (_chain(READ),))
@@ -316,6 +317,6 @@ def chain_exceptions() -> None:
 
 def raises(part: Any) -> Any:
     """Before an exception that exists is raised, or becomes a cause. Returns it."""
-    if control.multi and _CHAIN in control.facts and not isinstance(part, type):
+    if control.multi and _CHAIN in control.facts and not is_a(part, type):
         chain_exceptions()
     return part

@@ -9,6 +9,7 @@ import sys
 import unittest
 from collections.abc import Iterator
 from importlib import import_module
+from types import FunctionType, MethodType
 from typing import Any
 
 suite = import_module(sys.argv[1])
@@ -33,8 +34,12 @@ def names() -> list[str]:
     return sorted(named())
 
 
+MANY, FEW = 1024 * 64, 64
+
+
 def make_smaller(case: Any) -> None:
-    """The tests that send 10,000 items through a queue with 100 threads: fewer of both show the same."""
+    """The tests that send 10,000 items through a queue with 100 threads, or 65,536 until it is shut down: fewer show
+    the same."""
     run_threads = getattr(case, "run_threads", None)
 
     def with_fewer(n: int, queue: Any, inputs: list[int], *functions: Any) -> Any:
@@ -43,6 +48,12 @@ def make_smaller(case: Any) -> None:
 
     if "test_many_threads" in case.id():
         case.run_threads = with_fewer
+    shut_down = getattr(case, "_shutdown_all_methods_in_many_threads", None)
+    if shut_down is not None:
+        constants = tuple(FEW if constant == MANY else constant for constant in shut_down.__code__.co_consts)
+        code = shut_down.__code__.replace(co_consts=constants)
+        smaller = FunctionType(code, shut_down.__globals__, code.co_name)
+        case._shutdown_all_methods_in_many_threads = MethodType(smaller, case)
 
 
 def run(case: Any) -> None:

@@ -2,7 +2,8 @@
 
     python run_suite.py test.test_queue [--schedules 3] [--only PATTERN] [--without PATTERN]...
 
-Each test runs once with every thread as far as it gets, then under random schedules. Prints, as the last line, a JSON
+Each test runs once with every thread as far as it gets (or for a thousand events: some go round until another has
+moved), then under random schedules. Prints, as the last line, a JSON
 object: for each test "passed", "skipped: why", or what went wrong. In a process of its own: what hangs is ended.
 
     python run_suite.py test.test_queue --list
@@ -36,6 +37,24 @@ OPTIONS = RuntimeOptions(max_steps=200_000, timeouts="idle")
 """A test counts on it that a tenth of a second is enough for what others have to do: time passes when all wait."""
 
 
+TURN = 1_000
+
+
+def in_turn() -> Chooser:
+    """The first thread that can move, until it cannot or has had its turn; then the next."""
+    present = left = 0
+
+    def choose(enabled: int) -> int:
+        nonlocal present, left
+        left -= 1
+        if left < 0 or not enabled >> present & 1:
+            later = enabled >> present + 1 << present + 1 if left < 0 else enabled
+            present, left = first(later or enabled), TURN
+        return present
+
+    return choose
+
+
 def first(enabled: int) -> int:
     return (enabled & -enabled).bit_length() - 1
 
@@ -57,7 +76,7 @@ def run(system: PythonSystem, choose: Callable[[], Chooser]) -> Run:
 def result(system: PythonSystem, test: str, schedules: int) -> str:
     sys.argv[2:] = [test]
     for number in range(schedules):
-        choose = (lambda: first) if number == 0 else (lambda: at_random(number))
+        choose = in_turn if number == 0 else (lambda: at_random(number))
         try:
             done = run(system, choose)
         except UserError as error:

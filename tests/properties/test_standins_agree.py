@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from dpor.runtime import hooks
 from tests.properties import cpython_threading
 from tests.under_control import explore, stdlib
 
@@ -197,15 +198,11 @@ def shown(kind: str, seed: int, module: Any) -> set[Any]:
     }
 
 
-ON_REQUEST = {"local"}
-"""They agree if this file runs alone (`-m slow`). After a check in the same process, CPython's `local` is not run as it
-is: its code, which is a copy, then meets hooks that are filled in by then."""
-KINDS = [pytest.param(kind, marks=pytest.mark.slow) if kind in ON_REQUEST else kind for kind in sorted(WORDS)]
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sorted(WORDS))
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + PROGRAMS))
-def test_outcomes_agree(kind: str, seed: int) -> None:
+def test_outcomes_agree(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if kind == "local":  # CPython's stores its `__dict__` under a lock of its own at each access: 20,000 runs a program
+        monkeypatch.setattr(hooks, "call", lambda callee: callee)
     ours, theirs = shown(kind, seed, OURS), shown(kind, seed, THEIRS)
     assert ours == theirs, (
         f"{program(kind, seed, OURS).__doc__}: only ours {ours - theirs}, only theirs {theirs - ours}"

@@ -23,6 +23,7 @@ from typing import Any, Final, Literal
 
 from dpor.runtime import control, sharing
 from dpor.runtime.builtins.registry import wrap
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import stand
 from dpor.runtime.containers.dicts import moves_key, reads_key, writes_key
 from dpor.runtime.containers.kinds import is_hooked
@@ -53,7 +54,7 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], others: dict[str, 
     frame = _caller()
     source, globals, locals = (*args, None, None, None)[:3]
     globals, locals = others.get("globals", globals), others.get("locals", locals)
-    known = 1 <= len(args) <= 3 and isinstance(globals, (dict, types.NoneType)) and _NAMED.issuperset(others)
+    known = 1 <= len(args) <= 3 and is_a(globals, (dict, types.NoneType)) and _NAMED.issuperset(others)
     if frame is None or not known:
         return function(*args, **others)
     if globals is None:
@@ -62,13 +63,13 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], others: dict[str, 
             locals = _snapshot(frame)
     elif locals is None:
         locals = globals
-    if isinstance(source, (str, bytes, bytearray, memoryview)):
-        text = source if isinstance(source, str) else bytes(source)
+    if is_a(source, (str, bytes, bytearray, memoryview)):
+        text = source if is_a(source, str) else bytes(source)
         mode: _Mode = "exec" if function is exec else "eval"
         if mode == "eval":
             text = text.lstrip(" \t" if isinstance(text, str) else b" \t")  # type: ignore[arg-type]
         code = instrumented(text, "<string>", mode, _inherited(frame), -1, locals is globals)
-    elif isinstance(source, CodeType):
+    elif is_a(source, CodeType):
         code = source
         if control.multi and not is_hooked(code) and code not in _compiled:
             control.limit(f"code of {code.co_filename} was compiled elsewhere, and what it touches is not seen")
@@ -102,7 +103,7 @@ def _compile(
         return compile(source, filename, mode, flags, dont_inherit, optimize, **others)
     if not dont_inherit:
         flags |= _inherited(frame)
-    if isinstance(source, (str, bytes)) and isinstance(filename, str):
+    if is_a(source, (str, bytes)) and is_a(filename, str):
         return instrumented(source, filename, mode, flags, optimize, True)
     return _instrument(source, filename, mode, flags, optimize, True)
 
@@ -112,7 +113,7 @@ def _function(*args: Any, **kwargs: Any) -> Any:
     code, namespace = (*args, None, None)[:2]
     namespace = kwargs.get("globals", namespace)
     frame = _caller()
-    if isinstance(code, CodeType) and isinstance(namespace, dict) and frame is not None and is_hooked(code):
+    if is_a(code, CodeType) and is_a(namespace, dict) and frame is not None and is_hooked(code):
         supply(namespace, frame)
     return types.FunctionType(*args, **kwargs)
 
@@ -155,7 +156,7 @@ def _instrument(
     compile(source, filename, mode, flags, True, optimize)  # whose errors are the program's
     tree: Any = (
         copy.deepcopy(source)
-        if isinstance(source, ast.AST)
+        if is_a(source, ast.AST)
         else compile(source, filename, mode, flags | ast.PyCF_ONLY_AST, True)
     )
     body = [ast.copy_location(ast.Expr(tree.body), tree.body)] if mode == "eval" else tree.body

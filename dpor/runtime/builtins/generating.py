@@ -19,6 +19,7 @@ import attr._make
 
 from dpor.runtime import control
 from dpor.runtime.builtins.executing import instrumented, supply
+from dpor.runtime.classes import is_a
 from dpor.runtime.standins.patches import Change, Patches
 
 _GENERATORS: Final = frozenset({"dataclasses", "attr", "attrs"})
@@ -74,7 +75,7 @@ def _asker() -> FrameType | None:
 def _exec(source: Any, globals: Any = None, locals: Any = None, /) -> None:
     """What `dataclasses` finds as `exec`."""
     frame = _asker()
-    if frame is None or not isinstance(globals, dict) or (".call" not in globals and "__name__" in globals):
+    if frame is None or not is_a(globals, dict) or (".call" not in globals and "__name__" in globals):
         exec(source, globals, locals)
         return
     code = instrumented(source, "<string>", "exec", 0, -1, None)

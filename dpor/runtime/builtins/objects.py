@@ -15,6 +15,7 @@ from dpor.runtime.builtins.executing import Names
 from dpor.runtime.builtins.formatting import simplified
 from dpor.runtime.builtins.registry import set_wrapper, wrap, wrappers
 from dpor.runtime.builtins.unknown import stand_to_read
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.identity import stable_id
 from dpor.runtime.containers.kinds import static
@@ -28,32 +29,32 @@ from dpor.runtime.operators import SCALARS, shown, truth
 
 @wrap(getattr)
 def _getattr(obj: Any, name: str, *default: Any) -> Any:
-    return getattr(hooks.loaded(obj, name) if isinstance(name, str) else obj, name, *default)
+    return getattr(hooks.loaded(obj, name) if is_a(name, str) else obj, name, *default)
 
 
 @wrap(hasattr)
 def _hasattr(obj: Any, name: str) -> bool:
-    return hasattr(hooks.loaded(obj, name) if isinstance(name, str) else obj, name)
+    return hasattr(hooks.loaded(obj, name) if is_a(name, str) else obj, name)
 
 
 @wrap(setattr)
 def _setattr(obj: Any, name: str, value: Any) -> None:
-    if not isinstance(name, str):
+    if not is_a(name, str):
         setattr(obj, name, value)
     hooks.stored(value, obj, name)
 
 
 @wrap(delattr)
 def _delattr(obj: Any, name: str) -> None:
-    if not isinstance(name, str):
+    if not is_a(name, str):
         delattr(obj, name)
     hooks.delattr_(obj, name)
 
 
 @wrap(object.__getattribute__)
 def _object_getattribute(obj: Any, name: str) -> Any:
-    hooks.loaded(obj, name)
-    return object.__getattribute__(obj, name)
+    found = hooks.loaded_plainly(obj, name)
+    return object.__getattribute__(obj, name) if found is obj else getattr(found, name)
 
 
 @wrap(object.__setattr__)
@@ -259,4 +260,4 @@ def _locals_of(frame: FrameType) -> Any:
 
 
 def _visible(names: list[str]) -> list[str]:
-    return [name for name in names if not (isinstance(name, str) and name.startswith("."))]
+    return [name for name in names if not (is_a(name, str) and name.startswith("."))]

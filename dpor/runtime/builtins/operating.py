@@ -16,6 +16,7 @@ from dpor.runtime import control, hooks, operators, sharing
 from dpor.runtime.builtins.registry import harmless, set_wrapper, wrap
 from dpor.runtime.builtins.taking import consumer
 from dpor.runtime.builtins.unknown import reading_python, stand_to_read
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched, stand, writes_structure
 from dpor.runtime.containers.calls import Bound
 from dpor.runtime.containers.kinds import family_of, static
@@ -82,7 +83,7 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
         if not control.multi:
             return function(items, *args, **kwargs)
         touched = Touched()
-        values = (*list.__iter__(items), *args) if isinstance(items, list) else args
+        values = (*list.__iter__(items), *args) if is_a(items, list) else args
         called = reads(values, "__lt__", touched)
         record, family = sharing.record_of(items), family_of(type(items))
         if record is not None and family is not None:

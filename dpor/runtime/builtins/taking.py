@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.builtins.registry import set_class_wrapper, set_wrapper, wrap
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched, reads_structure, stand
 from dpor.runtime.containers.generators import drive
 from dpor.runtime.containers.kinds import family_of, static
@@ -175,7 +176,7 @@ def _default_dict(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _counter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if len(args) == 1 and not isinstance(args[0], collections.abc.Mapping):
+    if len(args) == 1 and not is_a(args[0], collections.abc.Mapping):
         return consumer(collections.Counter, HASH)(*args, **kwargs)
     return make_dict(collections.Counter, args, kwargs)
 
@@ -229,7 +230,7 @@ _ON_SCALARS: Final = _ById(map(id, (int, float, bool, ord, chr, abs)))
 def _iter(*args: Any) -> Any:
     if len(args) == 1:
         items = args[0]
-        if isinstance(items, (set, frozenset)):
+        if is_a(items, (set, frozenset)):
             return iterator_over(items)
         _look_at_length(items)
         return iter(items)
@@ -286,13 +287,13 @@ def _step_or_call(argument: Any) -> Any:
     kind = type(argument)
     if kind in SCALARS:
         return argument
-    if isinstance(argument, (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)):
+    if is_a(argument, (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)):
         return _callee(argument)
     return steps(argument)
 
 
 for _kind in vars(itertools).values():
-    if isinstance(_kind, type) and hasattr(_kind, "__next__") and _kind not in (itertools.repeat, itertools.count):
+    if is_a(_kind, type) and hasattr(_kind, "__next__") and _kind not in (itertools.repeat, itertools.count):
         set_wrapper(_kind, _chained(_kind))
 set_wrapper(itertools.tee, lambda iterable, *n: itertools.tee(steps(iterable), *n))
 

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from dpor.operations import READ, UPDATE, WRITE
 from dpor.runtime import control, sharing
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import (
     ANY_KEY,
     NOTHING,
@@ -162,7 +163,7 @@ SIMPLE_KEYS: Final = frozenset({str, int})
 
 def _keys(obj: Any) -> Any:
     """What is in a dict or set, whatever `__iter__` its class has."""
-    return dict.keys(obj) if isinstance(obj, dict) else set.__iter__(obj)
+    return dict.keys(obj) if is_a(obj, dict) else set.__iter__(obj)
 
 
 def _is_foreign(key: Any) -> bool:
@@ -208,7 +209,7 @@ _INSERT_MISSING: Final = collections.defaultdict.__dict__["__missing__"]
 def _update(call: Call) -> Any:
     """`update`, `|=` and `__init__`: the keys of a private dict are known beforehand, others are not."""
     obj, record, args = call.obj, call.record, call.args
-    if record is not None and call.name == "__init__" and isinstance(obj, collections.defaultdict):
+    if record is not None and call.name == "__init__" and is_a(obj, collections.defaultdict):
         return _CHANGE_ALL(call)  # its factory, too
     if len(args) > 1 or (not args and not call.kwargs):
         return call.run()
@@ -249,7 +250,7 @@ def _update(call: Call) -> Any:
 def _is_plain_dict(other: Any) -> bool:
     """Does C code read it without calling any method of it that is Python code?"""
     kind = type(other)
-    return isinstance(other, dict) and not any(
+    return is_a(other, dict) and not any(
         isinstance(static(kind, name), types.FunctionType) for name in ("keys", "__iter__", "__getitem__")
     )
 

@@ -17,6 +17,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
 from dpor.runtime import control, sharing
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.kinds import is_immutable, static
 
 
@@ -73,9 +74,9 @@ def _of_other(key: Any, kind: type) -> Hashable:
         return PRIVATE  # not hashable: the operation will fail
     if eq is _OBJECT_EQ and hashes in (_OBJECT_HASH, _ENUM_HASH):
         return _of_identity(key, kind)
-    if isinstance(key, types.MethodType) and kind is types.MethodType:
+    if is_a(key, types.MethodType) and kind is types.MethodType:
         return _of_all((key.__self__, key.__func__), tuple)
-    if isinstance(key, _NAMED) and not isinstance(eq, types.FunctionType):
+    if is_a(key, _NAMED) and not isinstance(eq, types.FunctionType):
         return _of_named(key)
     for base in (str, int, float, bytes, tuple):
         if issubclass(kind, base):
@@ -88,13 +89,13 @@ def _of_other(key: Any, kind: type) -> Hashable:
 
 
 def _of_identity(key: Any, kind: type) -> Hashable:
-    if isinstance(key, enum.Enum):
+    if is_a(key, enum.Enum):
         return ("enum", kind.__module__, kind.__qualname__, key._name_)
-    if isinstance(key, control.SyncObject):
+    if is_a(key, control.SyncObject):
         return ("object", key.location)
-    if isinstance(key, types.ModuleType):
+    if is_a(key, types.ModuleType):
         return ("module", key.__name__)
-    if isinstance(key, _NAMED):
+    if is_a(key, _NAMED):
         return _of_named(key)
     record = sharing.record_of(key)
     if record is not None:
@@ -104,7 +105,7 @@ def _of_identity(key: Any, kind: type) -> Hashable:
 
 def _of_named(key: Any) -> Hashable:
     """Functions and classes made by one statement are one part: coarse, but the same in every run."""
-    if isinstance(key, types.BuiltinFunctionType) and not isinstance(key.__self__, types.ModuleType):
+    if is_a(key, types.BuiltinFunctionType) and not isinstance(key.__self__, types.ModuleType):
         return WHOLE
     return ("named", key.__module__, key.__qualname__)
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from dpor.operations import READ, UPDATE, WRITE
 from dpor.runtime import sharing
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import (
     NOTHING,
     Accesses,
@@ -92,7 +93,7 @@ def _read(call: Call) -> Any:
     record = call.record
     if record is None:
         return call.run()
-    return call.done(reads_item(record, call.obj, key) if isinstance(key, int) else reads_all(record))
+    return call.done(reads_item(record, call.obj, key) if is_a(key, int) else reads_all(record))
 
 
 def _write(call: Call) -> Any:
@@ -100,13 +101,11 @@ def _write(call: Call) -> Any:
     key = _subscript(key)
     call.args = (key, value)
     record = call.record
-    if isinstance(key, slice):
+    if is_a(key, slice):
         return _write_slice(call, key, value)
     if record is None:
         return call.run()
-    return call.done(
-        writes_item(record, call.obj, key) if isinstance(key, int) else writes_structure(record), keeps=(value,)
-    )
+    return call.done(writes_item(record, call.obj, key) if is_a(key, int) else writes_structure(record), keeps=(value,))
 
 
 def _write_slice(call: Call, key: slice, value: Any) -> Any:

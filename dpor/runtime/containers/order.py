@@ -13,6 +13,7 @@ from collections.abc import Set
 from typing import Any, Final
 
 from dpor.runtime import control, sharing
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.keys import Unknown, part_of
 from dpor.runtime.containers.kinds import static
 
@@ -43,7 +44,7 @@ def _place(element: Any) -> tuple[int, int, str]:
     if number is not None:
         control.note(control.IDENTITIES)
         return (1, number, "")
-    if isinstance(element, enum.Enum) or type(element) in sharing.ATOMIC:
+    if is_a(element, enum.Enum) or type(element) in sharing.ATOMIC:
         part = part_of(element)
         return (0, 0, "" if isinstance(part, Unknown) else repr(part))
     return (2, 0, type(element).__qualname__)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from dpor.operations import WRITE, Operation
 from dpor.runtime import control, hooks, sharing
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched
 from dpor.runtime.containers.kinds import family_of, is_program, static
 from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
@@ -38,7 +39,7 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
         if kind in _PLAIN or id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, (tuple, frozenset)):
+        if is_a(value, (tuple, frozenset)):
             stack.extend(value)
             if kind in _NESTING:
                 continue
@@ -56,14 +57,14 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
                 stack.extend(_read_fields(value, touched))
         elif kind in views:
             stack.append(views[kind](value))
-        elif isinstance(value, BaseException) and not isinstance(found, types.FunctionType):
+        elif is_a(value, BaseException) and not isinstance(found, types.FunctionType):
             record = sharing.record_of(value)
             if record is not None:
                 for name in _parts(kind):
                     touched.add(field_read(record, value, name))
             stack.extend(value.args)
         elif not method or isinstance(found, types.FunctionType) or kind is types.SimpleNamespace:
-            if not isinstance(value, _CALLABLES):
+            if not is_a(value, _CALLABLES):
                 known = len(touched)
                 stack.extend(_read_fields(value, touched))
                 if isinstance(found, types.FunctionType) and len(touched) > known:
@@ -95,10 +96,10 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
     while stack:
         value = stack.pop()
         kind = type(value)
-        if kind in _PLAIN or id(value) in seen or isinstance(value, _CALLABLES):
+        if kind in _PLAIN or id(value) in seen or is_a(value, _CALLABLES):
             continue
         seen.add(id(value))
-        if isinstance(value, (tuple, frozenset)):
+        if is_a(value, (tuple, frozenset)):
             stack.extend(value)
         family = family_of(kind)
         record = sharing.record_of(value)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from dpor.operations import READ, WRITE
 from dpor.runtime import control, sharing
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import (
     ANY_KEY,
     NOTHING,
@@ -122,7 +123,7 @@ _OPERATORS: Final = frozenset({"__ior__", "__iand__", "__isub__", "__ixor__"})
 
 
 def _are_sets(args: tuple[Any, ...]) -> bool:
-    return all(isinstance(arg, (set, frozenset)) for arg in args)
+    return all(is_a(arg, (set, frozenset)) for arg in args)
 
 
 def _looks(call: Call) -> Any:

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from dpor.operations import WRITE
 from dpor.runtime import control, sharing
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, reads_structure, stand
 from dpor.runtime.containers.generators import GeneratorSteps
 from dpor.runtime.containers.kinds import family_of, static
@@ -243,11 +244,11 @@ def iterator_over(items: Any) -> Iterator[Any]:
     """The own iterator of a container or view, or one in a fixed order over a set that has none. To make it is an
     operation: most remember how long the container was, and fail if that has changed before their first step."""
     container = viewed(items) if type(items) in views else items
-    if control.multi and isinstance(container, _REMEMBERED):
+    if control.multi and is_a(container, _REMEMBERED):
         record = sharing.record_of(container)
         if record is not None:
             stand("iterate", reads_structure(record))
-    if isinstance(items, (set, frozenset)):
+    if is_a(items, (set, frozenset)):
         order = stable_order(items)
         if order is not None:
             return _in_fixed_order(items, order)

@@ -1,0 +1,73 @@
+"""Classes that say themselves what a look-up finds: hooks must neither go round it nor ask it unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpor.runtime.canonical import freeze
+from tests.regressions.test_runtime import results
+
+
+@pytest.mark.parametrize("look_up", ["object.__getattribute__(self, name)", "super().__getattribute__(name)"])
+def test_methods_in_c_found_by_it_are_operations_and_it_is_asked_once(look_up: str, tmp_path: Path) -> None:
+    source = f"""
+class Asked(list):
+    times = 0
+    def __getattribute__(self, name):
+        if name == "append":
+            Asked.times += 1
+        return {look_up}
+
+def scenario():
+    Asked.times = 0
+    x = Asked()
+    seen = []
+    run(lambda: seen.append((len(x), len(x))), lambda: x.append(1))
+    return seen, Asked.times
+"""
+    expected = [((0, 0), 1), ((0, 1), 1), ((1, 1), 1)]
+    assert results(source, tmp_path, "optimal") == {freeze(([lengths], times)) for lengths, times in expected}
+
+
+def test_functions_found_by_it_may_be_others(tmp_path: Path) -> None:
+    """It went round for ever."""
+    source = """
+import textwrap
+class Found:
+    wrap = textwrap.shorten
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+    def __str__(self):
+        return "a word"
+
+def scenario():
+    x = Found()
+    run(lambda: x.wrap, lambda: setattr(x, "y", 1))
+    return type(x).wrap("a  b", 9)
+"""
+    assert results(source, tmp_path, "optimal") == {freeze("a b")}
+
+
+def test_hooks_do_not_ask_an_object_for_its_class(tmp_path: Path) -> None:
+    source = """
+class Asked:
+    times = 0
+    @property
+    def __class__(self):
+        Asked.times += 1
+        return Asked
+
+def scenario():
+    Asked.times = 0
+    x, y = Asked(), {}
+    def body():
+        x.z = 1
+        y[x] = [x, (x,)]
+        object.__setattr__(x, "__dict__", {})
+        f"{[x]}", x in y, [x].index(x), sorted([x], key=id), max([x], key=id), vars(x), str({1: x}), x == x
+    run(body)
+    return Asked.times
+"""
+    assert results(source, tmp_path, "optimal") == {freeze(0)}
