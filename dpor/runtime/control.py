@@ -44,6 +44,7 @@ from dpor.primitives import threads as thread_rules
 from dpor.primitives.daemons import DaemonAccess, DaemonRule, InProcess, StartInProcess
 from dpor.primitives.rules import BaseRule
 from dpor.runtime.guest_thread import GuestExit, GuestThread
+from dpor.runtime.library import INSTRUMENTED, MODELLED, ON_DEMAND
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.stuck import Stuck, in_words
 from dpor.runtime.virtual_time import TICK, VirtualTime
@@ -907,7 +908,13 @@ def limit_of_threads(reason: str) -> None:
 def opaque(name: str) -> None:
     """Code that is not instrumented ran as one step on shared objects."""
     package = name.partition(".")[0]
-    limit(f"{name} ran as one step: add --instrument {package}")
+    fact = (INSTRUMENTED, package)
+    if package in ON_DEMAND and fact not in facts:
+        withdraw(fact, f"{name} is used on shared objects: {package} is instrumented")
+    elif package in MODELLED or fact in facts:
+        limit(f"{name} ran as one step, which in Python it is not")
+    else:
+        limit(f"{name} ran as one step: add --instrument {package}")
 
 
 def withdraw(fact: object, reason: str, *, at_once: bool = False) -> None:

@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Any
 from dpor.errors import BadTarget
 from dpor.runtime.builtins import generating
 from dpor.runtime.instrument import instrument
-from dpor.runtime.standins import logs, outside
+from dpor.runtime.library import MODELLED, ON_DEMAND
+from dpor.runtime.standins import logs, loops, outside
 from dpor.runtime.standins.importing import import_statement
 from dpor.runtime.standins.modules import StandIn
 
@@ -51,7 +52,7 @@ class GuestModule:
         self.path = path
         self.code: types.CodeType | None = None
         self.first: dict[str, Any] = {}
-        self.constant = _is_constant(ast.parse(source, path))
+        self.constant = module.__name__.partition(".")[0] in ON_DEMAND or _is_constant(ast.parse(source, path))
 
 
 class Loader:
@@ -66,6 +67,7 @@ class Loader:
         self._hooks = hooks
         self._guest_module = guest_module
         self._packages = tuple(instrument_packages)
+        self._library: frozenset[str] = frozenset()
         self._root: Path | None = None
         self._least_root: Path | None = None
         self._files: set[str] = set()
@@ -97,11 +99,23 @@ class Loader:
 
     def _hide_host_modules(self) -> None:
         """The host may have imported the program's modules: the program is to import its own."""
-        for name, module in list(sys.modules.items()):
-            origin = getattr(getattr(module, "__spec__", None), "origin", None)
-            if name not in self.modules and self._is_program(name, origin):
-                self._host_modules.append(name)
-                self._shadowed[name] = sys.modules.pop(name)
+        for name in self._of_host():
+            self._host_modules.append(name)
+            self._shadowed[name] = sys.modules.pop(name)
+
+    def _of_host(self) -> list[str]:
+        """The modules of the program that the host has imported, by name."""
+        origins = {
+            name: getattr(getattr(module, "__spec__", None), "origin", None) for name, module in sys.modules.items()
+        }
+        return [name for name, origin in origins.items() if name not in self.modules and self._is_program(name, origin)]
+
+    def instrument_library(self, modules: Iterable[str]) -> None:
+        """Between runs: from now on these modules of the standard library are the program's."""
+        more = frozenset(modules) - self._library
+        if more:
+            self._library |= more
+            self._host_modules += [name for name in self._of_host() if name not in self._host_modules]
 
     def is_program_module(self, name: str, default: types.ModuleType) -> bool:
         """Is a module that the host knows by this name one of the program's?"""
@@ -114,10 +128,12 @@ class Loader:
         if origin is None or not origin.endswith(".py"):
             return False
         top = name.partition(".")[0]
+        if top in MODELLED:
+            return False
         if any(name == p or name.startswith(p + ".") for p in self._packages):
             return True
         if top in _NEVER or top in _STDLIB:
-            return False
+            return top in self._library
         path = Path(origin).resolve()
         if self._root is None or "site-packages" in path.parts or not path.is_relative_to(self._root):
             return False
@@ -136,7 +152,7 @@ class Loader:
         for name, guest in self.modules.items():
             self._enter(name, guest.module)
         try:
-            with outside.watched, generating.watched, self._logs():
+            with outside.watched, generating.watched, self._logs(), loops.apart():
                 yield
         finally:
             sys.meta_path.remove(self._finder)
@@ -164,6 +180,8 @@ class Loader:
             from dpor.runtime.host import HostState
 
             self.host = HostState()
+        if name.partition(".")[0] == "asyncio":
+            loops.begin()
         module = import_statement(self._guest_module, name, globals, locals, fromlist, level)
         from dpor.runtime import control, hooks
 
@@ -307,11 +325,13 @@ class Loader:
             )
             self._prepare(name, guest)
 
-    def reset(self) -> None:
-        """Import the modules again, each in its first globals: in the order of the first time, circles included."""
-        for name in self.modules:
+    def reset(self, changed: bool) -> None:
+        """Import the modules again, each in its first globals: in the order of the first time, circles included. Those
+        of the library only if something was `changed` at the top level of a module: they import none of the others."""
+        names = [name for name in self.modules if changed or name.partition(".")[0] not in self._library]
+        for name in names:
             sys.modules.pop(name, None)
-        for name in list(self.modules):
+        for name in names:
             if name not in sys.modules:
                 importlib.import_module(name)
 

@@ -30,6 +30,7 @@ from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.containers.reach import ANYTHING, reads
 from dpor.runtime.facts import Analysis, stack_of
 from dpor.runtime.guest_thread import GuestExit, GuestThread
+from dpor.runtime.library import INSTRUMENTED, MODELLED
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.states import Capture, key_of
@@ -69,6 +70,9 @@ class PythonSystem:
                 self._search.numbers.update({(parent, nth): number for parent, nth, number in facts["threads"]})
             except (TypeError, KeyError, ValueError) as error:
                 raise BadSchedule(f"the facts of the schedule are damaged: {error}") from error
+        for package in instrument:
+            if package.partition(".")[0] in MODELLED:
+                raise UserError(f"--instrument {package}: programs get a model of this module, take it away")
         self._stdlib = stdlib
         stdlib.begin_search()
         self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
@@ -207,6 +211,9 @@ class PythonSystem:
             fact[1] for fact in self._facts_used if isinstance(fact, tuple) and fact[0] == control.STARTS
         )
         self._loader.unhooked = self._never_written()
+        self._loader.instrument_library(
+            fact[1] for fact in self._facts_used if isinstance(fact, tuple) and fact[0] == INSTRUMENTED
+        )
         self._loader.numbers = not self._facts_used.isdisjoint((hooks.RULES, sharing.ARITHMETIC))
 
     def _never_written(self) -> frozenset[str]:
@@ -224,8 +231,8 @@ class PythonSystem:
         target = self._target
         assert target is not None
         if control.dirty or not self._loader.is_constant:
-            control.dirty = False
-            self._loader.reset()
+            changed, control.dirty = control.dirty, False
+            self._loader.reset(changed)
             hooks.forget_types()
         try:
             try:

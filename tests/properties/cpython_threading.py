@@ -9,7 +9,7 @@ from typing import Any
 
 from dpor.runtime import stdlib
 from dpor.runtime.standins import copying
-from dpor.runtime.standins.from_threading import only_classes
+from dpor.runtime.standins.from_threading import only
 from dpor.runtime.standins.modules import StandIn
 
 CLASSES = {
@@ -32,7 +32,7 @@ def classes() -> Any:
         "_deque": deque,
         "_time": stdlib.guest_module("time").monotonic,  # type: ignore[union-attr]
     }
-    module = copying.execute("threading", only_classes(_SOURCE, CLASSES), _PATH, surroundings, lambda name: None)
+    module = copying.execute("threading", only(_SOURCE, CLASSES), _PATH, surroundings, lambda name: None)
     names = vars(module)
     names["RLock"] = names["_RLock"]
     names["local"] = _local()

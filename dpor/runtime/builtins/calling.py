@@ -82,7 +82,8 @@ def _python_function(function: types.FunctionType) -> Any:
 
 
 _CHANGING_MODULES: Final = frozenset({"contextlib", "unittest.mock"})
-"""They call what they are given; their objects change by it."""
+"""They call what they are given; their objects change by it. (A method of the program that `contextmanager` decorates
+is a function of contextlib too, but bound to an object of the program, which it passes on.)"""
 
 
 _PATCHED: Final = "unittest.mock patches while several threads exist: who looks at what it replaces does not see when"
@@ -99,7 +100,11 @@ def _python_method(method: Any, function: Any) -> Any:
     if function is abc.ABCMeta.register:
         return hooks.registering(method)
     module = module_of(function)
-    if module in _CHANGING_MODULES and sharing.record_of(method.__self__) is not None:
+    if (
+        module in _CHANGING_MODULES
+        and not _CHANGING_MODULES.isdisjoint(c.__module__ for c in type(method.__self__).__mro__)
+        and sharing.record_of(method.__self__) is not None
+    ):
         control.opaque(f"{module}.{function.__qualname__}")
     if hooks.is_instrumented(function) or is_immutable(type(method.__self__)):
         return method

@@ -32,7 +32,7 @@ def copy() -> StandIn:
     global _copy, _condition
     if _copy is None:
         path = threading.__file__
-        source = only_classes(Path(path).read_text(), _TAKEN)
+        source = only(Path(path).read_text(), _TAKEN)
         _copy = copying.execute("threading", source, path, dict(_surroundings), _no_stand_in)
         _condition = vars(_copy)["Condition"]
         vars(_copy)["Condition"] = _surroundings["Condition"]
@@ -66,15 +66,23 @@ def call(*arguments: Any) -> None:
     copy().call(*arguments)
 
 
-def only_classes(source: str, names: set[str]) -> str:
-    """The source with all lines blanked that do not belong to these classes at its top level.
+def only(source: str, names: set[str]) -> str:
+    """The source with all lines blanked that do not define these names at its top level.
 
-    >>> only_classes('import os\\nclass A:\\n    pass\\nx = 1\\nclass B:\\n    y = 2\\n', {'B'})
-    '\\n\\n\\n\\nclass B:\\n    y = 2\\n'
+    >>> only('import os\\nclass A:\\n    pass\\nx = 1\\nclass B:\\n    y = 2\\n', {'B', 'x'})
+    '\\n\\n\\nx = 1\\nclass B:\\n    y = 2\\n'
     """
     lines = source.splitlines(keepends=True)
     kept = ["\n"] * len(lines)
     for node in ast.parse(source).body:
-        if isinstance(node, ast.ClassDef) and node.name in names:
+        if not names.isdisjoint(_defined(node)):
             kept[node.lineno - 1 : node.end_lineno] = lines[node.lineno - 1 : node.end_lineno]
     return "".join(kept)
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+        return [node.name]
+    return (
+        [target.id for target in node.targets if isinstance(target, ast.Name)] if isinstance(node, ast.Assign) else []
+    )

@@ -1,4 +1,5 @@
-"""The stand-in for `functools`: caches that threads share are not in C here, and `cached_property` is instrumented."""
+"""The stand-in for `functools`: caches that threads share are not in C here, and what is written in Python and works on
+objects of the program is instrumented."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.standins import caches, copying
-from dpor.runtime.standins.from_threading import only_classes
+from dpor.runtime.standins.from_threading import only
 from dpor.runtime.standins.locks import RLock
 from dpor.runtime.standins.modules import StandIn, shadow
 
@@ -38,17 +39,26 @@ class Fields:
         self._fields[name] = value
 
 
+_SOURCE = Path(real.__file__)
+
+
 def _cached_property() -> Any:
     """CPython's own: with a lock up to 3.11, and without later."""
-    path = Path(real.__file__)
-    source = only_classes(path.read_text(), {"cached_property"}).replace(*_AT_THE_FIELDS)
+    source = only(_SOURCE.read_text(), {"cached_property"}).replace(*_AT_THE_FIELDS)
     names = {
         "RLock": RLock,
         "GenericAlias": real.GenericAlias,  # type: ignore[attr-defined]
         "_NOT_FOUND": getattr(real, "_NOT_FOUND", None),
         "fields_of": Fields,
     }
-    return copying.execute("functools", source, str(path), names, lambda name: None).cached_property
+    return copying.execute("functools", source, str(_SOURCE), names, lambda name: None).cached_property
+
+
+def _total_ordering() -> Any:
+    """CPython's own. The methods that it gives to classes count as generated, by the name of their file."""
+    orderings = {name for name in vars(real) if name.startswith("_") and "_from_" in name}
+    source = only(_SOURCE.read_text(), {"total_ordering", "_convert", *orderings})
+    return copying.execute("functools", source, "<functools>", {}, lambda name: None).total_ordering
 
 
 def module() -> StandIn:
@@ -58,4 +68,5 @@ def module() -> StandIn:
         cache=caches.cache,
         _lru_cache_wrapper=caches.CachedFunction,
         cached_property=_cached_property(),
+        total_ordering=_total_ordering(),
     )

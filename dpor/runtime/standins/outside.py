@@ -21,6 +21,7 @@ from types import FrameType, ModuleType
 from typing import Any, Final
 
 from dpor.runtime import control
+from dpor.runtime.library import MODELLED
 from dpor.runtime.standins.modules import StandIn, shadow
 from dpor.runtime.standins.patches import Patches
 from dpor.runtime.standins.unmodelled import give_up, refuse, refusing
@@ -132,8 +133,9 @@ def _guard(real: Callable[..., Any], refusal: Callable[[], None]) -> Callable[..
 def _refuse_thread() -> None:
     frame: FrameType | None = sys._getframe(2)
     thread: object = None
-    while frame is not None and frame.f_globals.get("__name__") == "threading":
-        thread = frame.f_locals.get("self", thread)
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in MODELLED:
+        if frame.f_globals.get("__name__") == "threading":
+            thread = frame.f_locals.get("self", thread)
         frame = frame.f_back
     kind = type(thread)
     name = "a thread" if thread is None else f"a {kind.__module__}.{kind.__qualname__}"
@@ -143,8 +145,11 @@ def _refuse_thread() -> None:
     give_up(f"{module} starts {name}, a real thread that no schedule has: {cure}")
 
 
-_CURES: Final = {"multiprocessing": "use concurrent.futures.ThreadPoolExecutor, or threading.Thread"}
-"""Of packages that would not run if they were instrumented: their pools wait for pipes."""
+_CURES: Final = {
+    "multiprocessing": "use concurrent.futures.ThreadPoolExecutor, or threading.Thread",
+    "asyncio": "start the threads with threading.Thread, or concurrent.futures.ThreadPoolExecutor",
+}
+"""Of packages that would not run if they were instrumented: they wait for pipes and sockets."""
 
 
 watched: Final = Patches(

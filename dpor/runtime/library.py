@@ -1,0 +1,27 @@
+"""Modules of the standard library, by what becomes of them when a program uses them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MODELLED: Final = frozenset(
+    {
+        "threading", "_thread", "_threading_local", "queue", "_queue", "functools", "time", "datetime", "random",
+        "secrets", "uuid", "os", "signal", "atexit", "socket", "importlib", "sched", "concurrent",
+    }
+)  # fmt: skip
+"""The program gets a stand-in in their place (`dpor.runtime.stdlib`): they are never instrumented."""
+
+ON_DEMAND: Final = frozenset(
+    {
+        "bisect", "collections", "configparser", "contextlib", "copy", "csv", "dataclasses", "difflib", "fractions",
+        "graphlib", "heapq", "json", "numbers", "pprint", "reprlib", "shlex", "statistics", "string", "textwrap",
+        "weakref",
+    }
+)  # fmt: skip
+"""Instrumented as soon as something of theirs that is given a shared object would be a single step: the search then
+begins again. All are in Python, do the same instrumented as plain (`docs/transparency.md`), and make nothing when they
+are imported that a run changes, so they need not be executed again before each run."""
+
+INSTRUMENTED: Final = "instrumented"
+"""The fact that says so of a module: a pair of this and its name."""

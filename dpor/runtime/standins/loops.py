@@ -1,0 +1,46 @@
+"""The running event loop of `asyncio`: each OS thread has one, and model threads share theirs, so each gets its own
+when it goes on. (A loop that waits for another thread waits in C code, and is refused as all that does.)"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from greenlet import gettrace, greenlet, settrace
+
+_running: Final[dict[greenlet, Any]] = {}
+"""The loops of those that do not run now. Empty between runs."""
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """While a program runs."""
+    before = gettrace()
+    if "asyncio" in sys.modules:
+        begin()
+    try:
+        yield
+    finally:
+        settrace(before)
+        _running.clear()
+
+
+def begin() -> None:
+    """The program imports `asyncio`."""
+    from asyncio import _get_running_loop, _set_running_loop
+
+    settrace(_switching(_get_running_loop, _set_running_loop))
+
+
+def _switching(get: Callable[[], Any], put: Callable[[Any], None]) -> Callable[[str, Any], None]:
+    def switched(event: str, way: tuple[greenlet, greenlet]) -> None:
+        left, entered = way
+        loop = get()
+        if loop is not None:
+            _running[left] = loop
+        if loop is not None or _running:
+            put(_running.pop(entered, None))
+
+    return switched

@@ -1,0 +1,90 @@
+"""What becomes of the modules of the standard library that a program uses."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import dpor
+from dpor.runtime import stdlib
+from dpor.runtime.library import MODELLED, ON_DEMAND
+
+
+def test_the_modelled_modules_are_those_with_a_stand_in() -> None:
+    assert {name.partition(".")[0] for name in stdlib._MAKERS} == MODELLED
+
+
+@pytest.mark.parametrize("name", sorted(ON_DEMAND))
+def test_what_is_instrumented_on_demand_is_in_python(name: str) -> None:
+    module = __import__(name)
+    assert name in sys.stdlib_module_names
+    assert str(module.__file__).endswith(".py")
+
+
+@pytest.mark.parametrize("name", ["threading", "functools", "concurrent.futures"])
+def test_a_modelled_module_is_not_instrumented(name: str) -> None:
+    with pytest.raises(dpor.UserError, match=f"--instrument {name}: programs get a model of this module"):
+        dpor.check(lambda: None, instrument=(name,))
+
+
+USES = {
+    "collections.Counter": ("collections.Counter()", "{}.update('ab')", "{}.most_common(1)"),
+    "collections.UserDict": ("collections.UserDict(a=0)", "{}.update(a=1)", "{}.get('a')"),
+    "collections.ChainMap": ("collections.ChainMap({{}}, {{'a': 1}})", "{}.__setitem__('a', 2)", "{}['a']"),
+    "configparser": ("configured()", "{}.set('s', 'x', '2')", "{}['s'].get('x')"),
+    "contextlib": ("contextlib.ExitStack()", "{}.callback(print)", "{}.callback(len, ())"),
+    "copy": ("[1, [2]]", "{}.append(3)", "copy.deepcopy({})"),
+    "dataclasses": ("Point()", "setattr({}, 'x', 1)", "dataclasses.asdict({})"),
+    "functools": ("[Ordered(1), Ordered(2)]", "setattr({}[0], 'n', 3)", "{0}[0] > {0}[1]"),
+    "graphlib": ("graphlib.TopologicalSorter()", "{}.add(1, 2)", "{}.add(2, 3)"),
+    "json": ("{{'a': [1]}}", "{}['a'].append(2)", "json.dumps({})"),
+    "pprint": ("{{'a': [1]}}", "{}['a'].append(2)", "pprint.pformat({})"),
+    "statistics": ("[1, 2]", "{}.append(3)", "statistics.mean({})"),
+    "string": ("{{'x': 1}}", "{}.__setitem__('x', 2)", "string.Template('$x').substitute({})"),
+}
+"""An object that threads share, and what two of them do with it, in Python code of the library."""
+
+PROGRAM = """
+import collections, configparser, contextlib, copy, dataclasses, functools, graphlib, json, pprint, statistics, string
+import threading
+
+@dataclasses.dataclass
+class Point:
+    x: int = 0
+
+@functools.total_ordering
+class Ordered:
+    def __init__(self, n): self.n = n
+    def __lt__(self, other): return self.n < other.n
+    def __eq__(self, other): return self.n == other.n
+    __hash__ = None
+
+def configured():
+    parser = configparser.ConfigParser()
+    parser["s"] = {{"x": "1"}}
+    return parser
+
+def program():
+    shared = {make}
+    seen = []
+    def first(): {first}
+    def second(): seen.append({second})
+    threads = [threading.Thread(target=f) for f in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return seen
+"""
+
+
+@pytest.mark.parametrize("name", USES)
+def test_uses_of_the_library_are_covered(tmp_path: Path, name: str) -> None:
+    make, first, second = (text.format("shared") for text in USES[name])
+    file = tmp_path / f"uses_{name.replace('.', '_')}.py"
+    file.write_text(PROGRAM.format(make=make, first=first, second=second))
+    report = dpor.check(f"{file}::program", all=True, max_seconds=60)
+    assert report.exhaustive, report.reasons
+    assert report.executions > 1
