@@ -1115,10 +1115,16 @@ def _differs(what: str) -> NotDeterministic:
     )
 
 
+_MOST_PLACES = 3
+"""Of one operation, in a message."""
+
+
 def _describe(operation: Operation | None) -> str:
     if operation is None:
         return "nothing"
-    return f"{operation.kind} of {', '.join(str(operations.name_of(location)) for location, _ in operation.accesses)}"
+    places = [str(operations.name_of(location)) for location, _ in operation.accesses]
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    return f"{operation.kind} of {', '.join(places[:_MOST_PLACES])}{more}"
 
 
 stuck: list[Stuck] = []

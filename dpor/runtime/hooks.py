@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from contextvars import ContextVar, Token
 from typing import Any, Final
 
 from dpor.operations import READ, WRITE, Access, Mode, Operation
@@ -255,7 +256,12 @@ _IMMUTABLE_C: Final = frozenset({"datetime", "re", "_decimal", "decimal", "uuid"
 
 def _is_harmless(kind: type, name: str) -> bool:
     """A method in C that touches nothing that can change."""
-    return (name.startswith("__") and name not in _SPECIAL) or kind.__module__ in _IMMUTABLE_C
+    return (
+        (name.startswith("__") and name not in _SPECIAL)
+        or kind.__module__ in _IMMUTABLE_C
+        or kind is ContextVar
+        or kind is Token
+    )
 
 
 def is_instrumented(function: types.FunctionType) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar, Token
 from functools import lru_cache
 from typing import Any, Final
 
@@ -47,8 +48,9 @@ _IMMUTABLE: Final = frozenset(
 
 
 def is_immutable(kind: type) -> bool:
-    """Is it a class of the standard library whose objects never change?"""
-    return kind.__module__ in _IMMUTABLE
+    """Is it a class of the standard library whose objects never change? (What a context variable is set to belongs to
+    the thread that sets it; a context that threads share changes in one step, which is one of its own.)"""
+    return kind.__module__ in _IMMUTABLE or kind in (ContextVar, Token)
 
 
 @attrs.frozen
