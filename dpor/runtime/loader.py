@@ -20,6 +20,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,10 @@ _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _STDLIB = sys.stdlib_module_names - {"test"}  # many a program's tests are in a package of this name
 _NEVER = ("dpor", "statics", "greenlet", "attrs", "attr", "pytest", "_pytest", "hypothesis")
+
+
+_instrumented = lru_cache(maxsize=1024)(instrument)
+"""Most of a program stays as it is when a fact is learnt, and from one check of a process to the next."""
 
 
 class GuestModule:
@@ -302,7 +307,7 @@ class Loader:
 
     def _prepare(self, name: str, guest: GuestModule) -> None:
         visible = self.visible_globals.get(name, frozenset())
-        guest.code = instrument(
+        guest.code = _instrumented(
             guest.source,
             guest.path,
             visible_globals=visible,
