@@ -43,6 +43,8 @@ from dpor.operations import (
 from dpor.primitives import threads as thread_rules
 from dpor.primitives.daemons import DaemonAccess, DaemonRule, InProcess, StartInProcess
 from dpor.primitives.rules import BaseRule
+from dpor.runtime import depth
+from dpor.runtime.depth import DEEP, ROOM, with_room
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.library import INSTRUMENTED, MODELLED, ON_DEMAND
 from dpor.runtime.options import RuntimeOptions
@@ -210,10 +212,12 @@ _everybody = 0
 _written: dict[Location, _Written] = {}
 _spins = False
 """Does a loop of the program wait by spinning? Then writes are counted."""
+_deep = False
+"""Does the program recurse to the limit? Then what happens at an operation has room of its own."""
 _atomic = 0
 _careful = False
-"""Is an access more than to stand before it: while `unwinding`, in `atomic` code, with a recorder, daemon threads or
-spinning loops?"""
+"""Is an access more than to stand before it: while `unwinding`, in `atomic` code, with a recorder, daemon threads,
+spinning loops or deep recursion?"""
 _patience = 0
 _timeouts: dict[tuple[ThreadId, object, int], int] = {}
 virtual_time = VirtualTime()
@@ -243,7 +247,7 @@ def begin(
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
     global _position, _replayed, _most, _still, _hub, _ending, _error, _numbers, _known, _atomic, _patience, _threads
-    global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _spins
+    global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _spins, _deep
     forget()
     multi = unwinding = timed_out = False
     withdrawn = None
@@ -257,6 +261,7 @@ def begin(
     _ending, _error = Ending.COMPLETE, None
     _atomic = _patience = 0
     _spins = not stateful and any(type(fact) is tuple and fact[0] == SPINS for fact in facts)
+    _deep = DEEP in facts
     _be_careful()
     _process.location = operations.location("process")
     _process.state = 1
@@ -275,6 +280,7 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
     _hub = getcurrent()
     _workers.prepare(_hub, len(_numbers) + 1)
     main = threads[0]
+    depth.begin(_workers.base)
     try:
         _workers.begin(main, body)
         blocked = _blocked() if _error is None else []
@@ -284,6 +290,7 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
     finally:
         error = _error
         _unwind()
+        depth.end()
         if error is not None:
             raise error
         if withdrawn is not None:
@@ -313,6 +320,7 @@ def _be_careful() -> None:
         or recorder is not None
         or DAEMONS in facts
         or _spins
+        or _deep
         or specifications is not None
         or observer is not None
     )
@@ -320,7 +328,7 @@ def _be_careful() -> None:
 
 def _live(thread: GuestThread, body: Callable[[], None]) -> greenlet:
     """The life of a model thread. Returns whom to switch to afterwards."""
-    global _ready
+    global _ready, _error
     try:
         body()
     except GuestExit:
@@ -333,7 +341,10 @@ def _live(thread: GuestThread, body: Callable[[], None]) -> greenlet:
     if specifications is not None:
         specifications.settle()
     _ready ^= thread.bit
-    successor = _decide()
+    try:
+        successor = _decide()
+    except RecursionError as error:  # the search's own, here where the program has ended
+        _error, successor = error, None
     if successor is None:
         return _hub
     _make_current(successor)
@@ -353,10 +364,11 @@ def _decide() -> GuestThread | None:
         _error = _differs(f"thread {number} does not exist or has ended")
         return None
     if _able == _UNKNOWN:
-        _able = 0
+        able = 0
         for thread in _waiting:
             if _is_enabled(thread):
-                _able |= thread.bit
+                able |= thread.bit
+        _able = able
     enabled = _ready | _able
     yielding = 0
     if _yielding:
@@ -377,8 +389,7 @@ def _decide() -> GuestThread | None:
         if action == STOP and yielding:
             action = _choose(yielding)
     except RecursionError:
-        _error = Unsupported(f"the program recurses so deep that nothing is left for the search{_where_cut()}")
-        return None
+        raise
     except Exception as error:  # not for the program, in whose greenlet the search is asked
         _error = error
         return None
@@ -408,20 +419,37 @@ def _could_time_out() -> int:
 
 def _stand(me: GuestThread) -> None:
     """Stand before the pending operation until it is chosen. Returns when the caller is to perform it, at once."""
+    limit = sys.getrecursionlimit() if _deep else 0
     starter = me.starter
-    if starter is not None:  # just started: the other goes on with its own step
-        me.starter = None
-        starter.switch()
-    else:
-        successor = _decide()
-        if successor is not me:
-            if successor is None:
-                _hub.switch()
-            else:
-                _make_current(successor)
-                successor.greenlet.switch()
+    try:
+        if starter is not None:  # just started: the other goes on with its own step
+            _make_current(me)  # (which it is: there is room for another call)
+            me.starter = None
+            starter.switch()
+        else:
+            successor = _decide()
+            if successor is not me:
+                if successor is None:
+                    _hub.switch()
+                else:
+                    _make_current(successor)
+                    successor.greenlet.switch()
+    except RecursionError:
+        # If the decision was begun, there is room for this call; if not, nothing has happened, and the program hears.
+        sys.setrecursionlimit(sys.getrecursionlimit() + ROOM)
+        _too_deep()
     if unwinding:
         raise GuestExit
+    if _deep:
+        sys.setrecursionlimit(limit)
+
+
+def _too_deep() -> NoReturn:
+    """The program recurses so deep that the search, asked on top of it, has come to the limit amid its books."""
+    if _deep:
+        _fail(Unsupported(f"the program recurses so deep that nothing is left for the search{_where_cut()}"))
+    withdraw(DEEP, "the program recurses to the limit: what is done at an operation has room of its own", at_once=True)
+    raise GuestExit
 
 
 def _make_current(thread: GuestThread) -> None:
@@ -481,7 +509,13 @@ def access(operation: Operation) -> None:
 def _access_carefully(operation: Operation) -> None:
     if unwinding:
         _lose_patience()
-        return
+    elif _deep:
+        with_room(_access_observed)(operation)
+    else:
+        _access_observed(operation)
+
+
+def _access_observed(operation: Operation) -> None:
     if observer is not None:
         observer.access(operation)
         return
@@ -530,6 +564,8 @@ def perform(rule: Rule, *objects: SyncObject) -> Any:
         if specifications is not None:
             specifications.settle()
             rule = specifications.ordered_rule(rule, objects)
+        if _deep:
+            return with_room(_perform)(rule, objects)
     return _perform(rule, objects)
 
 
@@ -590,7 +626,12 @@ def _wait(me: GuestThread) -> None:
     _ready ^= me.bit
     _waiting.append(me)
     _able = _UNKNOWN
-    _stand(me)
+    try:
+        _stand(me)
+    except RecursionError:  # it has not come to stand: nobody else has moved
+        del _waiting[-1]
+        _ready ^= me.bit
+        raise
     _ready ^= me.bit
     _waiting.remove(me)
     _able = _UNKNOWN
@@ -782,10 +823,13 @@ def spawn(front: Any, body: Callable[[], None]) -> None:
     _by_front[id(front)] = child
     child.starter = getcurrent()
     current = child
+    limit = sys.getrecursionlimit() if _deep else 0
     _workers.begin(child, body)
     current = me
     if unwinding:
         raise GuestExit
+    if _deep:
+        sys.setrecursionlimit(limit)
 
 
 STARTS = "starts threads"

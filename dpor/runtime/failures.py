@@ -6,6 +6,7 @@ import traceback
 import types
 
 from dpor.runtime import control, hooks
+from dpor.runtime.depth import DEEP
 from dpor.runtime.guest_thread import GuestExit
 from dpor.runtime.loader import Loader
 
@@ -16,6 +17,8 @@ def report(error: BaseException) -> None:
     """An exception has ended the present thread: a finding. Its text is made now, by the thread, as Python prints it
     when the thread ends: others may change later what it tells."""
     if not isinstance(error, GuestExit) and not control.unwinding:
+        if isinstance(error, RecursionError) and DEEP not in control.facts:
+            control.withdraw(DEEP, "the program recurses to the limit")
         control.exceptions.append(control.Failure(control.current, error, message(error)))
 
 

@@ -21,6 +21,7 @@ from dpor.runtime import control, hooks, operators, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched
 from dpor.runtime.containers.kinds import family_of
+from dpor.runtime.depth import DEEP, with_room
 from dpor.runtime.instrument.names import CHAINED, OF_GENERATORS
 from dpor.runtime.operators import SCALARS
 from dpor.runtime.sharing import STRUCTURE, record_of
@@ -69,7 +70,14 @@ def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
         **hooks.attribute_hooks(facts),
         **hooks.global_hooks(module),
     }
-    return watching(found) if RULES in facts else found
+    if RULES in facts:
+        found = watching(found)
+    return roomy(found) if DEEP in facts else found
+
+
+def roomy(found: dict[str, Any]) -> dict[str, Any]:
+    """The hooks, in searches in which the program recurses to the limit."""
+    return {name: hook if name in (".call", ".tick") else with_room(hook) for name, hook in found.items()}
 
 
 def watching(found: dict[str, Any]) -> dict[str, Any]:

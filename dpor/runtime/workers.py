@@ -8,10 +8,11 @@ from typing import Any
 
 from greenlet import greenlet
 
+from dpor.runtime import depth
 from dpor.runtime.guest_thread import GuestThread
 
-MOST_IDLE = 64
-"""So many greenlets are kept from run to run."""
+FEW, MOST_IDLE = 8, 64
+"""So many greenlets are there from the first run on, and so many are kept at most."""
 
 
 class Workers:
@@ -21,19 +22,23 @@ class Workers:
     the hub, so that in every run a thread has the same depth of recursion left.
 
     live    carries a model thread to its end in the present greenlet, and returns the greenlet to switch to then
+    base    the depth of calls at which they begin
     """
 
     def __init__(self, live: Callable[[GuestThread, Callable[[], None]], greenlet]) -> None:
         self._hub: greenlet = None
         self._live = live
         self._idle: list[greenlet] = []
+        self.base = 0
 
     def prepare(self, hub: greenlet, number: int) -> None:
-        """Have as many as the run will need, if that is known. A trace function is inherited when a greenlet begins."""
+        """Have as many as the run will need, as far as that is known. A trace function is inherited when a greenlet
+        begins."""
         if hub is not self._hub or sys.gettrace() is not None:
             self._hub = hub
             self._idle.clear()
-        for _ in range(min(number, MOST_IDLE) - len(self._idle)):
+            self.base = depth.here()
+        for _ in range(min(max(number, FEW), MOST_IDLE) - len(self._idle)):
             worker = greenlet(self._work, hub)
             worker.switch(worker)
             self._idle.append(worker)

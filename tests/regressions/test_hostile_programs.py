@@ -5,9 +5,6 @@ from __future__ import annotations
 import atexit
 import builtins
 import sys
-from typing import Any
-
-import pytest
 
 import dpor
 
@@ -32,28 +29,3 @@ def test_functions_registered_with_atexit_are_not_run() -> None:
     report = dpor.check(program)
     assert report.verdict == "inconclusive"
     assert report.reasons == ("exit, registered with atexit, is not run",)
-
-
-def test_a_recursion_that_leaves_nothing_for_the_search() -> None:
-    def program() -> None:
-        import threading
-
-        hits: list[Any] = [0]
-
-        def deeper() -> None:
-            hits[0] += 1
-            deeper()
-
-        def work() -> None:
-            with pytest.raises(RecursionError):
-                deeper()
-
-        threads = [threading.Thread(target=work) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    report = dpor.check(program, max_executions=2)
-    assert report.verdict != "pass"
-    assert all("recurses" in reason or "max-" in reason or "differs" in reason for reason in report.reasons)

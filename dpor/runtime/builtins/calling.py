@@ -33,6 +33,7 @@ from dpor.runtime.builtins.table import (
     WRITING_FUNCTIONS,
 )
 from dpor.runtime.builtins.unknown import module_of, reading_c, reading_python, unknown_c, unknown_python
+from dpor.runtime.classes import is_a
 from dpor.runtime.containers.calls import Bound
 from dpor.runtime.containers.kinds import family_of, is_immutable, static
 from dpor.runtime.containers.reach import ANYTHING, views
@@ -132,7 +133,7 @@ def _is_harmless(function: types.FunctionType) -> bool:
 
 
 def _is_harmless_module(name: Any) -> bool:
-    if not isinstance(name, str):
+    if not is_a(name, str):
         return False
     return name in HARMLESS_MODULES or name.partition(".")[0] in HARMLESS_MODULES
 
@@ -143,7 +144,7 @@ def _is_harmless_module(name: Any) -> bool:
 def _other(callee: Any, kind: type) -> Any:
     if kind is types.BuiltinFunctionType:
         return _c_function(callee)
-    if isinstance(callee, type):
+    if is_a(callee, type):
         return _class(callee)
     if kind is types.MethodWrapperType:
         return _c_method(callee, callee.__self__, callee.__name__, static(callee.__objclass__, callee.__name__))
@@ -185,7 +186,7 @@ def _c_function(function: Any) -> Any:
         made = reading_c(function) if reads else unknown_c(function)
         set_wrapper(function, made)
         return made
-    if isinstance(owner, type):
+    if is_a(owner, type):
         if function.__name__ == "__subclasses__":
             control.limit_of_threads("__subclasses__() is asked for: to make a class is no step")
         wrapper = class_wrappers.get((id(owner), function.__name__))
@@ -221,7 +222,7 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
         return _of_object(owner, name) or method
     known = family_of(kind) is not None and kind is not memoryview and name not in READS_ARGUMENTS
     if control.multi and kind not in views and sharing.record_of(owner) is None and known:
-        if name != "pop" or not isinstance(owner, set):  # which takes an element that all runs agree on
+        if name != "pop" or not is_a(owner, set):  # which takes an element that all runs agree on
             return method
     if not isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return method
@@ -235,7 +236,7 @@ _OF_OBJECT: Final = frozenset(
 
 def _of_object(owner: Any, name: str) -> Any:
     """A method of `object`, as `super().__setattr__` finds it."""
-    root = type if isinstance(owner, type) else object
+    root = type if is_a(owner, type) else object
     wrapper = wrappers.get(id(root.__dict__.get(name)))
     return None if wrapper is None else functools.partial(wrapper, owner)
 
@@ -255,7 +256,7 @@ def _unbound(descriptor: Any) -> Any:
         return descriptor
 
     def act(*args: Any, **kwargs: Any) -> Any:
-        if not args or not isinstance(args[0], owner):
+        if not args or not is_a(args[0], owner):
             return descriptor(*args, **kwargs)
         return _c_method(descriptor.__get__(args[0]), args[0], name, descriptor)(*args[1:], **kwargs)
 

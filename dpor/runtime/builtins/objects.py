@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
-from dpor.runtime import control, hooks, sharing
+from dpor.runtime import control, depth, hooks, sharing
 from dpor.runtime.builtins.executing import Names
 from dpor.runtime.builtins.formatting import simplified
 from dpor.runtime.builtins.registry import set_wrapper, wrap, wrappers
@@ -93,6 +93,19 @@ def _stand_to_write(obj: Any, name: str, value: Any = None) -> None:
         operation = None if record is None else hooks._write_operation(record, obj, name)
         if operation is not None:
             control.access(operation)
+
+
+@wrap(sys.getrecursionlimit)
+def _getrecursionlimit() -> int:
+    return depth.limit()
+
+
+@wrap(sys.setrecursionlimit)
+def _setrecursionlimit(limit: int) -> None:
+    if type(limit) is int and limit > 0:
+        depth.set_limit(limit)
+    else:
+        sys.setrecursionlimit(limit)  # says why not
 
 
 def slot_method(slot: types.MemberDescriptorType, method: Any) -> Callable[..., Any]:
