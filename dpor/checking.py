@@ -131,6 +131,7 @@ class Session:
         self._system: Checkable | None = None
         self._results = _Results()
         self._restarts: list[str] = []
+        self._found: dict[object, _Seen] = {}
         self._begun = time.monotonic()
         self._beat_of_run = beat_of(target)
         self._patience: int | None = None
@@ -165,12 +166,14 @@ class Session:
                 search = explorer(system)
                 if self.options.all or not self._fails_as_before(system, results):
                     self._search(system, search, results)
+                self._keep_found(results)
                 self._explain(system, results)
                 if isinstance(search, StatefulSearch):
                     _tell_states(system, search, results)
                 self._order(system, results)
             except FactWithdrawn as fact:
                 self._restarts.append(fact.reason)
+                self._found |= {group: seen for group, seen in results.seen.items() if group not in self._found}
             else:
                 return self.report()
         raise InternalError(f"the search began again {MOST_RESTARTS} times, last because {self._restarts[-1]}")
@@ -240,6 +243,11 @@ class Session:
                     results.reasons["stopped at a failure of an earlier check, which is still there"] = None
                     return True
         return False
+
+    def _keep_found(self, results: _Results) -> None:
+        """What was found before the search began again is not lost if there was no time to find it once more."""
+        if not results.finished and (self.options.all or not results.seen):
+            results.seen = {**self._found, **results.seen}
 
     def _search(self, system: Checkable, explorer: Explorer, results: _Results) -> None:
         monitor = self.monitor

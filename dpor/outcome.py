@@ -33,7 +33,7 @@ class Finding:
     message   for exceptions "Type: text", for deadlocks one line per waiting thread
     thread    the name of the thread that failed (of the first waiting one, for a deadlock)
     file, line   where, in the program's source; None where there is no source
-    needs_timeout   the failure occurs only if a timed wait times out
+    needs_timeout   the failure occurs only if a timed wait times out, or time passes that the program looks at
     details   further lines for the text report: traceback, who holds what
     other     of a data race: the second place, as "file:line"
     events    of a data race: the numbers of the two events in its run

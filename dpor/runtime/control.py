@@ -246,10 +246,11 @@ def begin(
 ) -> None:
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
+    global time_seen
     global _position, _replayed, _most, _still, _hub, _ending, _error, _numbers, _known, _atomic, _patience, _threads
     global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _spins, _deep
     forget()
-    multi = unwinding = timed_out = False
+    multi = unwinding = timed_out = time_seen = False
     withdrawn = None
     operations, facts, _numbers, _known = search.operations, search.facts, search.numbers, search.known
     options, recorder = runtime_options, hears
@@ -856,6 +857,11 @@ _Absent.running = False
 _Absent.bit = 0
 
 
+def thread_of(front: Any) -> GuestThread | None:
+    """The model thread of the program's object, if that has been started."""
+    return _by_front.get(id(front))
+
+
 def _knows_ended(me: GuestThread, front: SyncObject) -> None:
     """`me` has waited for the end of a thread. When it has for all, it is alone and its accesses need no care."""
     global multi
@@ -875,10 +881,57 @@ def now() -> float:
     return 0.0 if current is None else virtual_time.now(current, _trace, _position)
 
 
+clock_stands = False
+"""Do all looks at the clock see what it shows when a run begins? So it is tried whether a failure needs more."""
+time_seen = False
+"""Has the program seen in this run that time passed?"""
+
+
 def look_at_clock() -> float:
     """`now`, for the program."""
+    global time_seen
     note(CLOCKS)
-    return now()
+    time = now()
+    if current is not None:
+        current.looked = _position
+    if not time or clock_stands:
+        return 0.0
+    time_seen = True
+    return time
+
+
+@contextmanager
+def standing_clock() -> Iterator[None]:
+    global clock_stands
+    clock_stands = True
+    try:
+        yield
+    finally:
+        clock_stands = False
+
+
+def later() -> float:
+    """When a thread looks at the clock next that goes round a loop until a deadline, which nobody knows."""
+    return 16 * now() + 1
+
+
+def pass_time() -> None:
+    """The present thread goes round a loop that only looks at the clock, and at what stays as it is: time passes."""
+    global timed_out
+    timed_out = True
+    virtual_time.set(current, later())
+    current.looked = -1
+
+
+@contextmanager
+def until(time: float) -> Iterator[None]:
+    """What the present thread waits for inside ends at that time at the latest, if nothing else can move."""
+    me = current
+    me.timed, me.deadline = _Sleep(), time
+    try:
+        yield
+    finally:
+        me.timed = me.deadline = None
 
 
 def _advance(me: GuestThread, seconds: float) -> None:
@@ -903,11 +956,8 @@ def sleep(seconds: float) -> None:
     elif options.timeouts == "any" or not multi:
         _advance(current, seconds)
     else:
-        current.timed, current.deadline = _Sleep(), now() + seconds
-        try:
+        with until(now() + seconds):
             perform(_Sleep())
-        finally:
-            current.timed = current.deadline = None
 
 
 # ---------------------------------------------------------------------- what else a run does
@@ -1019,7 +1069,7 @@ def tick() -> None:
     global _back_edges
     me = current
     if me is not None and me.ticked != me.events and observer is None:
-        if multi and not stateful:
+        if multi:
             went_round(sys._getframe(1))
         me.ticked = me.events
         _back_edges = 0
@@ -1034,13 +1084,15 @@ def _goes_round(frame: FrameType) -> None:
         _lose_patience()
     if current is None or unwinding:
         return
-    if multi and not stateful and observer is None:
-        goes_round_silently(frame)
-    if unwinding:
-        return
     me, rounds = current, _back_edges
     stands = multi and not _atomic and observer is None
     others = stands and bool(_ready & ~me.bit or any(map(_is_enabled, _waiting)))
+    if me.looked == _position and observer is None and (options.timeouts == "any" or not others):
+        pass_time()
+    elif multi and not stateful and observer is None:
+        goes_round_silently(frame)
+        if unwinding:
+            return
     if rounds >= options.max_back_edges and not others:
         _cut(f"a loop went round {rounds} times without an operation{_where_cut()}")
     if others or (stands and stateful):

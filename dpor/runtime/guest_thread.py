@@ -33,12 +33,13 @@ class GuestThread:
     ended     mask of the threads of which it knows that they ended, because it waited for that
     time      its virtual clock, in seconds
     loops     the loops that it is in, as far as they may spin (see `dpor.runtime.spinning`)
+    looked    how long the trace was when it last looked at the clock
     ticked    how many operations it had performed when a loop of it last went round
     """
 
     __slots__ = (
-        "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "loops", "name",
-        "named_at", "objects", "pending", "running", "started", "starter", "ticked", "time", "timed",
+        "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "looked", "loops",
+        "name", "named_at", "objects", "pending", "running", "started", "starter", "ticked", "time", "timed",
     )  # fmt: skip
 
     def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
@@ -58,7 +59,7 @@ class GuestThread:
         self.ended = 0
         self.time = 0.0
         self.loops: dict[Any, Any] = {}
-        self.ticked = -1
+        self.looked = self.ticked = -1
         self.running = True
         self.started = 0
         self.starter: greenlet = None

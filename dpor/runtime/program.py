@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
+import attrs
+
 from dpor.errors import BadSchedule, BadTarget, FactWithdrawn, InternalError, Unfinished, UserError
 from dpor.operations import Location, Operation, ThreadId
 from dpor.oracle import Oracle, Source
@@ -371,7 +373,22 @@ class PythonSystem:
         recording = Recording(self._loader)
         self._sink.keep()
         run = self._run(trace, lambda enabled: STOP, recording)
-        return Explained(recording.steps(), self._sink.kept(), tuple(run.findings))
+        printed = self._sink.kept()
+        return Explained(recording.steps(), printed, tuple(self._timed(trace, run.findings)))
+
+    def _timed(self, trace: Trace, findings: Sequence[Finding]) -> Sequence[Finding]:
+        """The findings of the run; those that are not there where the clock stands need that a deadline passes."""
+        if not findings or not control.time_seen:
+            return findings
+        with control.standing_clock():
+            try:
+                still = {finding.group for finding in self._run(trace.copy(), lambda enabled: STOP, None).findings}
+            except UserError:
+                still = set()
+        return [
+            attrs.evolve(finding, needs_timeout=finding.needs_timeout or finding.group not in still)
+            for finding in findings
+        ]
 
     def aloud(self) -> AbstractContextManager[None]:
         """What the program prints meanwhile is not kept back."""

@@ -9,6 +9,8 @@ That a loop may spin is a fact: the search starts again with what accesses write
 the state looked at whenever that loop begins. Before that, a round costs a look at its operations; only where these
 were reads, and the live variables of the frame hold the same objects as a round before, is more done.
 
+A loop that looks at the clock, too, may wait for a deadline: time passes for it, as for a wait that times out.
+
 Not for stateful searches: these see that they come back to a state.
 """
 
@@ -74,7 +76,12 @@ def begin(capture: Capture) -> None:
 def went_round(frame: FrameType) -> None:
     """The loop at which the frame stands goes round, and its thread has performed operations since one did."""
     me = control.current
-    if _capture is None or control.unwinding or control._atomic:
+    if control.unwinding or control._atomic:
+        return
+    if control.stateful:
+        _look_at_clocks(me, frame)
+        return
+    if _capture is None:
         return
     if control._spins and _site(frame) in control.facts:
         _went_round_spinning(me, frame)
@@ -114,6 +121,16 @@ def _went_round_spinning(me: GuestThread, frame: FrameType) -> None:
         loop.start = control._position
 
 
+def _look_at_clocks(me: GuestThread, frame: FrameType) -> None:
+    """In searches that store states, a loop ends where it comes back to one, though the clock might go on."""
+    key = (id(frame.f_code), frame.f_lasti)
+    loop = me.loops.get(key) or _enter(me, key)
+    if me.looked >= loop.start and me.time == loop.time and control.options.timeouts == "any":
+        place = short_place((frame.f_code.co_filename, frame.f_lineno))
+        control.limit(f"the loop at {place} looks at the clock: that time passes meanwhile is tried by optimal alone")
+    loop.start, loop.time = control._position, me.time
+
+
 def _enter(me: GuestThread, key: object) -> Loop:
     if len(me.loops) >= _MOST_LOOPS:
         me.loops.clear()
@@ -136,7 +153,7 @@ def goes_round_silently(frame: FrameType) -> None:
     if _has_accesses(me, start):
         loop.private = None
     if _is_as_before(me, frame, loop):
-        control.perform(_rule(()))
+        _stand(me, start, _rule(()))
 
 
 def _is_as_before(me: GuestThread, frame: FrameType, loop: Loop) -> bool:
@@ -203,7 +220,18 @@ def _spin(me: GuestThread, start: int) -> None:
                     return
                 seen.setdefault(location, before)
     locations = sorted(seen)
-    control.perform(_rule(tuple([seen[n] for n in locations])), *map(control.written, locations))
+    _stand(me, start, _rule(tuple([seen[n] for n in locations])), *map(control.written, locations))
+
+
+def _stand(me: GuestThread, start: int, spin: Spin, *objects: control.SyncObject) -> None:
+    """If it has looked at the clock since then, it may go on because time passes, as a timed wait does."""
+    if me.looked < start:
+        control.perform(spin, *objects)
+    elif control.options.timeouts == "any":
+        control.pass_time()
+    else:
+        with control.until(control.later()):
+            control.perform(spin, *objects)
 
 
 def _rule(seen: tuple[int, ...]) -> Spin:

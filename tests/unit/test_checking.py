@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dpor
+from dpor import checking
 from dpor.checking import Session
+from dpor.errors import FactWithdrawn
 from dpor.options import Options, Timeouts
 from dpor.report.progress import Monitor, Progress
 
@@ -150,3 +153,29 @@ def test_a_program_that_remembers_is_told_though_no_event_differs(strategy: str,
         "NotDeterministic: the first execution, repeated after all others, ends with another result, though each event"
         " was the same",
     )
+
+
+def test_a_failure_is_not_lost_if_a_fact_shows_while_it_is_told_and_time_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    explain, withdrawn = checking.explain, []
+
+    def late(session: Session) -> None:
+        def first(*args: Any) -> Any:
+            if not withdrawn:
+                withdrawn.append(True)
+                session._deadline = 0.0
+                raise FactWithdrawn("planted")
+            return explain(*args)
+
+        monkeypatch.setattr(checking, "explain", first)
+
+    for all_ in (False, True):
+        withdrawn.clear()
+        session = Session(racy, Options(all=all_))
+        late(session)
+        report = session.run()
+        assert report.restarts[-1] == "planted"
+        assert (report.verdict, report.exhaustive) == ("fail", False)
+        assert len(report.findings) == 1
+        assert report.findings[0].saved is not None

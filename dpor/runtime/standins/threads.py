@@ -15,7 +15,7 @@ from typing import Any
 from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
 from dpor.runtime import control, failures, hooks
 from dpor.runtime.control import SyncObject
-from dpor.runtime.guest_thread import GuestExit
+from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.standins import from_threading, listing
 from dpor.runtime.standins.idents import get_ident, ident_of, numbering
 from dpor.runtime.standins.looks import presented_as
@@ -144,6 +144,13 @@ class Thread(Startable):
     def name(self, name: str) -> None:
         assert self._initialized, "Thread.__init__() not called"
         hooks.setattr_(str(name), self, "_name")
+        running = self._running()
+        if running is not None:
+            running.name = self._name
+
+    def _running(self) -> GuestThread | None:
+        """What reports tell of, once the thread is started."""
+        return control.thread_of(self)
 
     @property
     def daemon(self) -> bool:
@@ -218,6 +225,9 @@ class _MainThread(Thread):
         self.state = RUNNING
         self._ident = ident_of(0)
 
+    def _running(self) -> GuestThread:
+        return control.threads[0]
+
 
 @presented_as("threading")
 class _DummyThread(Thread):
@@ -227,6 +237,9 @@ class _DummyThread(Thread):
         super().__init__(name=f"Dummy-{numbering.next('Thread', 1)}", daemon=True)
         self._ident = get_ident()
         self._handle = handle
+
+    def _running(self) -> GuestThread | None:
+        return control.thread_of(self._handle)
 
     def _status(self) -> Any:
         return self._handle._status()
