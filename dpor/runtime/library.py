@@ -14,14 +14,15 @@ MODELLED: Final = frozenset(
 
 ON_DEMAND: Final = frozenset(
     {
-        "bisect", "collections", "configparser", "contextlib", "copy", "csv", "dataclasses", "difflib", "fractions",
-        "graphlib", "heapq", "json", "numbers", "pprint", "reprlib", "shlex", "statistics", "string", "textwrap",
-        "weakref",
+        "bisect", "collections", "configparser", "contextlib", "copy", "csv", "difflib", "graphlib", "heapq", "json",
+        "pprint", "reprlib", "shlex", "statistics", "string", "textwrap", "weakref",
     }
 )  # fmt: skip
 """Instrumented as soon as something of theirs that is given a shared object would be a single step: the search then
 begins again. All are in Python, do the same instrumented as plain (`docs/transparency.md`), and make nothing when they
-are imported that a run changes, so they need not be executed again before each run."""
+are imported that a run changes, so they need not be executed again before each run. Not among them: modules by whose
+classes and marks the program and code that is not instrumented know each other's objects (`dataclasses`, `enum`,
+`numbers`)."""
 
 INSTRUMENTED: Final = "instrumented"
 """The fact that says so of a module: a pair of this and its name."""

@@ -233,6 +233,13 @@ class Loader:
         """Take the module's top package as the program's."""
         self._packages += (name.partition(".")[0],)
 
+    def share_exceptions(self, name: str, module: types.ModuleType) -> None:
+        """The program catches what code that is not instrumented raises: a module of the library raises the same."""
+        if name.partition(".")[0] in self._library:
+            for other, value in vars(self._shadowed.get(name, _NONE)).items():
+                if isinstance(value, type) and issubclass(value, BaseException):
+                    module.__dict__[other] = value
+
     def twin(self, plain: types.FunctionType) -> types.ModuleType | None:
         """The instrumented copy of the module of a function of the host; None if it is not the program's."""
         file = Path(plain.__code__.co_filename)
@@ -435,6 +442,7 @@ class _InstrumentingLoader(importlib.abc.Loader):
             if first:  # else a run ended in the middle of it, and the next one imports it again
                 modules.pop(self._name, None)
             raise
+        self._loader.share_exceptions(self._name, module)
 
 
 # ---------------------------------------------------------------------- constant modules

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,6 @@ USES = {
     "configparser": ("configured()", "{}.set('s', 'x', '2')", "{}['s'].get('x')"),
     "contextlib": ("contextlib.ExitStack()", "{}.callback(print)", "{}.callback(len, ())"),
     "copy": ("[1, [2]]", "{}.append(3)", "copy.deepcopy({})"),
-    "dataclasses": ("Point()", "setattr({}, 'x', 1)", "dataclasses.asdict({})"),
     "functools": ("[Ordered(1), Ordered(2)]", "setattr({}[0], 'n', 3)", "{0}[0] > {0}[1]"),
     "graphlib": ("graphlib.TopologicalSorter()", "{}.add(1, 2)", "{}.add(2, 3)"),
     "json": ("{{'a': [1]}}", "{}['a'].append(2)", "json.dumps({})"),
@@ -47,12 +47,8 @@ USES = {
 """An object that threads share, and what two of them do with it, in Python code of the library."""
 
 PROGRAM = """
-import collections, configparser, contextlib, copy, dataclasses, functools, graphlib, json, pprint, statistics, string
+import collections, configparser, contextlib, copy, functools, graphlib, json, pprint, statistics, string
 import threading
-
-@dataclasses.dataclass
-class Point:
-    x: int = 0
 
 @functools.total_ordering
 class Ordered:
@@ -88,3 +84,36 @@ def test_uses_of_the_library_are_covered(tmp_path: Path, name: str) -> None:
     report = dpor.check(f"{file}::program", all=True, max_seconds=60)
     assert report.exhaustive, report.reasons
     assert report.executions > 1
+
+
+CATCHING = """
+import json, sys, threading
+
+def program():
+    shared = {}
+    read = sys.modules["json_reader_of_the_host"].read
+
+    def dump():
+        json.dumps(shared)
+        try:
+            read("{")
+        except json.JSONDecodeError:
+            return
+
+    threads = [threading.Thread(target=f) for f in (dump, lambda: shared.update(a=1))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_a_program_catches_what_the_library_raises_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = types.ModuleType("json_reader_of_the_host")
+    exec("import json\ndef read(text): return json.loads(text)", vars(reader))
+    monkeypatch.setitem(sys.modules, reader.__name__, reader)
+    file = tmp_path / "catching.py"
+    file.write_text(CATCHING)
+    report = dpor.check(f"{file}::program")
+    assert report.verdict == "pass", report.findings
+    assert any("json is instrumented" in reason for reason in report.restarts)
