@@ -96,7 +96,7 @@ def program():
     def dump():
         json.dumps(shared)
         try:
-            read("{")
+            read("")
         except json.JSONDecodeError:
             return
 
