@@ -45,10 +45,10 @@ from dpor.primitives.daemons import DaemonAccess, DaemonRule, InProcess, StartIn
 from dpor.primitives.rules import BaseRule
 from dpor.runtime import depth
 from dpor.runtime.depth import DEEP, ROOM, with_room
-from dpor.runtime.guest_thread import GuestExit, GuestThread
+from dpor.runtime.guest_thread import GuestExit, GuestThread, Waited
 from dpor.runtime.library import INSTRUMENTED, MODELLED, ON_DEMAND
 from dpor.runtime.options import RuntimeOptions
-from dpor.runtime.stuck import Stuck, in_words
+from dpor.runtime.stuck import Stuck, in_words, name_of
 from dpor.runtime.virtual_time import TICK, VirtualTime
 from dpor.runtime.workers import Workers
 from dpor.system import STOP, Chooser, Ending, Pending, Trace
@@ -146,6 +146,10 @@ class Recorder:
     def event(self, thread: GuestThread, operation: Operation, objects: tuple[SyncObject, ...] | None) -> None: ...
 
     def finish(self) -> None: ...
+
+    def name_of(self, o: Waited, frame: FrameType | None) -> str:
+        """What the program calls it, as seen from the frame."""
+        return name_of(o)
 
 
 # ---------------------------------------------------------------------- the state of the one run
@@ -1242,7 +1246,9 @@ def _in_words(thread: GuestThread) -> Stuck:
     glet = thread.greenlet
     frame = guest_frame(glet.gr_frame) if glet else None
     place = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    return in_words(thread, [o for o in thread.objects or () if o is not _process], place, threads, taken_at)
+    objects = [o for o in thread.objects or () if o is not _process]
+    names = {id(o): recorder.name_of(o, frame) for o in objects} if recorder is not None else {}
+    return in_words(thread, objects, place, threads, taken_at, names)
 
 
 def _states_of(thread: GuestThread) -> States:

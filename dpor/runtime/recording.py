@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import linecache
 import sys
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import islice
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -13,20 +15,23 @@ from dpor.operations import READ, WRITE, Location, Mode, Operation, ThreadId
 from dpor.primitives.daemons import DaemonAccess
 from dpor.report.steps import Step
 from dpor.runtime import control, sharing
+from dpor.runtime.called import BUILT_IN, Names, variables
 from dpor.runtime.control import Recorder, SyncObject
-from dpor.runtime.guest_thread import GuestThread
+from dpor.runtime.guest_thread import GuestThread, Waited
 from dpor.runtime.loader import Loader
 from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Record
-from dpor.runtime.stuck import name_of
+from dpor.runtime.stuck import has_own_name, name_of
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 """Name and value of each, in words."""
 
 _LONGEST = 60
 _MOST_VARIABLES = 24
-_OWN_NAMES = frozenset({"locals", "vars", "dir", "eval", "exec"})
-"""A function that names one of these may hold the dict of its variables, which Python fills anew when asked for it."""
 _UNKNOWN = object()
+
+
+Called: TypeAlias = Callable[[Any], str]
+"""What the program calls a shared object."""
 
 
 class _Event:
@@ -63,19 +68,20 @@ class Recording(Recorder):
         self._events: list[_Event] = []
         self._last: dict[int, _Event] = {}
         self._states: dict[Location, str] = {}
-        self._names: dict[int, str] = {}
+        self._threads: dict[int, str] = {}
+        self._names = Names(control.guest_frame)
 
     def event(self, thread: GuestThread, operation: Operation, objects: tuple[SyncObject, ...] | None) -> None:
         self.settle(thread)
-        self._names[thread.id] = thread.name
+        self._threads[thread.id] = thread.name
         frame = control.guest_frame(sys._getframe(1))
         file, line = (None, None) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
         if objects is None or isinstance(operation.rule, DaemonAccess):
-            text, value, after = _plain(operation)
+            text, value, after = _plain(operation, partial(self._called, frame=frame))
         else:
-            text, value, after = _synchronising(operation, objects)
+            text, value, after = self._synchronising(operation, objects, frame)
             self._note_lock(operation, objects, file, line)
-        locks = self._changes(objects or ())
+        locks = self._changes(objects or (), frame)
         event = _Event(thread.name, file, line, text, value, after, locks, variables_of(frame))
         self._events.append(event)
         self._last[thread.id] = event
@@ -110,14 +116,32 @@ class Recording(Recorder):
             for e in self._events
         )
 
-    def _changes(self, objects: tuple[SyncObject, ...]) -> Pairs:
+    def _called(self, obj: Any, frame: FrameType | None) -> str:
+        kind = type(obj)
+        if kind.__module__ in BUILT_IN:
+            return self._names.of(obj, frame, kind.__name__)
+        return self._names.of_instance(obj)
+
+    def name_of(self, o: Waited, frame: FrameType | None) -> str:
+        return name_of(o) if has_own_name(o) else self._names.of(o, frame, name_of(o))
+
+    def _synchronising(
+        self, operation: Operation, objects: tuple[SyncObject, ...], frame: FrameType | None
+    ) -> tuple[str, str, Any]:
+        inner = {id(part) for o in objects if type(o).__name__ == "Event" for part in vars(o).values()}
+        shown = [o for o in objects if not type(o).__name__.startswith("_") and id(o) not in inner]
+        names = dict.fromkeys(self.name_of(o, frame) for o in shown)
+        failed = operation.kind == "try" and all(mode is READ for _, mode in operation.accesses)
+        return f"{operation.kind} {' with '.join(names)}".strip(), "failed" if failed else "", None
+
+    def _changes(self, objects: tuple[SyncObject, ...], frame: FrameType | None) -> Pairs:
         """What has another state now, in words."""
         found = []
         for o in objects:
-            text = state_in_words(type(o).__name__, o.state, self._names)
+            text = state_in_words(type(o).__name__, o.state, self._threads)
             if text is not None and self._states.get(o.location, "") != text:
                 self._states[o.location] = text
-                found.append((name_of(o), text))
+                found.append((self.name_of(o, frame), text))
         return tuple(found)
 
     def _note_lock(
@@ -132,18 +156,9 @@ class Recording(Recorder):
 
 def variables_of(frame: FrameType | None) -> Pairs:
     """The variables of a function, in words. Runs no code of the program and keeps no object alive."""
-    if (
-        frame is None
-        or not frame.f_code.co_flags & inspect.CO_OPTIMIZED
-        or not _OWN_NAMES.isdisjoint(frame.f_code.co_names)
-    ):
+    if frame is None:
         return ()
-    found = frame.f_locals
-    names = [name for name in found if name.isidentifier()][:_MOST_VARIABLES]
-    told = tuple((name, _short(found[name])) for name in names)
-    if type(found) is dict:  # before 3.13 a copy that the frame keeps
-        found.clear()
-    return told
+    return tuple((name, _short(value)) for name, value in islice(variables(frame).items(), _MOST_VARIABLES))
 
 
 def state_in_words(kind: str, state: Any, threads: Mapping[ThreadId, str]) -> str | None:
@@ -164,27 +179,21 @@ def state_in_words(kind: str, state: Any, threads: Mapping[ThreadId, str]) -> st
     return None
 
 
-def _synchronising(operation: Operation, objects: tuple[SyncObject, ...]) -> tuple[str, str, Any]:
-    names = [name_of(o) for o in objects if not type(o).__name__.startswith("_")]
-    failed = operation.kind == "try" and all(mode is READ for _, mode in operation.accesses)
-    return f"{operation.kind} {' with '.join(names)}".strip(), "failed" if failed else "", None
-
-
-def _plain(operation: Operation) -> tuple[str, str, Any]:
+def _plain(operation: Operation, called: Called) -> tuple[str, str, Any]:
     if operation.alternatives > 1:
         return f"choose one of {operation.alternatives}", str(operation.value), None
     if not operation.accesses:
         return operation.kind, "", None
     location, mode = operation.accesses[0 if operation.rule is None else 1]  # first of a daemon's comes the process
-    return _on(operation.kind, location, mode)
+    return _on(operation.kind, location, mode, called)
 
 
 def place_in_words(location: Location) -> str:
     """What the program calls it, as far as that is known."""
-    return _on("", location, WRITE)[0].strip() or "what it reads"
+    return _on("", location, WRITE, lambda obj: type(obj).__name__)[0].strip() or "what it reads"
 
 
-def _on(kind: str, location: Location, mode: Mode) -> tuple[str, str, Any]:
+def _on(kind: str, location: Location, mode: Mode, called: Called) -> tuple[str, str, Any]:
     name = control.operations.name_of(location)
     if isinstance(name, tuple) and name and name[0] == "global":
         module = sys.modules.get(name[1])
@@ -195,9 +204,9 @@ def _on(kind: str, location: Location, mode: Mode) -> tuple[str, str, Any]:
         record = record_numbered(name[0])
         obj = record.obj if record is not None else None
         part = name[1]
-        owner = type(obj).__name__ if record is not None else "object"
-        if owner == "cell":
+        if type(obj).__name__ == "cell":
             return _told(kind, mode, str(part), obj, "cell_contents")
+        owner = "object" if obj is None else called(obj)
         if part in (STRUCTURE, ELEMENTS):
             return f"{kind} {owner}", "" if obj is None else _short(obj), None
         if isinstance(obj, (list, dict)):
@@ -240,7 +249,7 @@ def _peek(obj: Any, part: Any) -> Any:
 def _short(value: Any) -> str:
     if type(value) in (int, float, bool, str, bytes, type(None), complex):
         text = repr(value)
-    elif type(value) in (list, tuple, dict, set, frozenset) and len(value) <= 8:
+    elif type(value) in (list, tuple, dict, set, frozenset, deque) and len(value) <= 8:
         if all(type(part) in (int, float, bool, str, type(None)) for part in value):
             text = repr(value) if type(value) is not dict else "{...}" if not _plain_values(value) else repr(value)
         else:

@@ -41,10 +41,12 @@ def in_words(
     place: tuple[str, int] | None,
     threads: Sequence[GuestThread],
     taken_at: Mapping[int, tuple[str, int]],
+    names: Mapping[int, str],
 ) -> Stuck:
     """Why this thread, which stands at (file, line) before an operation on the objects, can never go on.
 
     taken_at    where each lock that is held was taken, by the lock's id; may be empty
+    names       what the program calls the objects, by id; may be empty
     """
     assert thread.pending is not None
     kind = thread.pending.kind
@@ -55,7 +57,7 @@ def in_words(
     notified = kind == "rewait" and thread.id not in objects[0].state
     verb = "waits to lock" if notified else _WAITS_TO.get(kind, f"waits ({kind})")
     awaited = objects[-1] if notified or kind == "lock" else objects[0] if objects else None
-    sentence = verb if awaited is None else f"{verb} {name_of(awaited)}"
+    sentence = verb if awaited is None else f"{verb} {names.get(id(awaited), name_of(awaited))}"
     if awaited is not None and awaited.made_at is not None and kind != "join":
         sentence += f" (made at {short_place(awaited.made_at)})"
     if awaited is not None and verb == "waits to lock":
@@ -69,10 +71,14 @@ def in_words(
     )
 
 
+def has_own_name(o: Waited) -> bool:
+    """Has the program given it one, as it may to threads?"""
+    return isinstance(getattr(o, "_name", None), str)
+
+
 def name_of(o: Waited) -> str:
     """A name for a report: equal in equivalent runs."""
-    name = getattr(o, "_name", None)
-    return name if isinstance(name, str) else f"{type(o).__name__} #{o.location}"
+    return str(getattr(o, "_name", "")) if has_own_name(o) else f"{type(o).__name__} #{o.location}"
 
 
 def _held(

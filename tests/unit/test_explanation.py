@@ -90,13 +90,13 @@ def failure_of(name: str) -> Failure:
 def test_check_then_act_needs_two_orders() -> None:
     failure = failure_of("oversold")
     assert closing(failure) == (
-        "Fails whenever Ada runs line 17 (len list) before Bob runs line 18 (append list),"
-        " and Bob runs line 17 (len list) before Ada runs line 18 (append list)."
+        "Fails whenever Ada runs line 17 (len sold) before Bob runs line 18 (append sold),"
+        " and Bob runs line 17 (len sold) before Ada runs line 18 (append sold)."
     )
     explanation = failure.explanation
     assert explanation is not None
     assert explanation.held == explanation.failing
-    assert "Avoided, with the rest as it was, where Bob runs line 18 (append list) before Ada" in "\n".join(
+    assert "Avoided, with the rest as it was, where Bob runs line 18 (append sold) before Ada" in "\n".join(
         tried(failure)
     )
 
@@ -118,10 +118,10 @@ def test_arrows_leave_out_what_follows_from_the_rest() -> None:
     steps = [f"{step.thread} {step.operation}" for step in failure.trace]
     edges = failure.explanation.edges  # type: ignore[union-attr]
     assert [(steps[a], steps[b]) for a, b in edges] == [
-        ("MainThread start Ada", "Ada len list"),
-        ("MainThread start Bob", "Bob len list"),
-        ("Ada len list", "Bob append list"),
-        ("Bob append list", "Ada append list"),
+        ("MainThread start Ada", "Ada len sold"),
+        ("MainThread start Bob", "Bob len sold"),
+        ("Ada len sold", "Bob append sold"),
+        ("Bob append sold", "Ada append sold"),
         ("Ada end Ada", "MainThread join Ada"),
         ("Bob end Bob", "MainThread join Bob"),
     ]
