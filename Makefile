@@ -8,9 +8,6 @@ RECENT := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	if $$p -c '$(RECENT)' >/dev/null 2>&1; then echo $$p; break; fi; done)
 
-# The workloads of Parizek and Lhotak's tables; with the four configurations that they compare, five minutes at most.
-PAPER := cocome credemo daisy raytracer elevator jpapabench cdx simplejbb
-
 .PHONY: install test compare docs
 
 install: $(STAMP)
@@ -29,8 +26,9 @@ test: install
 	@command -v chromium >/dev/null || echo "no chromium here: the tests of pages in a browser are skipped"
 	$(BIN)/python -m pytest --numprocesses auto
 
+# Parizek and Lhotak's Table 10 for our workloads: five minutes at most.
 compare: install
-	$(BIN)/dpor compare $(PAPER) --strategies original,sa,dpor,dpor+static --max-seconds 8
+	$(BIN)/python -m bench tables 10 --max-seconds 12
 
 docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

@@ -1,8 +1,9 @@
-"""The command line: `python -m bench [run] | compare REV1 [REV2] | memory`."""
+"""The command line: `python -m bench [run] | compare REV1 [REV2] | memory | tables`."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,8 +13,13 @@ from rich.table import Table
 
 from bench import compare as comparing
 from bench import memory as remembering
+from bench import regenerating
+from bench import tables as tabulating
 from bench.measure import Measurement
 from bench.programs import KNOWN, PROGRAMS
+from bench.shape import AGREE, Cells, Holds, shape
+from dpor.answers import Exit
+from dpor.workloads import LARGER
 
 ROOT = comparing.ROOT
 
@@ -121,6 +127,70 @@ def memory(program: str, few: int, many: int, file: Path | None) -> None:
     click.echo(f"{program}: {small / 2**20:.1f} MB after {few:,} executions, {large / 2**20:.1f} MB after {many:,}")
     click.echo(f"ratio {large / small:.3f}")
     _write(file, {"program": program, "executions": [few, many], "bytes": [small, large]})
+
+
+@cli.command()
+@click.argument("numbers", nargs=-1, metavar="[NUMBER]...", type=click.IntRange(2, 10))
+@click.option("--workload", "workloads", multiple=True, type=click.Choice(LARGER), help="Only this one.")
+@click.option(
+    "--max-seconds", default=30.0, show_default=True, type=click.FloatRange(0, min_open=True), help="For each cell."
+)
+@click.option(
+    "--max-states", type=click.IntRange(1), help="For each cell: the same on every machine. [default: no limit]"
+)
+@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), help="Write files there.")
+@click.option("--again", is_flag=True, help="Write them from the cells that are in the folder: nothing is run.")
+def tables(
+    numbers: Sequence[int],
+    workloads: Sequence[str],
+    max_seconds: float,
+    max_states: int | None,
+    folder: Path | None,
+    again: bool,
+) -> None:
+    """Tables 2 to 10 of Parizek and Lhotak's paper, for our workloads, and whether the paper's shape holds.
+
+    With a folder: as tables.json (results.schema.json), tables.md and figures, which need matplotlib.
+    """
+    chosen = tuple(workloads) or LARGER
+    shown = tabulating.tables(sorted(set(numbers)) or range(2, 11), chosen)
+    budget = regenerating.Budget(max_seconds, max_states)
+    interrupted = False
+    if again:
+        if folder is None:
+            raise click.UsageError("--again goes with --folder: where are the cells?")
+        found, budget, interrupted = regenerating.from_json(json.loads((folder / "tables.json").read_text()))
+    else:
+        analysis = any(table.measure is tabulating.ANALYSIS for table in shown)
+        found, interrupted = regenerating.measured(tabulating.wanted(shown), budget, analysis=analysis)
+    lines = shape(chosen, found, precisions=any(table.number != "10" for table in shown))
+    for table in shown:
+        click.echo(f"{table.heading}\n")
+        _print(tabulating.as_rich(table, found))
+        click.echo()
+    for line in lines:
+        click.echo(f"{line.demand}, {line.workload}: {line.holds} ({line.numbers})")
+    click.echo(f"\n{tabulating.summary(lines)}")
+    for cell in found.values():
+        if not cell.finished:
+            click.echo(f"{cell.workload} {regenerating.words(cell.setting)}: {cell.note}")
+    if folder is not None:
+        if not again:
+            regenerating.write_json(regenerating.to_json(found, lines, budget, interrupted), folder / "tables.json")
+        (folder / "tables.md").write_text(tabulating.as_markdown(shown, found, lines), encoding="utf-8")
+        _draw(found, chosen, folder)
+    if any(line.demand == AGREE and line.holds is Holds.NO for line in lines):
+        sys.exit(Exit.OUR_ERROR)
+    sys.exit(Exit.INCONCLUSIVE if interrupted else Exit.PASS)
+
+
+def _draw(found: Cells, workloads: Sequence[str], folder: Path) -> None:
+    try:
+        from bench import figures
+    except ImportError:
+        click.echo("no figures: pip install -e '.[bench]' for matplotlib", err=True)
+        return
+    figures.draw(found, workloads, folder)
 
 
 # ---------------------------------------------------------------------- output

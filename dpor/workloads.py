@@ -39,7 +39,7 @@ class Workload:
     def usage(self) -> str:
         """
         >>> workloads()["elevator"].usage
-        'bug,lifts=2,operations=1'
+        'bug,lifts=2,operations=1,calls=1'
         """
         flags = [name for name, default in self.parameters.items() if isinstance(default, bool)]
         return ",".join(flags + [f"{name}={n}" for name, n in self.parameters.items() if name not in flags])

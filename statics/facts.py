@@ -19,7 +19,8 @@ from statics.field_access import (
     SecondPhase,
     waits_only,
 )
-from statics.immutable import immutable_fields
+from statics.immutable import Reason, immutable_fields
+from statics.objects import Field
 from statics.pointers import Pointers
 from statics.points_to import NATIVE, How, Site
 from statics.statements import lower
@@ -47,8 +48,6 @@ class Facts:
     def __init__(self, program: ir.Program, points_to: PointsTo, pointers: Pointers) -> None:
         self.program = program
         self.points_to = points_to
-        self.escape = Escape(points_to, Summaries(points_to))
-        self.immutable, self.mutable = immutable_fields(points_to, self.escape)
         self.accesses = Accesses(points_to, pointers)
         self._at: dict[tuple[str, ir.Position], list[Site]] = defaultdict(list)
         self._in: dict[tuple[str, int, str], list[int]] = defaultdict(list)
@@ -57,6 +56,22 @@ class Facts:
             self._in[function.path, function.line, function.name].append(number)
             for i, position in enumerate(function.positions):
                 self._at[function.path, position].append((number, i))
+
+    @cached_property
+    def escape(self) -> Escape:
+        return Escape(self.points_to, Summaries(self.points_to))
+
+    @cached_property
+    def _fields(self) -> tuple[set[Field], dict[Field, Reason]]:
+        return immutable_fields(self.points_to, self.escape)
+
+    @property
+    def immutable(self) -> set[Field]:
+        return self._fields[0]
+
+    @property
+    def mutable(self) -> dict[Field, Reason]:
+        return self._fields[1]
 
     @cached_property
     def insensitive(self) -> Insensitive:

@@ -1,6 +1,7 @@
 """Elevator: lifts in a house, each a thread, and people who press buttons meanwhile.
 
-After the benchmark of that name (von Praun and Gross), with two events: from floor 1 up to 3, from floor 4 down to 2.
+After the benchmark of that name (von Praun and Gross). People call a lift from floor 1 up to 3, then from floor 4 down
+to 2.
 
 Threads     the `Lift`s, `operations` steps each; `People`, who press the buttons while they move
 Shared      `Floor`: for each direction a list of people's destinations (replaced, not emptied) and a flag, "a lift is
@@ -8,7 +9,7 @@ Shared      `Floor`: for each direction a list of people's destinations (replace
             set the flag (lock).
 Own to one  `Lift`'s fields: written by main in the constructor, then by the lift's thread only
 Immutable   `Controls.floors`, `Lift.controls`, `Lift.top`
-Sizes       `lifts`, `operations` of each; the paper's configuration is 2 and 4
+Sizes       `lifts`, `operations` of each, `calls` of people; the paper's configuration is 2, 4 and 2
 bug=True    the second look sees the flag only, as in the original: another lift may have come and gone in between,
             and one comes for nobody (check-then-act)
 """
@@ -161,17 +162,18 @@ class Lift(threading.Thread):
 class People(threading.Thread):
     """Press the buttons."""
 
-    def __init__(self, controls):
+    def __init__(self, controls, calls):
         super().__init__(name="people")
         self.controls = controls
+        self.calls = calls
 
     def run(self):
-        for floor, destination in BUTTONS:
+        for floor, destination in BUTTONS[: self.calls]:
             self.controls.push(floor, destination)
 
 
-def main(lifts=2, operations=1, bug=False):
+def main(lifts=2, operations=1, calls=1, bug=False):
     controls = HastyControls() if bug else Controls()
     moving = [Lift(i, controls, operations) for i in range(1, lifts + 1)]
-    run(*moving, People(controls))
+    run(*moving, People(controls, calls))
     return [(lift.floor, lift.direction.name, lift.delivered) for lift in moving]
