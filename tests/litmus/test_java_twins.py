@@ -12,11 +12,11 @@ import dpor
 from tests.programs import monitors, twins
 
 TABLE = (Path(__file__).parents[2] / "docs" / "stateful.md").read_text()
-PROGRAMS: dict[str, Callable[[], object]] = {
-    "chen & macdonald": monitors.chen_macdonald(),
-    "plus minus 1": monitors.plus_minus(1),
-    "plus minus 2": monitors.plus_minus(2),
-    "plus minus 3": monitors.plus_minus(3),
+PROGRAMS: dict[str, str | Callable[[], object]] = {
+    "chen & macdonald": "chen_macdonald",
+    "plus minus 1": "counter:rounds=1",
+    "plus minus 2": "counter:rounds=2",
+    "plus minus 3": "counter:rounds=3",
     "lock beside the object, endless": monitors.lock_beside_object(),
     "philosophers 3": monitors.philosophers(3),
     "readers 4": twins.readers(4),

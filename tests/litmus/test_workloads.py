@@ -6,7 +6,7 @@ import pytest
 
 import dpor
 from dpor.outcome import Kind
-from dpor.workloads import LARGER
+from dpor.workloads import LARGER, workloads
 
 SMALL = {
     "cocome": "items=1",
@@ -77,3 +77,37 @@ def test_the_four_configurations_agree_and_the_combined_one_has_the_fewest_choic
 
 def test_raytracers_threads_meet_once_and_only_a_run_shows_it() -> None:
     assert dpor.check("raytracer", strategy="dpor", all=True).choices <= 10
+
+
+SMALLER = {
+    "running_example": (87, None),
+    "chen_macdonald": (6, None),
+    "counter": (34, None),
+    "independent_work_1": (1, None),
+    "independent_work_2": (1, None),
+    "readers_writers:readers=1": (54, Kind.ASSERTION),
+    "replicated_workers": (48, Kind.DEADLOCK),
+    "airline": (6, Kind.ASSERTION),
+    "pingpong": (6, Kind.EXCEPTION),
+    "bubblesort": (20, Kind.ASSERTION),
+    "pool": (4, Kind.ASSERTION),
+    "stringbuffer": (2, Kind.EXCEPTION),
+}
+"""Of the smaller workloads: how many interleaving classes there are, and what the bug is, if there is one."""
+
+
+@pytest.mark.parametrize("target", SMALLER)
+def test_a_smaller_workload_passes_and_its_bug_is_found(target: str) -> None:
+    classes, bug = SMALLER[target]
+    report = dpor.check(target, all=True)
+    assert (report.verdict, report.exhaustive, report.executions) == (dpor.Verdict.PASS, True, classes)
+    name = target.partition(":")[0]
+    assert ("bug" in workloads()[name].parameters) == (bug is not None)
+    if bug is not None:
+        for strategy in ("optimal", "original", "sa", "dpor", "dpor+static"):
+            assert dpor.check(f"{name}:bug", strategy=strategy).findings[0].kind is bug
+
+
+def test_two_endless_buffers_come_to_a_verdict_where_states_are_stored() -> None:
+    report = dpor.check("bounded_buffers", strategy="dpor")
+    assert (report.verdict, report.exhaustive, report.terminates) == (dpor.Verdict.PASS, True, False)

@@ -15,7 +15,6 @@ import dpor
 from dpor.errors import FactWithdrawn, InternalError
 from dpor.runtime.program import PythonSystem
 from dpor.system import STOP, Trace
-from tests.programs import monitors
 
 HEAD = """
 import abc, collections, itertools, random, threading, weakref
@@ -273,7 +272,7 @@ def test_states_that_differ_in_this_alone_are_equal(tmp_path: Path, body: str) -
 
 
 def test_whole_states_show_a_collision(monkeypatch: pytest.MonkeyPatch) -> None:
-    target = monitors.plus_minus(1)
+    target = "counter:rounds=1"
     assert dpor.check(target, strategy="full", whole_states=True).verdict is dpor.Verdict.PASS
     monkeypatch.setattr("dpor.runtime.program.key_of", lambda whole: blake2b(whole, digest_size=1).digest())
     with pytest.raises(InternalError, match="two states that differ have the same key"):
