@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -76,9 +77,16 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def dark(self) -> None:
-        feature = {"name": "prefers-color-scheme", "value": "dark"}
+    def prefer(self, scheme: str) -> None:
+        """What the reader's system is set to: "light" or "dark"."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
         self._ask("Emulation.setEmulatedMedia", features=[feature])
+
+    def picture(self, width: int, height: int) -> bytes:
+        """What a window of this many pixels shows, as WebP."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._ask("Emulation.setDeviceMetricsOverride", **size)
+        return b64decode(self._ask("Page.captureScreenshot", format="webp", quality=85)["data"])
 
     def press(self, *keys: str) -> None:
         """Press keys, by their names in JavaScript."""

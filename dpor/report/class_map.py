@@ -5,13 +5,14 @@ Bounded: a map is to be looked at, and the first some dozens of classes show how
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple, TypeAlias
 
 import attrs
 
 from dpor.report.steps import Step
-from dpor.report.words import plural
 
 MOST_CLASSES = 64
 MOST_EVENTS = 10_000
@@ -36,8 +37,13 @@ class ClassMap:
     left_out: int = 0
 
 
+Told: TypeAlias = tuple[str, str]
+"""Of an event: its thread, and where it does what to what."""
+
+
 class MapRow(NamedTuple):
-    """A run of events without a branching, `depth` branchings from the start; `outcome` where a class ends, else ""."""
+    """A run of events without a branching, `depth` branchings from the start: one text for each stretch of one thread.
+    `outcome` where a class ends, else ""."""
 
     depth: int
     texts: list[str]
@@ -48,35 +54,41 @@ def rows(explored: ClassMap) -> list[MapRow]:
     """The tree, in preorder.
 
     >>> def run(*threads):
-    ...     return ExploredClass(tuple(Step(name, None, None, "", "go", "") for name in threads), "ok")
-    >>> for depth, texts, outcome in rows(ClassMap((run("A", "B"), run("B", "A")))):
-    ...     print("  " * depth + ", ".join(texts), outcome)
+    ...     return ExploredClass(tuple(Step(name, None, 7, "", "go", "") for name in threads), "ok")
+    >>> for depth, texts, outcome in rows(ClassMap((run("A", "A", "B"), run("B", "A", "A")))):
+    ...     print("  " * depth + "; ".join(texts), outcome)
     <BLANKLINE>
-      A go, B go ok
-      B go, A go ok
+      A: 7 go (2 times); B: 7 go ok
+      B: 7 go; A: 7 go (2 times) ok
     """
     return list(_rows([([_told(step) for step in one.steps], one.outcome) for one in explored.classes], 0))
 
 
-def _rows(runs: Sequence[tuple[list[str], str]], depth: int) -> Iterator[MapRow]:
+def _rows(runs: Sequence[tuple[list[Told], str]], depth: int) -> Iterator[MapRow]:
     """Iterative: a tree can be as deep as it has classes."""
     left = [(depth, runs)] if runs else []
     while left:
         depth, runs = left.pop()
         common = _common([texts for texts, _ in runs])
         texts = runs[0][0][:common]
-        branches: dict[str, list[tuple[list[str], str]]] = {}
+        branches: dict[Told, list[tuple[list[Told], str]]] = {}
         ended = ""
         for run, outcome in runs:
             if len(run) == common:
                 ended = outcome or "end"
             else:
                 branches.setdefault(run[common], []).append((run[common:], outcome))
-        yield MapRow(depth, texts, ended)
+        stretches = groupby(texts, key=itemgetter(0))
+        yield MapRow(depth, [f"{thread}: {_stretch(events)}" for thread, events in stretches], ended)
         left += [(depth + 1, branch) for branch in reversed(branches.values())]
 
 
-def _common(runs: Sequence[Sequence[str]]) -> int:
+def _stretch(events: Iterable[Told]) -> str:
+    counted = [(what, len(list(same))) for (_, what), same in groupby(events)]
+    return ", ".join(what if times == 1 else f"{what} ({times} times)" for what, times in counted)
+
+
+def _common(runs: Sequence[Sequence[Told]]) -> int:
     length = 0
     for texts in zip(*runs, strict=False):
         if any(text != texts[0] for text in texts):
@@ -86,13 +98,18 @@ def _common(runs: Sequence[Sequence[str]]) -> int:
 
 
 def summary(explored: ClassMap) -> str:
-    """How much of what was explored the map shows."""
+    """How much of what was explored the map shows.
+
+    >>> summary(ClassMap((), left_out=1200))
+    'The first 0 of 1,200 classes; the others were explored, too, but are left out here'
+    """
     shown = len(explored.classes)
     if explored.left_out:
-        return f"The first {shown} of {plural(shown + explored.left_out, 'class')}"
+        everything = f"{shown + explored.left_out:,}"
+        return f"The first {shown} of {everything} classes; the others were explored, too, but are left out here"
     return f"{shown} class{'' if shown == 1 else 'es'}, all there are"
 
 
-def _told(step: Step) -> str:
-    line = "" if step.line is None else f" {step.line}"
-    return f"{step.thread}{line} {step.operation or step.source}"
+def _told(step: Step) -> Told:
+    line = "" if step.line is None else f"{step.line} "
+    return step.thread, f"{line}{step.operation or step.source}"

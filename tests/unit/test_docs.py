@@ -73,6 +73,17 @@ def _plain(text: str) -> list[str]:
     return [re.sub(r"\d+\.\d\d ?s\b", "TIME", line).rstrip() for line in text.strip().splitlines()]
 
 
+def test_pictures_are_there_and_small() -> None:
+    """`python -m bench.pictures` makes them."""
+    shown = {
+        (page.parent / file).resolve()
+        for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md"))
+        for file in re.findall(r'src(?:set)?="([^"]*)"', page.read_text(encoding="utf-8"))
+    }
+    assert shown == set((DOCS / "pictures").iterdir())
+    assert max(file.stat().st_size for file in shown) < 100_000
+
+
 def test_the_site_can_be_built(tmp_path: Path) -> None:
     """Links, navigation, and the names that the reference is made of."""
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(DOCS.parent / "mkdocs.yml")]

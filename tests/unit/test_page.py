@@ -143,7 +143,7 @@ def test_it_is_light_or_dark_as_the_reader_s_system_is(tab: Browser) -> None:
     show(tab, failure_page(hostile(), "hostile.py::scenario"))
     colour = "getComputedStyle(document.body).backgroundColor"
     assert tab.value(colour) == "rgb(255, 255, 255)"
-    tab.dark()
+    tab.prefer("dark")
     assert tab.value(colour) == "rgb(20, 24, 31)"
 
 
