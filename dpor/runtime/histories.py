@@ -13,7 +13,7 @@ event is its last shows only then.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
 import attrs
@@ -23,7 +23,7 @@ from dpor.outcome import Finding, Kind
 from dpor.runtime import control, hooks, sharing, specifying
 from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.guest_thread import GuestExit
-from dpor.runtime.linearizing import Call, TooLong, drawn, is_linearizable
+from dpor.runtime.linearizing import Call, TooLong, drawn, is_linearizable, needed
 
 T = TypeVar("T")
 
@@ -150,7 +150,6 @@ class History:
 
     def _finding(self) -> Finding:
         """The same for equivalent runs; the history itself only where the run is told."""
-        done = [call for call in self.calls if call.ended is not None]
         name = getattr(self.specification, "__name__", "the specification")
         file, line = self.made_at
         return Finding(
@@ -160,8 +159,18 @@ class History:
             file,
             line,
             needs_timeout=control.timed_out,
-            details=() if control.recorder is None else tuple(drawn(done, _in_words)),
+            details=() if control.recorder is None else tuple(self._told()),
         )
+
+    def _told(self) -> Iterator[str]:
+        """The calls that no order explains, and what is to be known of the others."""
+        with specifying.looking(specifying.Look(self._name)):
+            kept = needed(self.calls, self._answers_so)
+        yield from drawn(kept, _in_words)
+        others = len(self.calls) - len(kept)
+        if others:
+            these = "the other call" if others == 1 else f"the {others} other calls"
+            yield f"(whatever {these} answered, and whether or not {'it' if others == 1 else 'they'} took effect)"
 
 
 @attrs.frozen(eq=False)

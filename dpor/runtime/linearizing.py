@@ -67,19 +67,39 @@ def is_linearizable(calls: Sequence[Call], play: Play) -> bool:
     return go_on()
 
 
-def drawn(calls: Sequence[Call], words: Callable[[Call], str]) -> list[str]:
-    """The calls, one a line, with the time that each took, from left to right.
+def needed(calls: Sequence[Call], play: Play) -> list[Call]:
+    """Of a history that is not linearizable, calls that rule out every order, and of which none can be spared.
 
-    >>> calls = [Call("t1", "put", (), {}, 0, "", 2), Call("t2", "get", (), {}, 1, "", 3)]
+    To leave a call out altogether would be wrong: without its `put(1)` a correct `get() -> 1` has no order either. So
+    the others are taken not to have ended: they may have had their effect at any later time or not at all, and
+    answered anything. If there is no order even then, they are not what the failure is about.
+    """
+    kept = [call for call in calls if call.ended is not None]
+    for call in reversed(kept.copy()):
+        fewer = [other for other in kept if other is not call]
+        left_open = [other if other in fewer else attrs.evolve(other, ended=None) for other in calls]
+        try:
+            if not is_linearizable(left_open, play):
+                kept = fewer
+        except TooLong:
+            pass
+    return kept
+
+
+def drawn(calls: Sequence[Call], words: Callable[[Call], str]) -> list[str]:
+    """The calls, one a line, with the time that each took, from left to right. All have ended.
+
+    >>> calls = [Call("t1", "put", (), {}, 3, "", 7), Call("t2", "get", (), {}, 5, "", 9)]
     >>> print("\\n".join(drawn(calls, lambda call: call.method)))
     t1  put  [-]
     t2  get   [-]
     """
     told = [words(call) for call in calls]
     names, width = max(len(call.thread) for call in calls), max(map(len, told))
-    last = max(max(call.began, call.ended or 0) for call in calls) + 1
-    return [
-        f"{call.thread:{names}}  {text:{width}}  {' ' * call.began}"
-        + ("[" + "-" * (last - call.began) if call.ended is None else f"[{'-' * (call.ended - call.began - 1)}]")
-        for call, text in zip(calls, told, strict=True)
-    ]
+    times = sorted({time for call in calls for time in (call.began, call.ended) if time is not None})
+    columns = {time: column for column, time in enumerate(times)}
+    lines = []
+    for call, text in zip(calls, told, strict=True):
+        begin, end = columns[call.began], columns[call.ended if call.ended is not None else times[-1]]
+        lines.append(f"{call.thread:{names}}  {text:{width}}  {' ' * begin}[{'-' * (end - begin - 1)}]")
+    return lines
