@@ -6,11 +6,11 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from statics import ir
+from statics.call_graph import NATIVE, How, Site, Touch
 from statics.constraints import PointsTo
 from statics.demand import Demand
 from statics.objects import ANY, Field, variable_field
 from statics.pointers import Pointers
-from statics.points_to import How, Site, Touch
 from statics.solver import members
 
 
@@ -37,21 +37,64 @@ class Accesses:
         self._demand = Demand(points_to, contexts=pointers is Pointers.CS_DD) if pointers.demand_driven else None
         self._objects: dict[str, int] = defaultdict(int)
         self._variables: dict[str, tuple[int, str]] = {}
+        self._outside = self._of_outside()
         self.own: list[list[int]] = []
         for number, instance in enumerate(points_to.instances):
             self.own.append([self._of((number, i), x) for i, x in enumerate(instance.function.instructions)])
 
+    def _of_outside(self) -> dict[int, int]:
+        """What each function instance that stands for code outside the program accesses: such code has no frames, so
+        a thread in it stands at the call."""
+        instances = self.points_to.instances
+        outside = {n: 0 for n, instance in enumerate(instances) if not instance.function.path}
+        anything: dict[int, set[str]] = defaultdict(set)
+        for number in outside:
+            for touch in self.points_to.touches.get((number, 1), ()):
+                if self._is_anything(touch):
+                    anything[number].add(touch.mode)
+                else:
+                    outside[number] |= self._touched((number, 1), instances[number].function.instructions[1], touch)
+        changed = True
+        while changed:
+            changed = False
+            for number, mask in outside.items():
+                for edge in self.points_to.edges.get((number, 1), ()):
+                    mask |= outside.get(edge.target, 0)
+                for mode in anything[number]:
+                    mask |= self._of_mode(mode, outside[NATIVE])
+                changed |= mask != outside[number]
+                outside[number] = mask
+        return outside
+
+    def _is_anything(self, touch: Touch) -> bool:
+        """Whether it is of any field of whatever object code outside the program has."""
+        return touch.thing == self.points_to.unknown and touch.name == ANY
+
     def _of(self, site: Site, instruction: ir.Instruction) -> int:
         mask = 0
+        for edge in self.points_to.edges.get(site, ()):
+            mask |= self._outside.get(edge.target, 0)
         for touch in self.points_to.touches.get(site, ()):
-            of = "" if self.pointers is Pointers.NONE else self._label(site, instruction, touch)
-            for field in self.points_to.fields_of(touch):
-                mask |= self._bit(Access(touch.mode, field, of))
+            if self._is_anything(touch):
+                mask |= self._of_mode(touch.mode, self._outside[NATIVE])
+            else:
+                mask |= self._touched(site, instruction, touch)
         if isinstance(instruction, ir.LoadVariable):
             mask |= self._bit(Access("r", variable_field(instruction.variable)))
         elif isinstance(instruction, ir.StoreVariable):
             mask |= self._bit(Access("w", variable_field(instruction.variable)))
         return mask
+
+    def _touched(self, site: Site, instruction: ir.Instruction, touch: Touch) -> int:
+        of = "" if self.pointers is Pointers.NONE else self._label(site, instruction, touch)
+        mask = 0
+        for field in self.points_to.fields_of(touch):
+            mask |= self._bit(Access(touch.mode, field, of))
+        return mask
+
+    def _of_mode(self, mode: str, mask: int) -> int:
+        """Those of the accesses that have this mode."""
+        return sum(1 << number for number in members(mask) if self.table[number].mode == mode)
 
     def _label(self, site: Site, instruction: ir.Instruction, touch: Touch) -> str:
         """The variable whose object is touched, if sets are looked up on demand; else the object."""

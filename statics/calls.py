@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from statics.call_graph import FRESH, NATIVE, Argument, Arguments, Edge, How, Site
 from statics.ir import Function
 from statics.native_calls import NativeCalls
-from statics.objects import Kind, Object
-from statics.points_to import FRESH, NATIVE, Argument, Arguments, Edge, How, Site
+from statics.objects import ANY, Kind, Object
 from statics.solver import Node
 
 
@@ -39,6 +39,7 @@ class Calls(NativeCalls):
 
     def _call_wrapped(self, site: Site, wrapper: int, arguments: Arguments, dst: Node | None, how: How) -> None:
         """What all calls of the wrapper give, and what it keeps, are together: partials of partials have an end."""
+        self.touch(site, "r", wrapper, ANY)
         given = self.node(("wrapped", wrapper))
         for name in ("[]", "keywords"):
             self.edge(self.field(wrapper, name), given)
@@ -63,7 +64,7 @@ class Calls(NativeCalls):
             else:
                 self.apply(site, method, inner, dst, how)
 
-        self.look_up(klass, name, found)
+        self.look_up(site, klass, name, found)
 
     def _call_function(
         self, site: Site, callee: int, function: Function, arguments: Arguments, dst: Node | None, how: How
@@ -154,7 +155,7 @@ class Calls(NativeCalls):
                 self.escape(site, argument.variable)
             for name in thing.of.declares:
                 self.touch(site, "w", made, name)
-        self.look_up(klass, "__init__", lambda f: self.apply(site, f, inner, None))
+        self.look_up(site, klass, "__init__", lambda f: self.apply(site, f, inner, None))
         if "__new__" in self.specials or klass in self.derived:
             of_class = Argument(self.constant(klass), "")
             created = arguments._replace(plain=(of_class, *arguments.plain), receiver="")
@@ -175,6 +176,6 @@ class Calls(NativeCalls):
                     again = arguments._replace(
                         plain=(Argument(self.constant(number), ""), *arguments.plain), receiver=""
                     )
-                    self.look_up(klass, "__init__", lambda f: self.apply(site, f, again, None))
+                    self.look_up(site, klass, "__init__", lambda f: self.apply(site, f, again, None))
 
-            self.look_up(klass, "__new__", new)
+            self.look_up(site, klass, "__new__", new)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import builtins
-from typing import Final
 
 from statics import ir, natives
-from statics.calls import Calls
+from statics.call_graph import Argument, Arguments, Edge, How, Site
 from statics.objects import Kind, Object
-from statics.points_to import Argument, Arguments, Edge, How, Site
 from statics.solver import Node, members
-
-_OPENS: Final = frozenset(
-    {"__dict__", "__bases__", "__subclasses__", "__mro__", "__globals__", "__closure__", "__code__"}
-)
+from statics.special_methods import SpecialMethods
 
 
-class PointsTo(Calls):
+class PointsTo(SpecialMethods):
     """Solved when made: `edges`, `touches`, `escapes` and the sets of all variables."""
 
     def __init__(self, program: ir.Program, entry: str | None = None, contexts: bool = False) -> None:
@@ -32,6 +27,21 @@ class PointsTo(Calls):
         if entry is not None:
             self._enter(entry)
         self.solve()
+        while self._fill_gaps():
+            self.solve()
+        self.touch_classes()
+
+    def _fill_gaps(self) -> bool:
+        """What is used though nothing is known that could be there is anything: code comes there only by what has not
+        been understood, or never."""
+        found = False
+        for number in range(1, len(self.instances)):
+            for name in {n for x in self.instructions(number) for n in ir.used(x)}:
+                node = self.local(number, name)
+                if not self.sets[node]:
+                    self.add(node, 1 << self.unknown)
+                    found = True
+        return found
 
     def _enter(self, entry: str) -> None:
         """Call the entry, "path::function", from native code with whatever it takes."""
@@ -46,244 +56,6 @@ class PointsTo(Calls):
             else:
                 self.add(self.leaks, 1 << number)
                 self.apply((0, 1), number, anything, None)
-
-    # -------------------------------------------------------------- attributes
-
-    def load_attribute(self, site: Site, number: int, name: str, dst: Node, variable: str) -> None:
-        thing = self.objects[number]
-        kind = thing.kind
-        if name in _OPENS and kind is not Kind.VALUE:
-            self.add(self.leaks, 1 << number)
-            self.native(site, Arguments(), dst)
-        elif name == "__class__" and kind is Kind.INSTANCE:
-            self.give(dst, self.number(thing.of))
-        elif kind is Kind.INSTANCE:
-            self.touch(site, "r", number, name)
-            self.edge(self.field(number, name), dst)
-            klass = self.number(thing.of)
-            self.look_up(klass, name, lambda value: self._bound(site, value, number, klass, dst, variable))
-            named = Arguments((Argument(self.constant(self.plain), ""),))
-            for method in ("__getattr__", "__getattribute__"):
-                if method in self.specials:
-                    self.send(site, number, method, named, dst, variable=variable)
-        elif kind is Kind.CLASS:
-            self._load_of_class(site, number, name, dst)
-        elif kind is Kind.MODULE:
-            self.touch(site, "r", number, name)
-            self.edge(self.node(ir.Variable(thing.of.path, name, True)), dst)
-            self.add(self.local(self.instance(thing.of), "%used"), 1 << self.plain)
-        elif kind is Kind.NATIVE:
-            if thing.of in natives.THREADS and name not in ("start", "run", "__init__"):
-                self.give(dst, self.plain)
-            self.give(dst, self.number(Object(Kind.NATIVE, natives.attribute(thing.of, name))))
-            self.touch(site, "r", number, name)
-            self.edge(self.field(number, name), dst)
-        elif kind is Kind.UNKNOWN:
-            self.touch(site, "r", number, name)
-            self.give(dst, number)
-            if {name, "__getattr__", "__getattribute__", "__get__"} & self.specials:
-                self._unknown_attribute(site, name)
-        elif kind is Kind.SUPER:
-            self._load_of_super(site, thing, name, dst)
-        else:
-            self._load_of_built_in(site, number, name, dst)
-
-    def _unknown_attribute(self, site: Site, name: str) -> None:
-        """Some leaked object's attribute: a property is called, as native code would call it."""
-        if self.has_descriptors or {"__getattr__", "__getattribute__"} & self.specials:
-            self.native(site, Arguments(), None)
-
-    def _load_of_built_in(self, site: Site, number: int, name: str, dst: Node) -> None:
-        thing = self.objects[number]
-        prefix = thing.of if thing.kind in (Kind.CONTAINER, Kind.NATIVE_INSTANCE) else "value"
-        if thing.kind is Kind.GENERATOR:
-            prefix = "generator"
-        if thing.kind in (Kind.FUNCTION, Kind.NATIVE_INSTANCE, Kind.WRAPPER):
-            self.touch(site, "r", number, name)
-            self.edge(self.field(number, name), dst)
-        if prefix == "tuple" and name in ("start", "stop", "step"):  # a slice
-            self.edge(self.field(number, "[]"), dst)
-        if thing.kind is Kind.BOUND and name in ("__self__", "__func__"):
-            self.give(dst, self.number(thing.of[name == "__self__"]))
-        elif thing.kind is Kind.WRAPPER:
-            self.give(dst, self.number(Object(Kind.BOUND, (Object(Kind.NATIVE, f"property.{name}"), thing))))
-            if name == "func":
-                self.edge(self.field(number, "of"), dst)
-            self.heap_results.add(site)
-        elif thing.kind is Kind.BOUND:
-            self.give(dst, self.plain)
-        elif thing.kind is not Kind.FUNCTION and natives.has_method(prefix, name):
-            self.give(dst, self.number(Object(Kind.BOUND, (Object(Kind.NATIVE, f"{prefix}.{name}"), thing))))
-
-    def _bound(self, site: Site, value: int, receiver: int, klass: int, dst: Node, variable: str) -> None:
-        """A class attribute's value, read through an instance."""
-        thing = self.objects[value]
-        if thing.kind in (Kind.FUNCTION, Kind.NATIVE):
-            self.give(dst, self.number(Object(Kind.BOUND, (thing, self.objects[receiver]))))
-            return
-        if thing.kind is Kind.WRAPPER and thing.of in ("property", "cached_property"):
-            me = Arguments((Argument(self.constant(receiver), variable),))
-            self.watch(self.field(value, "of"), lambda getter: self.apply(site, getter, me, dst))
-        elif thing.kind is Kind.WRAPPER:
-            self._unwrap(value, klass, dst)
-        elif thing.kind is Kind.INSTANCE and "__get__" in self.specials:
-            pair = (Argument(self.constant(receiver), variable), Argument(self.constant(klass), ""))
-            self.send(site, value, "__get__", Arguments(pair), dst)
-        self.give(dst, value)
-
-    def _unwrap(self, value: int, klass: int, dst: Node) -> None:
-        thing = self.objects[value]
-        if thing.of == "staticmethod":
-            self.edge(self.field(value, "of"), dst)
-        elif thing.of == "classmethod":
-            bind = lambda f: self.give(dst, self.number(Object(Kind.BOUND, (self.objects[f], self.objects[klass]))))
-            self.watch(self.field(value, "of"), bind)
-
-    def _load_of_class(self, site: Site, number: int, name: str, dst: Node) -> None:
-        self.touch(site, "r", number, name)
-
-        def found(value: int) -> None:
-            thing = self.objects[value]
-            if thing.kind is Kind.WRAPPER:
-                self._unwrap(value, number, dst)
-            elif thing.kind is Kind.INSTANCE and "__get__" in self.specials:
-                pair = (Argument(self.constant(self.plain), ""), Argument(self.constant(number), ""))
-                self.send(site, value, "__get__", Arguments(pair), dst)
-            self.give(dst, value)
-
-        self.look_up(number, name, found)
-
-    def _load_of_super(self, site: Site, thing: Object, name: str, dst: Node) -> None:
-        klass, receiver = (self.number(part) for part in thing.of)
-        held = self.objects[receiver]
-        bind = lambda value: self._bound(site, value, receiver, klass, dst, "")
-        if held.kind not in (Kind.INSTANCE, Kind.CLASS):
-            self.give(dst, self.unknown)
-            self.native(site, Arguments(), None)
-            return
-        self.watch(self.bases(klass), lambda base: self.look_up(base, name, bind))
-        inherited = self.ancestors(klass)
-        whole = self.number(held.of) if held.kind is Kind.INSTANCE else receiver
-
-        def of_sibling(sibling: int) -> None:
-            if sibling not in inherited and klass not in self.ancestors(sibling):
-                self.watch(self.field(sibling, name), bind)
-
-        self.each_ancestor(whole, of_sibling, set())
-
-    def store_attribute(self, site: Site, number: int, name: str, src: Argument) -> None:
-        thing = self.objects[number]
-        kind = thing.kind
-        if kind is Kind.VALUE:
-            return
-        if name in ("__dict__", "__class__", "__bases__", "__code__", "__defaults__"):
-            self.open_up(site)
-            self.add(self.leaks, 1 << number)
-            self.native(site, Arguments((src,)), None)
-        self.touch(site, "w", number, name)
-        if kind is Kind.UNKNOWN:
-            self.native(site, Arguments((src,)), None)
-        elif kind is Kind.MODULE:
-            self.edge(src.node, self.node(ir.Variable(thing.of.path, name, True)))
-        else:
-            self.edge(src.node, self.field(number, name))
-        if kind is Kind.INSTANCE:
-            self._set_through_class(site, number, name, src)
-
-    def _set_through_class(self, site: Site, number: int, name: str, src: Argument) -> None:
-        me = Argument(self.constant(number), "")
-
-        def found(value: int) -> None:
-            descriptor = self.objects[value]
-            if descriptor.kind is Kind.WRAPPER:
-                both = Arguments((me, src))
-                self.watch(self.field(value, "of"), lambda setter: self.apply(site, setter, both, None))
-            elif descriptor.kind is Kind.INSTANCE and "__set__" in self.specials:
-                self.send(site, value, "__set__", Arguments((me, src)), None)
-
-        klass = self.number(self.objects[number].of)
-        self.look_up(klass, name, found)
-        if "__setattr__" in self.specials:
-            named = Arguments((Argument(self.constant(self.plain), ""), src))
-            self.send(site, number, "__setattr__", named, None)
-
-    # -------------------------------------------------------------- special methods
-
-    def invoke(
-        self, site: Site, number: int, methods: tuple[str, ...], mine: Argument, others: Arguments, dst: Node
-    ) -> None:
-        """What the special methods do to one object among the operands."""
-        thing = self.objects[number]
-        if thing.kind is Kind.INSTANCE:
-            for method in methods:
-                if method in self.specials or self.number(thing.of) in self.derived:
-                    self.send(site, number, method, others, dst, variable=mine.variable)
-        elif thing.kind is Kind.CONTAINER:
-            self._invoke_container(site, number, methods, others, dst)
-        elif thing.kind is Kind.GENERATOR:
-            self.give(dst, number)
-            if not {"__next__", "send", "__await__", "__contains__"}.isdisjoint(methods):
-                self.resume(site, thing.of, dst)
-                self.heap_results.add(site)
-        elif thing.kind is Kind.NATIVE_INSTANCE:
-            self.give(dst, number, self.plain)
-            if thing.of in natives.EXECUTORS or thing.of in natives.LOCKS or thing.of in natives.THREADS:
-                return
-            if self.field_names[number] or not self.specials.isdisjoint(methods):
-                self.native(site, others, dst)
-        elif thing.kind is Kind.UNKNOWN:
-            iterates = not {"__iter__", "__next__", "__await__", "__enter__", "__exit__", "__getitem__"}.isdisjoint(
-                methods
-            )
-            if iterates or not self.specials.isdisjoint(methods):
-                self.native(site, others, dst)
-            self.give(dst, number)
-            self.heap_results.add(site)
-        elif thing.kind in (Kind.CLASS, Kind.SUPER, Kind.NATIVE):
-            self.give(dst, self.unknown, self.plain)
-            if thing.kind is not Kind.NATIVE and not self.specials.isdisjoint(methods):
-                self.add(self.leaks, 1 << number)
-                self.native(site, others, dst)
-        else:
-            self.give(dst, self.plain)
-            if "__mod__" in methods:
-                self.protocol(site, natives.TEXT, others.plain, None)
-            if "__contains__" in methods:
-                self.protocol(site, natives.ORDER, others.plain, None)
-
-    def _invoke_container(
-        self, site: Site, number: int, methods: tuple[str, ...], others: Arguments, dst: Node
-    ) -> None:
-        elements, keys = self.field(number, "[]"), self.field(number, "keys")
-        self.touch(site, "r", number, "[]")
-        first = methods[0]
-        if first == "__iter__":
-            self.give(dst, number)
-        elif first == "__next__":
-            self.edge(keys if self.objects[number].of == "dict" else elements, dst)
-            self.heap_results.add(site)
-        elif first in ("__contains__", "__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__"):
-            both = (Argument(elements, ""), Argument(keys, ""), *(o._replace(variable="") for o in others.plain))
-            self.protocol(site, natives.ORDER, both, None)
-            self.give(dst, self.plain)
-        elif first in ("__format__",):
-            self.protocol(site, natives.TEXT, (Argument(elements, ""), Argument(keys, "")), None)
-        elif first not in ("__bool__", "__instancecheck__"):
-            target = number
-            if first.startswith("__i") and first not in ("__invert__", "__iter__", "__index__"):
-                self.touch(site, "w", number, "[]")
-                self.give(dst, number)
-            else:
-                target = self.make(site, Kind.CONTAINER, self.objects[number].of, container=True)
-                self.edge(elements, self.field(target, "[]"))
-                self.edge(keys, self.field(target, "keys"))
-                self.give(dst, target)
-            for other in others.plain:
-                self.iterate(site, other, self.field(target, "[]"))
-                self.iterate(site, other, self.field(target, "keys"))
-                self.watch(other.node, lambda n: self._values(n, self.field(target, "[]")))
-        else:
-            self.give(dst, self.plain)
 
     # -------------------------------------------------------------- instructions
 
@@ -393,15 +165,27 @@ class PointsTo(Calls):
         for base in instruction.bases:
             node = self.local(site[0], base)
             self.edge(node, self.bases(made))
+            self.watch(node, lambda n: self._inherit(site, n, made))
             if "__init_subclass__" in self.specials:
                 me = Arguments((Argument(self.constant(made), ""),), anything=())
                 self.watch(
-                    node, lambda n: self.look_up(n, "__init_subclass__", lambda f: self.apply(site, f, me, None))
+                    node, lambda n: self.look_up(site, n, "__init_subclass__", lambda f: self.apply(site, f, me, None))
                 )
         for other in instruction.others:
             self.watch(self.local(site[0], other), lambda n: self._other(site, n, made))
         if "__set_name__" in self.specials:
             self.native(site, Arguments((Argument(self.constant(made), ""),)), None)
+
+    def _inherit(self, site: Site, base: int, made: int) -> None:
+        """Classes outside the program of which nothing is known may have metaclasses, as those of enum have."""
+        thing = self.objects[base]
+        foreign = self.node(("foreign", made))
+        if thing.kind is Kind.CLASS:
+            self.edge(self.node(("foreign", base)), foreign)
+        elif thing.kind is Kind.UNKNOWN or (thing.kind is Kind.NATIVE and not natives.is_plain_class(thing.of)):
+            self.add(foreign, 1 << self.plain)
+            self.add(self.leaks, 1 << made)
+            self.native(site, Arguments(), None)
 
     def _other(self, site: Site, number: int, made: int) -> None:
         """A metaclass or a keyword: what it does with the class is not known, unless it is a plain value or ABCMeta."""
@@ -445,7 +229,10 @@ class PointsTo(Calls):
             if self.objects[number].of in ("list", "tuple"):  # a slice
                 self.give(dst, number)
             if "factory" in self.field_names[number]:
-                self.watch(self.field(number, "factory"), lambda f: self.apply(site, f, Arguments(), dst))
+                self.touch(site, "w", number, "[]")
+                self.edge(self._argument(site, key).node, self.field(number, "keys"))
+                elements = self.field(number, "[]")
+                self.watch(self.field(number, "factory"), lambda f: self.apply(site, f, Arguments(), elements))
         else:
             self._dunder(site, number, ("__getitem__", "__missing__", "__class_getitem__"), (key,), dst)
 
@@ -477,10 +264,15 @@ class PointsTo(Calls):
 
     def _lay_invoke(self, site: Site, methods: tuple[str, ...], operands: tuple[str, ...], dst: Node) -> None:
         arguments = tuple(self._argument(site, operand) for operand in operands)
-        if methods == ("any attribute",):
-            self.native(site, Arguments(arguments), dst)
+        if methods[0] == ir.MATCHED:
+            self.edge(arguments[0].node, dst)
+            self.watch(dst, lambda n: self._match(site, n, methods[1:], dst))
             return
-        if methods == ("import *",):
+        if methods[0] == ir.RAISED:
+            for raised in arguments[:1]:
+                self.watch(raised.node, lambda n: self._set_cause(site, n, arguments[1:]))
+            return
+        if methods[0] == ir.IMPORTED:
             self.watch(arguments[0].node, lambda n: self._import_all(site, n))
             return
         if methods == ("__instancecheck__",) and "__instancecheck__" not in self.specials:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final, TypeAlias
 
+from statics.call_graph import NATIVE, Site
 from statics.constraints import PointsTo
-from statics.points_to import NATIVE, Site
 from statics.solver import Node
 
 Calls: TypeAlias = tuple[Site, ...]

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from statics import ir
+from statics.call_graph import FRESH, NATIVE, How, Site
 from statics.constraints import PointsTo
 from statics.objects import Kind
-from statics.points_to import FRESH, NATIVE, How, Site
 from statics.solver import members
 
 _MATTER = {Kind.INSTANCE, Kind.CONTAINER, Kind.GENERATOR, Kind.NATIVE_INSTANCE, Kind.WRAPPER, Kind.FUNCTION}

@@ -6,11 +6,9 @@ import ast
 import sys
 from typing import Final
 
-from statics.emitting import Emitter
 from statics.ir import (
     Allocate,
     Call,
-    ClassDefinition,
     Copy,
     Function,
     Invoke,
@@ -19,9 +17,6 @@ from statics.ir import (
     LoadVariable,
     MakeFunction,
     Parameters,
-    Position,
-    Program,
-    StoreAttribute,
     StoreItem,
     StoreVariable,
     Super,
@@ -29,7 +24,8 @@ from statics.ir import (
     Variable,
     Yield,
 )
-from statics.scopes import FunctionNode, Scope
+from statics.names import Names
+from statics.scopes import FunctionNode
 
 BINARY: Final = {
     "Add": "add", "Sub": "sub", "Mult": "mul", "MatMult": "matmul", "Div": "truediv", "FloorDiv": "floordiv",
@@ -49,74 +45,8 @@ WHOLE_STATEMENT: Final = sys.version_info < (3, 13)
 """Whether `for`, `with` and comprehensions call special methods at the place of the whole, not of their expression."""
 
 
-class Expressions(Emitter):
+class Expressions(Names):
     """Lays expressions; `value` gives the variable that holds the result."""
-
-    def __init__(
-        self, program: Program, path: str, function: Function, scopes: dict[ast.AST, Scope], scope: Scope
-    ) -> None:
-        super().__init__(function)
-        self.program = program
-        self.path = path
-        self.scopes = scopes
-        self.scope = scope
-        self.keys: dict[Scope, str] = {}
-        """The key of the function that each scope is part of."""
-        self.class_namespace: dict[Scope, str] = {}
-        """The variable that holds the class whose body is being laid."""
-        self.klass: ClassDefinition | None = None
-        self.qualified = ""
-
-    def at(self, node: ast.expr | ast.stmt | ast.pattern | ast.excepthandler | ast.keyword | ast.arg) -> None:
-        self.position = Position(
-            node.lineno, node.end_lineno or node.lineno, node.col_offset, node.end_col_offset or node.col_offset
-        )
-
-    # -------------------------------------------------------------- names
-
-    def private(self, name: str) -> str:
-        """The name as the compiler changes it in a class."""
-        if self.klass is None or not name.startswith("__") or name.endswith("__"):
-            return name
-        owner = self.klass.name.rpartition(".")[2].lstrip("_")
-        return f"_{owner}{name}" if owner else name
-
-    def variable(self, found: Scope, name: str) -> Variable | None:
-        """The variable as other functions know it; None if it is plain."""
-        if found.parent is None:
-            return Variable(self.path, self.private(name), True)
-        if name in found.captured:
-            return Variable(self.keys[found.function()], found.plain(name), False)
-        return None
-
-    def load(self, name: str) -> str:
-        found = self.scope.find(name)
-        if found.kind == "class":
-            dst = self.temporary()
-            before = list(self.ends)
-            self.emit(LoadAttribute(dst, self.class_namespace[found], self.private(name)))
-            ends, self.ends = self.ends, before
-            assert found.parent is not None
-            outside, self.scope = self.scope, found.parent
-            self.emit(Copy(dst, self.load(name)))
-            self.scope = outside
-            self.ends += ends
-            return dst
-        variable = self.variable(found, name)
-        if variable is None:
-            return found.plain(name)
-        return self.emit(LoadVariable(self.temporary(), variable))
-
-    def store(self, name: str, src: str) -> None:
-        found = self.scope.find(name)
-        if found.kind == "class":
-            self.emit(StoreAttribute("", self.class_namespace[found], self.private(name), src))
-            return
-        variable = self.variable(found, name)
-        if variable is None:
-            self.emit(Copy(found.plain(name), src))
-        else:
-            self.emit(StoreVariable("", variable, src))
 
     # -------------------------------------------------------------- expressions
 
@@ -142,8 +72,10 @@ class Expressions(Emitter):
 
     def truth(self, node: ast.expr) -> str:
         """Lay a condition."""
+        if isinstance(node, ast.BoolOp):
+            return self._short_circuit(node.values, node.values)
         value = self.value(node)
-        if not isinstance(node, (ast.Compare, ast.BoolOp)) or len(getattr(node, "ops", "  ")) > 1:
+        if not isinstance(node, ast.Compare) or len(node.ops) > 1:
             self.invoke(node, TRUTH, value)
         return value
 
@@ -202,6 +134,9 @@ class Expressions(Emitter):
     def _lay_BinOp(self, node: ast.BinOp) -> str:
         left, right = self.value(node.left), self.value(node.right)
         name = BINARY[type(node.op).__name__]
+        if name == "mod" and isinstance(node.left, (ast.Constant, ast.JoinedStr)):  # formatted where they stand
+            for part in node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]:
+                self.invoke(part, TEXT, right)
         return self.invoke(node, (f"__{name}__", f"__r{name}__"), left, right)
 
     def _lay_UnaryOp(self, node: ast.UnaryOp) -> str:
@@ -230,10 +165,13 @@ class Expressions(Emitter):
         return dst
 
     def _lay_BoolOp(self, node: ast.BoolOp) -> str:
+        return self._short_circuit(node.values, node.values[:-1])
+
+    def _short_circuit(self, parts: list[ast.expr], tested: list[ast.expr]) -> str:
         dst = self.temporary()
         short: list[int] = []
-        for part in node.values:
-            self.emit(Copy(dst, self.truth(part)))
+        for part in parts:
+            self.emit(Copy(dst, self.truth(part) if part in tested else self.value(part)))
             short += self.ends
         self.ends = short
         return dst
@@ -280,6 +218,8 @@ class Expressions(Emitter):
         else:
             callee = self.value(node.func)
         args = tuple(self.value(a) for a in node.args if not isinstance(a, ast.Starred))
+        if isinstance(node.func, ast.Name) and node.func.id == "type" and len(args) == 3:
+            self.invoke(node.args[2], ITERATES, args[2])
         starred = [self.iterated(a.value) for a in node.args if isinstance(a, ast.Starred)]
         if starred:  # which of the others comes where is not known
             starred.append(self.emit(Allocate(self.temporary(), "tuple", args)))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from statics import ir
 from statics.accesses import Access, Accesses
+from statics.call_graph import NATIVE, How, Site
 from statics.constraints import PointsTo
 from statics.escape import Escape, Summaries
 from statics.field_access import (
@@ -20,9 +21,8 @@ from statics.field_access import (
     waits_only,
 )
 from statics.immutable import Reason, immutable_fields
-from statics.objects import Field
+from statics.objects import ANY, Field
 from statics.pointers import Pointers
-from statics.points_to import NATIVE, How, Site
 from statics.statements import lower
 
 
@@ -38,9 +38,14 @@ class Point(NamedTuple):
     function: str = ""
 
 
+ANYTHING: Final = frozenset(Access(mode, Field(ANY, ANY)) for mode in ("r", "w"))
+"""What a thread may access of which nothing is known."""
+
+
 class Facts:
     """Facts about a program.
 
+    unknown     why nothing is known, "" if something is
     immutable   fields that nothing writes once their object may have escaped
     mutable     the other fields of the program's instances, with the reason
     """
@@ -48,6 +53,9 @@ class Facts:
     def __init__(self, program: ir.Program, points_to: PointsTo, pointers: Pointers) -> None:
         self.program = program
         self.points_to = points_to
+        self.unknown = points_to.given_up
+        if self.unknown:
+            return
         self.accesses = Accesses(points_to, pointers)
         self._at: dict[tuple[str, ir.Position], list[Site]] = defaultdict(list)
         self._in: dict[tuple[str, int, str], list[int]] = defaultdict(list)
@@ -63,7 +71,7 @@ class Facts:
 
     @cached_property
     def _fields(self) -> tuple[set[Field], dict[Field, Reason]]:
-        return immutable_fields(self.points_to, self.escape)
+        return (set(), {}) if self.unknown else immutable_fields(self.points_to, self.escape)
 
     @property
     def immutable(self) -> set[Field]:
@@ -93,6 +101,8 @@ class Facts:
         """
         if not stack:
             return frozenset()
+        if self.unknown:
+            return ANYTHING
         if precision is not Precision.SENSITIVE:
             phase: Phase = self.insensitive if precision is Precision.INSENSITIVE else self.second
             return self.accesses.told(self._union(phase.before, self.sites(stack[0])))
@@ -107,11 +117,13 @@ class Facts:
 
     def accesses_at(self, point: Point) -> frozenset[Access]:
         """What the instruction at the point may access itself, without the functions that it calls."""
+        if self.unknown:
+            return ANYTHING
         return self.accesses.told(self._union(self.accesses.own, self.sites(point)))
 
     def may_conflict(self, one: Access, other: Access) -> bool:
         """Whether one of them writes, and both may be to the same field of the same object."""
-        return "w" in (one.mode, other.mode) and self.accesses.may_meet(one, other)
+        return "w" in (one.mode, other.mode) and (bool(self.unknown) or self.accesses.may_meet(one, other))
 
     def sites(self, point: Point) -> list[Site]:
         """The instructions that the point may be; if its range is none's, all of its function (or file)."""
@@ -133,6 +145,8 @@ class Facts:
 
     def until_return(self, instance: int) -> frozenset[Access]:
         """What the function instance may access until it returns, threads that it starts included."""
+        if self.unknown:
+            return ANYTHING
         return self.accesses.told(self.first.before[instance][0])
 
     def dot(self) -> str:

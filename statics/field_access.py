@@ -15,9 +15,9 @@ from enum import StrEnum
 
 from statics import ir
 from statics.accesses import Accesses
+from statics.call_graph import How, Site
 from statics.constraints import PointsTo
 from statics.objects import Kind
-from statics.points_to import How, Site
 from statics.solver import members
 
 

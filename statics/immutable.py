@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from statics import ir
+from statics.call_graph import FRESH, NATIVE, Site, Touch
 from statics.constraints import PointsTo
 from statics.escape import Escape
 from statics.objects import ANY, Field, Kind
-from statics.points_to import FRESH, NATIVE, Site, Touch
 
 
 class Reason(NamedTuple):
@@ -42,7 +42,7 @@ def immutable_fields(points_to: PointsTo, escape: Escape) -> tuple[set[Field], d
             if (
                 touch.mode == "w"
                 and points_to.objects[touch.thing].kind is Kind.CLASS
-                and not _in_body(points_to, site)
+                and not points_to.in_class_body(site)
             ):
                 where = _where(points_to, site)
                 for field in fields:
@@ -81,12 +81,3 @@ def _reason(points_to: PointsTo, escape: Escape, site: Site) -> Reason | None:
 def _where(points_to: PointsTo, site: Site) -> tuple[str, int]:
     function = points_to.instances[site[0]].function
     return function.path, function.positions[site[1]].line
-
-
-def _in_body(points_to: PointsTo, site: Site) -> bool:
-    """Whether the class attribute is written by the body of the class."""
-    instructions = points_to.instances[site[0]].function.instructions
-    instruction = instructions[site[1]]
-    if not isinstance(instruction, ir.StoreAttribute):
-        return False
-    return any(isinstance(x, ir.MakeClass) and x.dst == instruction.base for x in instructions)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Position(NamedTuple):
@@ -155,9 +155,19 @@ class Call(Instruction):
     """Of `E.m(...)`: the variable with E; the callee is used for nothing but this call then."""
 
 
+MATCHED: Final = "match"
+RAISED: Final = "raise"
+IMPORTED: Final = "import *"
+
+
 @dataclass(frozen=True, slots=True)
 class Invoke(Instruction):
-    """dst = what special methods, any of `methods`, of the operands return when given the operands."""
+    """dst = what special methods, any of `methods`, of the operands return when given the operands.
+
+    Some names are none of methods. MATCHED: patterns look at the operand, at the attributes named after it and at what
+    is found in there; dst is all of that. RAISED: the first operand is raised, from the second. IMPORTED: all names of
+    the operand are.
+    """
 
     methods: tuple[str, ...]
     operands: tuple[str, ...]
@@ -263,6 +273,29 @@ class Program:
     functions: list[Function] = field(default_factory=list)
     classes: list[ClassDefinition] = field(default_factory=list)
     deleted: set[str] = field(default_factory=set)
+
+
+def used(instruction: Instruction) -> tuple[str, ...]:
+    """The variables whose objects the instruction looks into."""
+    match instruction:
+        case LoadAttribute(_, base, _) | StoreAttribute(_, base, _, _) | DeleteAttribute(_, base, _):
+            return (base,)
+        case LoadItem(_, base, _) | StoreItem(_, base, _, _) | DeleteItem(_, base, _):
+            return (base,)
+        case Call():
+            return (instruction.callee,)
+        case Invoke(_, _, operands):
+            return operands
+        case _:
+            return ()
+
+
+def is_special(name: str) -> bool:
+    """Whether it is the name of a method that the interpreter calls."""
+    return name.startswith("__") and name.endswith("__") and name not in _PLAIN
+
+
+_PLAIN: Final = frozenset({"__doc__", "__name__", "__module__", "__qualname__", "__annotations__", "__version__"})
 
 
 def show(function: Function) -> str:

@@ -15,6 +15,14 @@ ORDER: Final = ("__lt__", "__gt__", "__eq__", "__hash__")
 INERT_MODULES: Final = frozenset(
     {"time", "math", "random", "itertools.count", "typing", "__future__", "abc", "enum.auto"}
 )
+NOT_INERT: Final = frozenset(
+    {
+        *(f"random.{name}" for name in ("choice", "choices", "sample", "shuffle")),
+        *(f"math.{name}" for name in ("fsum", "prod", "sumprod", "dist", "hypot")),
+        *(f"typing.{name}" for name in ("cast", "NamedTuple", "get_type_hints", "no_type_check", "overload")),
+    }
+)
+"""Functions of these modules that look at what they are given, or give it back."""
 """Their functions touch nothing of the program's objects but what they are given, and give plain values."""
 
 INERT: Final = frozenset(
@@ -42,14 +50,16 @@ PROTOCOLS: Final = {
 
 COLLECTORS: Final = {
     "builtins.list": "list", "builtins.tuple": "tuple", "builtins.set": "set", "builtins.frozenset": "set",
-    "builtins.dict": "dict", "builtins.sorted": "list", "builtins.reversed": "list", "builtins.map": "list",
-    "builtins.filter": "list", "builtins.iter": "list", "builtins.enumerate": "pairs", "builtins.zip": "pairs",
+    "builtins.dict": "dict", "builtins.sorted": "list", "builtins.reversed": "iterator", "builtins.map": "iterator",
+    "builtins.filter": "iterator", "builtins.iter": "iterator", "builtins.enumerate": "pairs", "builtins.zip": "pairs",
     "collections.deque": "deque", "collections.OrderedDict": "dict", "collections.defaultdict": "dict",
     "collections.Counter": "dict", "queue.Queue": "queue", "queue.LifoQueue": "queue", "queue.PriorityQueue": "queue",
-    "queue.SimpleQueue": "queue", "itertools.chain": "list", "itertools.product": "pairs", "itertools.islice": "list",
-    "itertools.cycle": "list", "itertools.repeat": "list", "builtins.bytearray": "list",
+    "queue.SimpleQueue": "queue", "itertools.chain": "iterator", "itertools.product": "pairs",
+    "itertools.islice": "iterator", "itertools.cycle": "iterator", "itertools.repeat": "iterator",
+    "builtins.bytearray": "list",
 }  # fmt: skip
-"""They make a container of what their arguments hold, calling any function among the arguments on it."""
+"""They make a container of what their arguments hold, calling any function among the arguments on it. Iterators do so
+when they are advanced; "pairs" are iterators over tuples."""
 
 PICKERS: Final = frozenset(
     {"builtins.next", "builtins.min", "builtins.max", "builtins.sum", "builtins.any", "builtins.all",
@@ -83,6 +93,14 @@ READING_METHODS: Final = frozenset(
 """Methods of containers that change nothing; of a queue, `get` takes an element away."""
 
 
+COMPARING_METHODS: Final = frozenset(
+    {
+        *("index", "count", "remove", "sort", "__contains__"),
+        *("__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__"),
+    }
+)
+"""Methods of sequences that compare what they hold; those of other containers may all do."""
+
 _SETS: Final[tuple[type, ...]] = (set, frozenset, type({}.keys()), type({}.items()))
 _METHODS: Final = {
     kind: {name for class_ in classes for name in dir(class_)}
@@ -114,15 +132,36 @@ def may_have(name: str, attribute: str) -> bool:
     return known is None or not hasattr(known, klass) or hasattr(getattr(known, klass), attribute)
 
 
+def is_plain_class(name: str) -> bool:
+    """Whether the class does nothing special with classes that inherit from it."""
+    known = _MODELLED if name.count(".") else ()
+    return (
+        name in known
+        or name in INERT
+        or name.rpartition(".")[0] in ("builtins", "typing", "abc", "threading", "collections")
+    )
+
+
 def is_inert(name: str) -> bool:
     """Whether the function touches no object of the program."""
-    return name in INERT or name in INERT_MODULES or name.rpartition(".")[0] in INERT_MODULES
+    module, _, short = name.rpartition(".")
+    if module == "builtins.object":
+        return short.startswith("__") and short not in _MATTER
+    return name in INERT or ((name in INERT_MODULES or module in INERT_MODULES) and name not in NOT_INERT)
+
+
+_MATTER: Final = frozenset(
+    f"__{name}__"
+    for name in ("new", "setattr", "delattr", "getattribute", "getattr", "reduce", "reduce_ex", "getstate", "class")
+)
+"""Attributes of object that do something to its fields."""
 
 
 OPENERS: Final = frozenset(
     {
         "builtins.exec", "builtins.eval", "builtins.globals", "builtins.locals", "builtins.vars", "sys._getframe",
-        "inspect.currentframe", "inspect.stack", "builtins.__import__",
+        "inspect.currentframe", "inspect.stack", "builtins.__import__", "sys.modules", "importlib.import_module",
+        "gc.get_objects", "gc.get_referents", "gc.get_referrers",
     }
 )  # fmt: skip
 """They reach variables by name."""
@@ -130,7 +169,17 @@ OPENERS: Final = frozenset(
 RUNNING: Final = frozenset({"threading.current_thread", "threading.main_thread", "threading.enumerate"})
 """They give thread objects."""
 
+REPLACED: Final = frozenset(
+    f"__{name}__" for name in ("dict", "class", "bases", "code", "defaults", "kwdefaults", "closure", "globals")
+)
+"""Attributes with which a program changes what an object is, or what a function does."""
+GIVE_UP: Final = frozenset({"__closure__", "cell_contents", "redirect_stdout", "redirect_stderr", "f_locals"})
+"""Attributes by which variables are reached, or the standard output, without being named."""
+
 WRAPPERS: Final = frozenset({"functools.partial", "functools.cached_property"})
+DATACLASS_METHODS: Final = frozenset(
+    {"__eq__", "__lt__", "__gt__", "__le__", "__ge__", "__repr__", "__hash__", "__str__", "__format__", "__ne__"}
+)
 DATACLASSES: Final = frozenset({"dataclasses.dataclass", "dataclasses.field"})
 FOREIGN: Final = "foreign"
 """The name of all native things about which nothing is known."""

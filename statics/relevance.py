@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from statics import ir
 from statics.accesses import Access
+from statics.call_graph import NATIVE, How, Site
 from statics.facts import Facts
 from statics.field_access import Phase, Precision
-from statics.points_to import NATIVE, How, Site
 from statics.solver import members
 
 OUTSIDE = "code outside the program"

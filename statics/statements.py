@@ -6,8 +6,9 @@ import ast
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from statics import ir
 from statics.emitting import Loop
-from statics.expressions import BINARY, ITERATES, WHOLE_STATEMENT, Expressions
+from statics.expressions import BINARY, ITERATES, WHOLE_STATEMENT
 from statics.ir import (
     Allocate,
     Call,
@@ -29,10 +30,11 @@ from statics.ir import (
     StoreVariable,
     Variable,
 )
+from statics.patterns import Patterns
 from statics.scopes import FunctionNode, Scopes, annotations_of
 
 
-class Statements(Expressions):
+class Statements(Patterns):
     """Lays statements."""
 
     def body_of(self, node: FunctionNode | ast.GeneratorExp) -> None:
@@ -181,6 +183,10 @@ class Statements(Expressions):
     def _lay_Raise(self, node: ast.Raise) -> None:
         cause = "" if node.cause is None else self.value(node.cause)
         src = "" if node.exc is None else self.value(node.exc)
+        if node.exc is not None:
+            self.invoke(node.exc, (ir.RAISED,), src, *filter(None, [cause]))
+        if node.cause is not None:
+            self.invoke(node.cause, (ir.RAISED,), src, cause)
         self.at(node)
         if cause:
             self.throw_also(cause)
@@ -219,7 +225,7 @@ class Statements(Expressions):
         module = self.emit(Import(self.temporary(), base))
         for alias in node.names:
             if alias.name == "*":
-                self.emit(Invoke("", ("import *",), (module,)))
+                self.emit(Invoke("", (ir.IMPORTED,), (module,)))
                 continue
             dst = self.temporary()
             before = list(self.ends)
@@ -254,7 +260,10 @@ class Statements(Expressions):
         decorators = [self.value(decorator) for decorator in node.decorator_list]
         bases = tuple(self.value(base) for base in node.bases if not isinstance(base, ast.Starred))
         others = [self.value(base.value) for base in node.bases if isinstance(base, ast.Starred)]
-        others += [self.value(keyword.value) for keyword in node.keywords]
+        others += [
+            self.iterated(keyword.value) if keyword.arg is None else self.value(keyword.value)
+            for keyword in node.keywords
+        ]
         qualified = f"{self.qualified}.{node.name}" if self.qualified else node.name
         klass = ClassDefinition(self.path, qualified, node.lineno)
         self.program.classes.append(klass)
@@ -374,12 +383,12 @@ class Statements(Expressions):
         self.ends = over
 
     def _lay_Match(self, node: ast.Match) -> None:
-        subject = self.iterated(node.subject)
-        self.invoke(node.subject, ("any attribute",), subject)
+        subject = self.value(node.subject)
+        inside = self._matched(node.subject, subject, [case.pattern for case in node.cases])
         over: list[int] = []
         for case in node.cases:
             before = list(self.ends)
-            self._pattern(case.pattern, subject)
+            self._pattern(case.pattern, subject, inside)
             if case.guard is not None:
                 self.truth(case.guard)
             failed = [*before, *self.ends]
@@ -387,41 +396,6 @@ class Statements(Expressions):
             over += self.ends
             self.ends = failed
         self.ends += over
-
-    def _pattern(self, pattern: ast.pattern, subject: str) -> None:
-        """Lays all that the pattern may look at; it may fail after each, and then the next case follows."""
-        if isinstance(pattern, ast.MatchValue):
-            self.invoke(pattern, ("__eq__",), subject, self.value(pattern.value))
-        elif isinstance(pattern, ast.MatchAs):
-            if pattern.pattern is not None:
-                self._pattern(pattern.pattern, subject)
-            self._capture(pattern, pattern.name, subject)
-        elif isinstance(pattern, ast.MatchOr):
-            for part in pattern.patterns:
-                before = list(self.ends)
-                self._pattern(part, subject)
-                self.ends = [*before, *self.ends]
-        elif isinstance(pattern, ast.MatchClass):
-            self.invoke(pattern, ("__instancecheck__",), self.value(pattern.cls), subject)
-            item = self.invoke(pattern, ("any attribute",), subject)
-            for part in (*pattern.patterns, *pattern.kwd_patterns):
-                self._pattern(part, item)
-        elif isinstance(pattern, (ast.MatchSequence, ast.MatchMapping)):
-            source = self.invoke(pattern, ("__iter__", "__getitem__", "__len__", "keys", "get"), subject)
-            item = self.invoke(pattern, ("__next__",), source)
-            value = self.emit(LoadItem(self.temporary(), subject, self.plain_value()))
-            self.emit(Copy(item, value))
-            for part in pattern.patterns:
-                self._pattern(part, item)
-            if isinstance(pattern, ast.MatchMapping):
-                self._capture(pattern, pattern.rest, subject)
-        elif isinstance(pattern, ast.MatchStar):
-            self._capture(pattern, pattern.name, subject)
-
-    def _capture(self, pattern: ast.pattern, name: str | None, src: str) -> None:
-        if name is not None:
-            self.at(pattern)
-            self.store(name, src)
 
 
 def _certain(body: list[ast.stmt]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from types import FrameType
+from typing import Final
 
 from dpor.oracle import At, Source
 from dpor.runtime.options import StaticOptions
@@ -95,3 +96,13 @@ class Analysis:
 def stack_of(frames: Iterable[FrameType], is_guest_file: Callable[[str], bool]) -> tuple[At, ...]:
     """Those of the frames that are in the program's files."""
     return tuple([At(frame.f_code, frame.f_lasti) for frame in frames if is_guest_file(frame.f_code.co_filename)])
+
+
+def stands_in_program(frames: Iterable[FrameType], is_guest_file: Callable[[str], bool]) -> bool:
+    """Whether the innermost of the frames, but for ours, is in the program's files: the analysis has seen what it does.
+    Else it is in a library, which does things of its own."""
+    names = (frame.f_code.co_filename for frame in frames)
+    return is_guest_file(next((name for name in names if not name.startswith(_OURS)), ""))
+
+
+_OURS: Final = os.path.dirname(os.path.dirname(__file__)) + os.sep

@@ -21,7 +21,7 @@ import attrs
 
 from dpor.errors import BadSchedule, BadTarget, FactWithdrawn, InternalError, Unfinished, UserError
 from dpor.operations import Location, Operation, ThreadId
-from dpor.oracle import Oracle, Source
+from dpor.oracle import At, Oracle, Source
 from dpor.outcome import NOBODY_WRITES, Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
@@ -30,7 +30,7 @@ from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.containers.reach import ANYTHING, reads
-from dpor.runtime.facts import Analysis, stack_of
+from dpor.runtime.facts import Analysis, stack_of, stands_in_program
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.library import INSTRUMENTED, MODELLED
 from dpor.runtime.loader import Loader
@@ -288,15 +288,22 @@ class PythonSystem:
 
     def ruled_out(self, thread: ThreadId) -> Collection[str]:
         """See `dpor.system.OracleSystem`."""
-        stacks = {
-            t.id: stack_of(frames_of(t), self._loader.is_guest_file) for t in control.threads if t.bit and t.running
-        }
         pending = control.threads[thread].pending
         if self._oracle is None or pending is None or pending.rule is not None:
             return ()
-        own = stacks.pop(thread)
-        facts = self._oracle.ruled_out(own, stacks.values()) if own else ()
+        own, is_guest_file = frames_of(control.threads[thread]), self._loader.is_guest_file
+        stacks = self._stacks()
+        del stacks[thread]
+        if not all(stacks.values()) or not stands_in_program(own, is_guest_file):
+            return ()
+        facts = self._oracle.ruled_out(stack_of(own, is_guest_file), stacks.values())
         return facts if self._withdrawn.isdisjoint(facts) else ()
+
+    def _stacks(self) -> dict[ThreadId, tuple[At, ...]]:
+        """The stacks of all threads that will go on; an empty one is that of a pool's thread, which may be given
+        anything to do, or of one that runs nothing of the program itself."""
+        live = (t for t in control.threads if t.bit and t.running and not _has_ended(t))
+        return {t.id: stack_of(frames_of(t), self._loader.is_guest_file) for t in live}
 
     def withdraw_facts(self, facts: Collection[str]) -> None:
         """See `dpor.system.OracleSystem`."""
@@ -470,6 +477,10 @@ def _name(target: str | Callable[[], object] | Opener) -> str:
 def _where(error: BaseException, loader: Loader) -> str:
     file, line = failures.place(error, loader)
     return "" if file is None else f" ({Path(file).name}:{line})"
+
+
+def _has_ended(thread: GuestThread) -> bool:
+    return thread.pending is not None and isinstance(thread.pending.rule, End)
 
 
 def _livelock(stuck: list[Stuck]) -> Finding:

@@ -10,91 +10,32 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable
-from enum import StrEnum
-from typing import Final, NamedTuple, TypeAlias, TypeGuard
+from typing import TypeGuard
 
 from statics import natives
+from statics.call_graph import (
+    FRESH,
+    HAVE_FIELDS,
+    NATIVE,
+    Argument,
+    Arguments,
+    Edge,
+    How,
+    Instance,
+    Site,
+    Touch,
+    outside,
+)
 from statics.ir import (
     Allocate,
-    Call,
-    ClassDefinition,
     Function,
+    Import,
     Instruction,
-    Nothing,
-    Parameters,
-    Position,
     Program,
-    Return,
     StoreAttribute,
 )
-from statics.objects import ANY, UNKNOWN, VALUE, Field, Kind, Object
-from statics.solver import Node, Solver, members
-
-Site: TypeAlias = tuple[int, int]
-"""Number of a function instance, and of an instruction."""
-NATIVE: Final = 0
-"""The function instance that stands for all native code."""
-FRESH: Final = "%fresh"
-"""Bound to `self` of a constructor: the object that the call itself makes."""
-
-
-_OF_OBJECT: Final = frozenset({"__new__", "__setattr__", "__delattr__", "__getattribute__"})
-"""Methods of object that matter where a class that names no other is looked up for them."""
-
-
-class How(StrEnum):
-    """How control passes along a call edge."""
-
-    CALL = "call"
-    RESUME = "resume"
-    """A generator's or coroutine's body goes on."""
-    SPAWN = "spawn"
-    """Another thread begins; this one does not wait."""
-
-
-class Edge(NamedTuple):
-    """binding   pairs: parameter of the target, variable of the caller ("" if it comes from the heap, or FRESH)
-    result    whether what the target returns may be the instruction's result
-    """
-
-    target: int
-    how: How
-    binding: tuple[tuple[str, str], ...]
-    result: bool
-
-
-class Touch(NamedTuple):
-    """A field of an abstract object that an instruction reads ("r") or writes ("w")."""
-
-    mode: str
-    thing: int
-    name: str
-
-
-class Instance(NamedTuple):
-    """A function in a context: the number of the receiver's object, or -1."""
-
-    function: Function
-    context: int
-
-
-class Argument(NamedTuple):
-    """What a call is given: the node with its set, and the caller's variable ("" if from the heap)."""
-
-    node: Node
-    variable: str
-
-
-class Arguments(NamedTuple):
-    """`starred` holds nodes of containers (or of anything, for native callers) that any parameter may come from."""
-
-    plain: tuple[Argument, ...] = ()
-    keywords: tuple[tuple[str, Argument], ...] = ()
-    anything: tuple[Argument, ...] = ()
-    receiver: str = ""
-
-    def all(self) -> tuple[Argument, ...]:
-        return (*self.plain, *(argument for _, argument in self.keywords), *self.anything)
+from statics.objects import ANY, UNKNOWN, VALUE, Kind, Object
+from statics.solver import Node, Solver
 
 
 class Heap(Solver):
@@ -119,6 +60,10 @@ class Heap(Solver):
             if isinstance(instruction, StoreAttribute)
         }
         """Names that some attribute, a method too, has."""
+        self.given_up = ""
+        """Why nothing is known of the program, and where that is seen; "" if something is."""
+        self.class_reads: dict[tuple[int, str], set[Site]] = defaultdict(set)
+        """Of a class and the name of an attribute, the instructions that look it up there or in its bases."""
         self.escapes: dict[Site, set[str]] = defaultdict(set)
         """Variables whose objects are stored in the heap by what an instruction calls outside the program."""
         self.heap_results: set[Site] = {(NATIVE, 1)}
@@ -131,6 +76,10 @@ class Heap(Solver):
         self.derived: set[int] = set()
         """Classes that name other classes to inherit from."""
         self.has_descriptors = "__get__" in self.specials
+        if any(isinstance(i, Import) and i.module == "dataclasses" for f in program.functions for i in f.instructions):
+            self.specials.update(natives.DATACLASS_METHODS)
+        self._made_classes: dict[Function, set[str]] = {}
+        """The variables with the classes whose bodies are part of a function."""
         self._met: set[object] = set()
         """What has been laid and need not be again."""
         self._hubs: dict[tuple[str, ...], int] = {}
@@ -198,6 +147,10 @@ class Heap(Solver):
         """The caller's variables hold objects that the instruction stores in the heap."""
         self.escapes[site].update(variable for variable in variables if variable and variable != FRESH)
 
+    def give_up(self, site: Site, why: str) -> None:
+        """The program does something after which nothing that is found out about it would hold."""
+        self.given_up = self.given_up or f"{why}, {self.site_name(site)}"
+
     def touch(self, site: Site, mode: str, thing: int, name: str) -> None:
         self.touches[site].add(Touch(mode, thing, name))
 
@@ -239,7 +192,7 @@ class Heap(Solver):
         for name in tuple(self.field_names[number]):
             self._leak_node(self.field(number, name))
         anything = Arguments(anything=(Argument(self.constant(self.unknown), ""),))
-        if thing.kind in (Kind.INSTANCE, Kind.CONTAINER, Kind.MODULE, Kind.NATIVE_INSTANCE):
+        if thing.kind in HAVE_FIELDS:
             self.touch(site, "r", number, ANY)
             self.touch(site, "w", number, ANY)
         if thing.kind is Kind.INSTANCE:
@@ -252,13 +205,14 @@ class Heap(Solver):
         elif thing.kind in (Kind.FUNCTION, Kind.CLASS):
             self.apply(site, number, anything, self.leaks)
         elif thing.kind is Kind.GENERATOR:
-            self.resume(site, thing.of, self.leaks)
+            self.advance(site, number, self.leaks)
 
     def _leak_methods(self, klass: int, receiver: int) -> None:
         """Native code may call any method of the object."""
         if self.objects[klass].kind is not Kind.CLASS or receiver in self._receivers[klass]:
             return
         self._receivers[klass].add(receiver)
+        self.class_reads[klass, ANY].add((NATIVE, 1))
         for name in tuple(self.field_names[klass]):
             self._leak_method(klass, name, receiver)
         self.watch(self.bases(klass), lambda base: self._leak_methods(base, receiver))
@@ -279,6 +233,11 @@ class Heap(Solver):
     def apply(self, site: Site, callee: int, arguments: Arguments, dst: Node | None, how: How = How.CALL) -> None:
         raise NotImplementedError
 
+    def advance(self, site: Site, generator: int, dst: Node | None) -> None:
+        """A generator goes on: that changes it, too."""
+        self.touch(site, "w", generator, "[]")
+        self.resume(site, self.objects[generator].of, dst)
+
     def resume(self, site: Site, instance: int, dst: Node | None) -> None:
         """Run a generator's body on."""
         self.edges[site].add(Edge(instance, How.RESUME, (), True))
@@ -291,71 +250,6 @@ class Heap(Solver):
     def bases(self, klass: int) -> Node:
         return self.node(("bases", klass))
 
-    def look_up(self, klass: int, name: str, found: Callable[[int], None]) -> None:
-        """Tell `found` each value that the attribute may have in the class, or in those it inherits from."""
-        self.watch(self.attribute(klass, name), found)
-
-    def attribute(self, klass: int, name: str) -> Node:
-        """The node of what the attribute may be, looked up from the class on."""
-        node = self.node(("attribute", klass, name))
-        if node in self._met:
-            return node
-        self._met.add(node)
-        thing = self.objects[klass]
-        if thing.kind is Kind.CLASS:
-            self.edge(self.field(klass, name), node)
-            definition: ClassDefinition = thing.of
-            if name not in definition.defines or name in self.program.deleted:
-                self.watch(self.bases(klass), lambda base: self.edge(self.attribute(base, name), node))
-                if klass not in self.derived and name in _OF_OBJECT:
-                    self.add(node, 1 << self.number(Object(Kind.NATIVE, f"builtins.object.{name}")))
-        elif thing.kind is Kind.NATIVE and natives.may_have(thing.of, name):
-            self.add(node, 1 << self.number(Object(Kind.NATIVE, natives.attribute(thing.of, name))))
-        elif thing.kind is Kind.UNKNOWN:
-            self.add(node, 1 << self.unknown)
-        return node
-
-    def fields_of(self, touch: Touch) -> list[Field]:
-        """The fields that are touched, as they are told."""
-        thing = self.objects[touch.thing]
-        if thing.kind is Kind.INSTANCE:
-            klass = self.number(thing.of)
-            if touch.name == ANY:
-                return [Field(self.objects[k].of.name, ANY) for k in self.ancestors(klass)]
-            return [Field(self._declarer(klass, touch.name), touch.name)]
-        owner = thing.of
-        if thing.kind is Kind.CLASS:
-            owner = f"type {thing.of.name}"
-        elif thing.kind is Kind.MODULE:
-            owner = thing.of.path
-        elif thing.kind is Kind.UNKNOWN:
-            owner = ANY
-        elif thing.kind is Kind.FUNCTION:
-            owner = thing.of.key
-        return [Field(str(owner), touch.name)]
-
-    def _declarer(self, klass: int, name: str) -> str:
-        """The name of the class that declares the field: of those that the class inherits from, the last that does."""
-        order = self.ancestors(klass)
-        declaring = [k for k in order if name in self.objects[k].of.declares]
-        return str(self.objects[(declaring or order)[-1 if declaring else 0]].of.name)
-
-    def each_ancestor(self, klass: int, found: Callable[[int], None], seen: set[int]) -> None:
-        """Tell `found` the class and all program classes that it inherits from, now or later."""
-        if klass not in seen and self.objects[klass].kind is Kind.CLASS:
-            seen.add(klass)
-            found(klass)
-            self.watch(self.bases(klass), lambda base: self.each_ancestor(base, found, seen))
-
-    def ancestors(self, klass: int) -> list[int]:
-        """The class and all program classes it inherits from, nearest first."""
-        order = [klass]
-        for k in order:
-            for base in members(self.find(("bases", k))):
-                if self.objects[base].kind is Kind.CLASS and base not in order:
-                    order.append(base)
-        return order
-
     # -------------------------------------------------------------- results
 
     def instructions(self, instance: int) -> list[Instruction]:
@@ -364,16 +258,6 @@ class Heap(Solver):
 
 def _is_local(name: Hashable) -> TypeGuard[tuple[int, str]]:
     return isinstance(name, tuple) and len(name) == 2 and isinstance(name[0], int)
-
-
-def outside(name: str) -> Function:
-    """A function that stands for code outside the program: it calls again and again, at instruction 1, then returns."""
-    function = Function("", name, 0, Parameters())
-    function.instructions = [Nothing(""), Call("", "", ()), Return("", "")]
-    function.positions = [Position(0, 0, 0, 0)] * 3
-    function.following = [[1, 2], [1, 2], []]
-    function.handlers = [-1] * 3
-    return function
 
 
 def _with_containers(program: Program) -> set[Function]:

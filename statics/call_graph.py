@@ -1,0 +1,90 @@
+"""The call graph's records: function instances, the sites that call them, what they are given, what they touch."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, NamedTuple, TypeAlias
+
+from statics.ir import Call, Function, Nothing, Parameters, Position, Return
+from statics.objects import Kind
+from statics.solver import Node
+
+Site: TypeAlias = tuple[int, int]
+"""Number of a function instance, and of an instruction."""
+NATIVE: Final = 0
+"""The function instance that stands for all native code."""
+FRESH: Final = "%fresh"
+"""Bound to `self` of a constructor: the object that the call itself makes."""
+
+
+HAVE_FIELDS: Final = frozenset(
+    {
+        *(Kind.INSTANCE, Kind.CONTAINER, Kind.MODULE, Kind.NATIVE_INSTANCE),
+        *(Kind.CLASS, Kind.FUNCTION, Kind.GENERATOR, Kind.WRAPPER),
+    }
+)
+
+
+class How(StrEnum):
+    """How control passes along a call edge."""
+
+    CALL = "call"
+    RESUME = "resume"
+    """A generator's or coroutine's body goes on."""
+    SPAWN = "spawn"
+    """Another thread begins; this one does not wait."""
+
+
+class Edge(NamedTuple):
+    """binding   pairs: parameter of the target, variable of the caller ("" if it comes from the heap, or FRESH)
+    result    whether what the target returns may be the instruction's result
+    """
+
+    target: int
+    how: How
+    binding: tuple[tuple[str, str], ...]
+    result: bool
+
+
+class Touch(NamedTuple):
+    """A field of an abstract object that an instruction reads ("r") or writes ("w")."""
+
+    mode: str
+    thing: int
+    name: str
+
+
+class Instance(NamedTuple):
+    """A function in a context: the number of the receiver's object, or -1."""
+
+    function: Function
+    context: int
+
+
+class Argument(NamedTuple):
+    """What a call is given: the node with its set, and the caller's variable ("" if from the heap)."""
+
+    node: Node
+    variable: str
+
+
+class Arguments(NamedTuple):
+    """`starred` holds nodes of containers (or of anything, for native callers) that any parameter may come from."""
+
+    plain: tuple[Argument, ...] = ()
+    keywords: tuple[tuple[str, Argument], ...] = ()
+    anything: tuple[Argument, ...] = ()
+    receiver: str = ""
+
+    def all(self) -> tuple[Argument, ...]:
+        return (*self.plain, *(argument for _, argument in self.keywords), *self.anything)
+
+
+def outside(name: str) -> Function:
+    """A function that stands for code outside the program: it calls again and again, at instruction 1, then returns."""
+    function = Function("", name, 0, Parameters())
+    function.instructions = [Nothing(""), Call("", "", ()), Return("", "")]
+    function.positions = [Position(0, 0, 0, 0)] * 3
+    function.following = [[1, 2], [1, 2], []]
+    function.handlers = [-1] * 3
+    return function

@@ -1,0 +1,88 @@
+"""Names in a scope, as variables: plain ones, and those that other functions see."""
+
+from __future__ import annotations
+
+import ast
+
+from statics.emitting import Emitter
+from statics.ir import (
+    ClassDefinition,
+    Copy,
+    Function,
+    LoadAttribute,
+    LoadVariable,
+    Position,
+    Program,
+    StoreAttribute,
+    StoreVariable,
+    Variable,
+)
+from statics.scopes import Scope
+
+
+class Names(Emitter):
+    """Loads and stores what names stand for."""
+
+    def __init__(
+        self, program: Program, path: str, function: Function, scopes: dict[ast.AST, Scope], scope: Scope
+    ) -> None:
+        super().__init__(function)
+        self.program = program
+        self.path = path
+        self.scopes = scopes
+        self.scope = scope
+        self.keys: dict[Scope, str] = {}
+        """The key of the function that each scope is part of."""
+        self.class_namespace: dict[Scope, str] = {}
+        """The variable that holds the class whose body is being laid."""
+        self.klass: ClassDefinition | None = None
+        self.qualified = ""
+
+    def at(self, node: ast.expr | ast.stmt | ast.pattern | ast.excepthandler | ast.keyword | ast.arg) -> None:
+        self.position = Position(
+            node.lineno, node.end_lineno or node.lineno, node.col_offset, node.end_col_offset or node.col_offset
+        )
+
+    def private(self, name: str) -> str:
+        """The name as the compiler changes it in a class."""
+        if self.klass is None or not name.startswith("__") or name.endswith("__"):
+            return name
+        owner = self.klass.name.rpartition(".")[2].lstrip("_")
+        return f"_{owner}{name}" if owner else name
+
+    def variable(self, found: Scope, name: str) -> Variable | None:
+        """The variable as other functions know it; None if it is plain."""
+        if found.parent is None:
+            return Variable(self.path, self.private(name), True)
+        if name in found.captured:
+            return Variable(self.keys[found.function()], found.plain(name), False)
+        return None
+
+    def load(self, name: str) -> str:
+        found = self.scope.find(name)
+        if found.kind == "class":
+            dst = self.temporary()
+            before = list(self.ends)
+            self.emit(LoadAttribute(dst, self.class_namespace[found], self.private(name)))
+            ends, self.ends = self.ends, before
+            assert found.parent is not None
+            outside, self.scope = self.scope, found.parent
+            self.emit(Copy(dst, self.load(name)))
+            self.scope = outside
+            self.ends += ends
+            return dst
+        variable = self.variable(found, name)
+        if variable is None:
+            return found.plain(name)
+        return self.emit(LoadVariable(self.temporary(), variable))
+
+    def store(self, name: str, src: str) -> None:
+        found = self.scope.find(name)
+        if found.kind == "class":
+            self.emit(StoreAttribute("", self.class_namespace[found], self.private(name), src))
+            return
+        variable = self.variable(found, name)
+        if variable is None:
+            self.emit(Copy(found.plain(name), src))
+        else:
+            self.emit(StoreVariable("", variable, src))

@@ -1,0 +1,204 @@
+"""Special methods that code outside the program calls: to compare, to tell as text, to iterate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from statics import natives
+from statics.call_graph import NATIVE, Argument, Arguments, Edge, How, Instance, Site, outside
+from statics.hierarchy import Hierarchy
+from statics.objects import ANY, Kind
+from statics.solver import Node
+
+_CALLABLE: Final = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.WRAPPER, Kind.UNKNOWN, Kind.CLASS, Kind.NATIVE})
+
+
+class Protocols(Hierarchy):
+    """Calls special methods of whatever is in a node."""
+
+    def send(
+        self, site: Site, receiver: int, name: str, arguments: Arguments, dst: Node | None, how: How = How.CALL,
+        variable: str = "",
+    ) -> None:  # fmt: skip
+        raise NotImplementedError
+
+    def give(self, dst: Node | None, *things: int) -> None:
+        if dst is not None:
+            for thing in things:
+                self.add(dst, 1 << thing)
+
+    def protocol(self, site: Site, methods: tuple[str, ...], arguments: tuple[Argument, ...], dst: Node | None) -> None:
+        """Native code calls special methods of the objects, if they have any, on one another, and reads containers.
+
+        What containers hold goes to a function instance of its own for these methods, the same for all calls.
+        """
+        known = methods
+        key = (site, known, arguments)
+        if key in self._met:
+            return
+        self._met.add(key)
+        others = Arguments(anything=tuple(a._replace(variable="") for a in arguments))
+        for argument in arguments:
+            if argument.variable and site[0] != NATIVE:
+                self.watch(argument.node, partial(self._protocol_of, site, known, others, dst, argument.variable))
+            else:
+                self._protocol_by_hub(site, known, argument.node, dst)
+
+    def _protocol_of(
+        self, site: Site, methods: tuple[str, ...], others: Arguments, dst: Node | None, variable: str, number: int
+    ) -> None:
+        kind = self.objects[number].kind
+        if kind is Kind.INSTANCE:
+            for method in methods:
+                if "__hash__" in methods and method in ("__hash__", "__eq__") and method in self.specials:
+                    self.look_up(
+                        site, self.number(self.objects[number].of), method, partial(self._compare_keys, site, number)
+                    )
+                if self.may_define(self.objects[number], method):
+                    self.send(site, number, method, others, dst, variable=variable)
+        elif kind is Kind.NATIVE_INSTANCE and self.field_names[number]:
+            self.touch(site, "r", number, ANY)
+            for name in tuple(self.field_names[number]):
+                self._protocol_by_hub(site, methods, self.field(number, name), dst)
+        elif kind is Kind.CONTAINER:
+            self.touch(site, "r", number, "[]")
+            if "__iter__" in methods and self.objects[number].of == "iterator":
+                self.advance_iterator(site, number, None)
+            for held in (self.field(number, "[]"), self.field(number, "keys")):
+                self._protocol_by_hub(site, methods, held, dst)
+        elif kind is Kind.UNKNOWN:
+            self.touch(site, "r", self.unknown, ANY)
+            if not self.specials.isdisjoint(methods):
+                self.native(site, Arguments(), None)
+
+    def _compare_keys(self, site: Site, key: int, method: int) -> None:
+        """A look-up under keys that the program itself compares is an operation on all that they have."""
+        if self.objects[method].kind is not Kind.NATIVE:
+            self.touch(site, "r", key, ANY)
+
+    def _protocol_by_hub(self, site: Site, methods: tuple[str, ...], given: Node, dst: Node | None) -> None:
+        """Whatever is in the node is given to the function instance that calls these methods, the same for all sites.
+
+        The site calls it once there is something whose methods may be the program's.
+        """
+        hub, held, result = self._hub(methods)
+        self.edge(given, held)
+
+        def call() -> None:
+            self.edges[site].add(Edge(hub, How.CALL, (), False))
+            if dst is not None:
+                self.heap_results.add(site)
+                self.edge(result, dst)
+
+        self._when_occupied(given, call)
+
+    def _hub(self, methods: tuple[str, ...]) -> tuple[int, Node, Node]:
+        """The function instance, the node of what it calls the methods of, and the node of what they return."""
+        held, result = self.node(("hub", methods)), self.node(("hub's result", methods))
+        if methods not in self._hubs:
+            self._hubs[methods] = hub = len(self.instances)
+            self.instances.append(Instance(outside(f"<{', '.join(methods)}>"), -1))
+            others = Arguments(anything=(Argument(held, ""),))
+            self.watch(held, partial(self._protocol_of, (hub, 1), methods, others, result, ""))
+        return self._hubs[methods], held, result
+
+    def _when_occupied(self, node: Node, action: Callable[[], None]) -> None:
+        """Act when the node has an object whose special methods may be the program's."""
+        if node in self._occupied:
+            action()
+        elif node in self._waiting:
+            self._waiting[node].append(action)
+        else:
+            self._waiting[node] = [action]
+            self.watch(node, partial(self._occupy, node))
+
+    def _occupy(self, node: Node, number: int) -> None:
+        if node in self._waiting and self.objects[number].kind in (Kind.INSTANCE, Kind.CONTAINER, Kind.UNKNOWN):
+            self._occupied.add(node)
+            for action in self._waiting.pop(node):
+                action()
+
+    def iterate(self, site: Site, source: Argument, into: Node) -> None:
+        """All that iterating over the source may give goes into the node."""
+        held = self.node(("iterated", site, source.node))
+        self.edge(held, into)
+        if held not in self._iterators:
+            self._iterators.add(held)
+            self._iterate(site, source, held)
+
+    def _iterate(self, site: Site, source: Argument, into: Node) -> None:
+
+        def met(number: int) -> None:
+            thing = self.objects[number]
+            if thing.kind is Kind.CONTAINER:
+                self.touch(site, "r", number, "[]")
+                self.edge(self.field(number, "keys" if thing.of == "dict" else "[]"), into)
+                if thing.of == "iterator":
+                    self.advance_iterator(site, number, into)
+            elif thing.kind is Kind.GENERATOR:
+                self.advance(site, number, into)
+            elif thing.kind is Kind.INSTANCE:
+                iterator = self.node(("iterator", site, number))
+                if iterator not in self._iterators:
+                    self._iterators.add(iterator)
+                    for method in ("__iter__", "__getitem__"):
+                        self.send(site, number, method, Arguments(), iterator, variable=source.variable)
+                    self.watch(iterator, lambda i: self._next(site, i, into))
+                    if {"__next__"} & self.specials:
+                        self._next(site, number, into)
+            elif thing.kind is Kind.VALUE or (thing.kind is Kind.NATIVE and thing.of.startswith("builtins.")):
+                self.add(into, 1 << self.plain)
+            elif thing.kind not in (Kind.FUNCTION, Kind.BOUND, Kind.MODULE) and thing.of not in natives.CONTROLS:
+                self.native(site, Arguments((source,)), into)
+
+        self.watch(source.node, met)
+
+    def advance_iterator(self, site: Site, iterator: int, into: Node | None) -> None:
+        """One of our own making goes on: it advances what it goes over, and calls what it was given to call."""
+        self.touch(site, "w", iterator, "[]")
+        elements, given = self.field(iterator, "[]"), self.field(iterator, "given")
+        if into is not None:
+            self.edge(elements, into)
+        key = ("advanced", site, iterator)
+        if key in self._met:
+            return
+        self._met.add(key)
+        over = self.field(iterator, "over")
+        self.iterate(site, Argument(over, ""), self.node(("ignored", site)))
+        self._call_back(site, given, Arguments(anything=(Argument(over, ""),)), self.field(iterator, "results"))
+        self.heap_results.add(site)
+
+    def _next(self, site: Site, number: int, into: Node) -> None:
+        thing = self.objects[number]
+        if thing.kind is Kind.INSTANCE:
+            self.send(site, number, "__next__", Arguments(), into)
+            self.add(into, 1 << number)
+        else:
+            self.iterate(site, Argument(self.constant(number), ""), into)
+
+    def _held(self, site: Site, arguments: Arguments) -> Node:
+        """What the containers among the arguments hold."""
+        held = self.node(("held", site))
+        for argument in arguments.all():
+            self.iterate(site, argument, held)
+        return held
+
+    def _call_back(self, site: Site, given: Node, arguments: Arguments, into: Node) -> None:
+        """Functions among the arguments are called on what is given; that, and what they return, goes into the node."""
+        self.edge(given, into)
+        inner = Arguments(anything=(Argument(given, ""),))
+        for argument in arguments.all():
+
+            def met(number: int) -> None:
+                if self.objects[number].kind in _CALLABLE or (
+                    self.objects[number].kind is Kind.INSTANCE and "__call__" in self.specials
+                ):
+                    self.apply(site, number, inner, into)
+
+            self.watch(argument.node, met)
+
+    def _values(self, number: int, into: Node) -> None:
+        if self.objects[number].kind is Kind.CONTAINER:
+            self.edge(self.field(number, "[]"), into)
