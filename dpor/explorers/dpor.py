@@ -49,9 +49,9 @@ class Dpor(StatefulSearch):
         self._new(run.blocked, self._items.sync_number({}))
 
     def _new(self, pending: Iterable[Pending], sync: SyncNumber) -> None:
-        summary = 0
+        summary, item, lasting = 0, self._items.pending, self.system.lasting
         for thread, operation, _ in pending:
-            summary |= self._items.pending(thread, self.system.lasting(operation))
+            summary |= item(thread, lasting(operation))
         self._summaries.append(summary)
         self._sync.append(sync)
 

@@ -70,7 +70,9 @@ class Items:
     def __init__(self) -> None:
         self._items: list[Item] = []
         self._numbers: dict[Item, int] = {}
+        self._pending: dict[tuple[ThreadId, Operation], Summary] = {}
         self._stronger: list[Summary] = []  # by item: those that say no less (fewer guards, else equal)
+        self._exceeded: Summary = 0  # those that some other item says no less than
         self._alike: dict[tuple[ThreadId, Operation], list[int]] = {}
         self._of_thread: dict[ThreadId, Summary] = {}
         self._guards: dict[Operation, _Guard] = {}
@@ -85,7 +87,11 @@ class Items:
 
     def pending(self, thread: ThreadId, operation: Operation) -> Summary:
         """The summary of a thread that stands before this operation."""
-        return 1 << self._number(Item(thread, operation, frozenset()))
+        key = thread, operation
+        found = self._pending.get(key)
+        if found is None:
+            found = self._pending[key] = 1 << self._number(Item(thread, operation, frozenset()))
+        return found
 
     def threads_of(self, summary: Summary) -> int:
         """The mask of the threads that have an item in it."""
@@ -105,8 +111,10 @@ class Items:
         for other in alike:
             if self._items[other].guards <= guards:
                 stronger |= 1 << other
+                self._exceeded |= bit
             elif guards <= self._items[other].guards:
                 self._stronger[other] |= bit
+                self._exceeded |= 1 << other
         alike.append(number)
         self._stronger.append(stronger)
         own = guards | {operation} if _can_block(operation) else guards
@@ -130,10 +138,11 @@ class Items:
     def united(self, summary: Summary, more: Summary) -> Summary:
         """Both, without new items that say less than one that is there."""
         new = more & ~summary
-        both = summary
-        while new:
-            bit = new & -new
-            new ^= bit
+        left = new & self._exceeded
+        both = summary | new ^ left
+        while left:
+            bit = left & -left
+            left ^= bit
             if not self._stronger[bit.bit_length() - 1] & both:
                 both |= bit
         return both

@@ -35,6 +35,7 @@ from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.library import INSTRUMENTED, MODELLED
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
+from dpor.runtime.standins.threads import Startable
 from dpor.runtime.states import Capture, key_of
 from dpor.runtime.states.frames import frames_of
 from dpor.runtime.stuck import Stuck
@@ -136,7 +137,9 @@ class PythonSystem:
             raise BadTarget(f"{_name(self._given)} cannot be imported")
 
     def _begin_search(self) -> None:
-        self._capture = Capture(self._search, self._loader, [PythonSystem._main.__code__])
+        self._capture = Capture(
+            self._search, self._loader, [PythonSystem._main.__code__, Startable._bootstrap.__code__]
+        )
         sharing.forget()
         hooks.forget_types()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import _thread
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,7 +46,7 @@ class Startable(SyncObject):
             return False
         run.unjoined[id(self)] = self
         run.launching = self
-        control.spawn(self, lambda: self._bootstrap(body))
+        control.spawn(self, partial(self._bootstrap, body))
         return True
 
     def _bootstrap(self, body: Callable[[], None]) -> None:

@@ -59,12 +59,23 @@ class Capture:
         self._stateful = False
         self._watched = False
         self._read: dict[ThreadId, tuple[Part, list[Any]]] = {}  # of the threads that have not moved since
+        self._lasting: list[control.SyncObject] = []  # those whose names last, among the first `_looked_at` of the run
+        self._looked_at = 0
 
     def begin_run(self) -> None:
         control.stateful = self._stateful
-        self._read.clear()
+        self._forget()
         self._watched = False
         self._plans.begin_run()
+
+    def _forget(self) -> None:
+        self._read.clear()
+        self._lasting.clear()
+        self._looked_at = 0
+
+    def _look_at_names(self) -> None:
+        if not self._names.settled and self._names.look_at(control._trace):
+            self._forget()
 
     def _guest_modules(self) -> dict[str, types.ModuleType]:
         return {name: guest.module for name, guest in self._loader.modules.items()}
@@ -106,17 +117,21 @@ class Capture:
         """See `dpor.system.StatefulSystem.pending`."""
         found: list[Pending] = []
         for thread in control.threads:
-            if thread.running and thread.pending is not None:
-                states = tuple([o.state for o in thread.objects or ()])
-                missing = len(thread.pending.accesses) - len(states)
-                found.append(Pending(thread.id, thread.pending, states + (None,) * missing))
+            operation = thread.pending
+            if thread.running and operation is not None:
+                states = tuple([o.state for o in thread.objects]) if thread.objects else ()
+                missing = len(operation.accesses) - len(states)
+                found.append(Pending(thread.id, operation, states + (None,) * missing if missing else states))
         return found
 
     def sync_states(self) -> Mapping[Location, Any]:
         """See `dpor.system.StatefulSystem.sync_states`: of those whose names last."""
-        self._names.look_at(control._trace)
-        lasts = self._names.lasts
-        states = {o.location: o.state for o in control.made if lasts(o.location) and hasattr(o, "state")}
+        self._look_at_names()
+        made, lasts = control.made, self._names.lasts
+        if len(made) > self._looked_at:
+            self._lasting += [o for o in made[self._looked_at :] if lasts(o.location)]
+            self._looked_at = len(made)
+        states = {o.location: o.state for o in self._lasting if hasattr(o, "state")}
         states[control._process.location] = control._process.state
         return states
 
@@ -126,7 +141,7 @@ class Capture:
 
     def lasting(self, operation: Operation) -> Operation:
         """See `dpor.system.StatefulSystem.lasting`."""
-        self._names.look_at(control._trace)
+        self._look_at_names()
         return self._names.operation(operation)
 
     def changes_data(self, operation: Operation) -> bool:
@@ -167,40 +182,37 @@ class Capture:
 
     def _whole(self, returned: Hashable) -> bytes:
         control.stateful = self._stateful = True
-        self._names.look_at(control._trace)
-        parts: list[tuple[GuestThread, Part]] = []
+        self._look_at_names()
+        parts: list[Part] = []
         dead: list[Any] = []
         running: dict[int, tuple[int, int]] = {}
+        read = self._read
         for thread in control.threads:
             if not thread.bit or not thread.running:
                 continue
-            found = self._read.get(thread.id)
+            found = read.get(thread.id)
             if found is None:
                 found = read_thread(thread, self._layouts)
                 self._about(thread, found[0])
                 if self._watched:
-                    self._read[thread.id] = found
+                    read[thread.id] = found
             part, unused = found
-            parts.append((thread, part))
+            parts.append(part)
             dead += unused
             for frame, depth in part.generators.items():
                 running[frame] = (thread.id, depth)
         heap = self._heap(parts, running, returned, ())
         dead += heap.dead
-        if dead and (heap.finalised or finalised_among(dead, heap)):
+        if dead and (heap.finalised or finalised_among(heap.unmet(dead), heap)):
             heap = self._heap(parts, running, returned, dead)
         return heap.encoding()
 
     def _heap(
-        self,
-        parts: list[tuple[GuestThread, Part]],
-        running: dict[int, tuple[int, int]],
-        returned: Hashable,
-        dead: Sequence[Any],
+        self, parts: list[Part], running: dict[int, tuple[int, int]], returned: Hashable, dead: Sequence[Any]
     ) -> Heap:
         heap = Heap(self._plans, self._layouts, self._names, running)
         heap.out.append((control.multi, control.timed_out, returned, len(parts)))
-        for _, part in parts:
+        for part in parts:
             heap.part(part)
         for thread in control.threads:
             if thread.bit and not thread.running:

@@ -33,6 +33,7 @@ _ACCESSORS: Final = (
 class Classes:
     """The classes met in one search.
 
+    known   the number of a class that is none of the program's, if it has been asked for
     guest_modules   the program's, by name;  are_constant: are they the same objects in all runs that change nothing?
     """
 
@@ -48,6 +49,7 @@ class Classes:
         self._numbers: dict[Any, int] = {}
         self._kept: list[type] = []
         self._host: dict[type, int] = {}
+        self.known: Callable[[type], int | None] = self._host.get
         self._of_run: dict[type, int | None] = {}
 
     def begin_run(self) -> None:

@@ -44,18 +44,20 @@ _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
 class Layouts:
     """The layouts of all code seen, by `id`; they keep it alive.
 
-    bottom   code of which only the position counts: its variables are our own
+    bottom   code of which only the position counts where it begins a thread: its variables are our own, or follow from
+             which thread it is
     """
 
     def __init__(self, bottom: Iterable[CodeType]) -> None:
         self._known: dict[int, Layout] = {}
-        self.bottom = tuple(map(self.of, bottom))
+        self.get = self._known.get
+        self.bottom = frozenset(map(self.of, bottom))
 
     def of(self, code: CodeType) -> Layout:
-        found = self._known.get(id(code))
-        if found is None:
-            found = Layout(code, len(self._known), _ADDRESSES.get(code, frozenset()))
-            self._known[id(code)] = found
+        return self.get(id(code)) or self._new(code)
+
+    def _new(self, code: CodeType) -> Layout:
+        found = self._known[id(code)] = Layout(code, len(self._known), _ADDRESSES.get(code, frozenset()))
         return found
 
     def number(self, code: CodeType) -> int:
@@ -133,14 +135,13 @@ def read_frames(
     handling: set[int] = set()
     part.shape.append((len(objects),))
     part.objects.extend(objects)
-    for depth, frame in enumerate(frames):
+    above = len(frames)  # the bottom
+    while above and layouts.of(frames[above - 1].f_code) in layouts.bottom:
+        above -= 1
+    for depth, frame in enumerate(frames[:above]):
         code = frame.f_code
         layout = layouts.of(code)
         place = layout.place(frame.f_lasti)
-        if layout in layouts.bottom:
-            part.shape.append(place.shape)
-            upper = None
-            continue
         reading = Reading(frame, layout, place)
         add_frame(reading, part, dead)
         if upper is not None:
@@ -153,6 +154,8 @@ def read_frames(
         if code.co_flags & GENERATOR:
             part.generators[id(frame)] = depth
         upper = reading
+    for frame in frames[above:]:
+        part.shape.append(layouts.of(frame.f_code).place(frame.f_lasti).shape)
     if handling:
         part.add(_handled(thread, handling))
     return part, dead

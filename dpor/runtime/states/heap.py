@@ -20,7 +20,6 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Final, Protocol, TypeAlias
 
-from dpor.operations import Location
 from dpor.runtime import control, sharing
 from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.states.frames import ATOMS, HOLE, UNBOUND, Layouts, Part
@@ -109,19 +108,17 @@ class Heap:
 
     def settle(self) -> None:
         """Number the objects that have been referred to."""
-        append, numbers, objects = self._settled.append, self._numbers, self._objects
-        number_of = numbers.get
-        for value in islice(self._values, len(self._settled), None):
-            if type(value) in ATOMS:
-                append(value)
-                continue
-            key = id(value)
-            number = number_of(key)
-            if number is None:
-                n = len(objects)
-                number = numbers[key] = _REFERENCES[n] if n < 4096 else (n,)
-                objects.append(value)
-            append(number)
+        number_of, new, atoms = self._numbers.get, self._new, ATOMS
+        self._settled += [
+            value if type(value) in atoms else number_of(id(value)) or new(value)
+            for value in islice(self._values, len(self._settled), None)
+        ]
+
+    def _new(self, obj: Any) -> tuple[int]:
+        n = len(self._objects)
+        number = self._numbers[id(obj)] = _REFERENCES[n] if n < 4096 else (n,)
+        self._objects.append(obj)
+        return number
 
     def part(self, part: Part) -> None:
         self.out.append(part.shape)
@@ -137,11 +134,6 @@ class Heap:
             self.out.append(HOLE)
             self.ref(value)
 
-    def shown(self, location: Location) -> Location:
-        """What of the name of a location is part of the state."""
-        shown = self._shown_of(location)
-        return self.names.shown(location) if shown is None else shown
-
     def number_of(self, obj: Any) -> int | None:
         """The number of an object that has been met."""
         found = self._numbers.get(id(obj))
@@ -149,6 +141,10 @@ class Heap:
 
     def has(self, obj: Any) -> bool:
         return id(obj) in self._numbers
+
+    def unmet(self, objects: Iterable[Any]) -> list[Any]:
+        numbers = self._numbers
+        return [obj for obj in objects if id(obj) not in numbers]
 
     def dict_of(self, obj: Any, fields: dict[str, Any]) -> None:
         """The contents of an object's own `__dict__`, which may be an object of its own for the program, too."""
@@ -165,8 +161,16 @@ class Heap:
         self._names_of(mapping)
         self.refs(mapping.values())
 
-    def items_of_sync(self, mapping: dict[Any, Any]) -> None:
-        """As `items`, of a synchronisation object."""
+    def sync(self, mapping: dict[Any, Any]) -> None:
+        """As `items`, of a synchronisation object: its state, and what of its name is told. (What only gives a location
+        has no state.)"""
+        location, state = mapping.get("location"), mapping.get("state")
+        if location is not None:
+            shown = self._shown_of(location)
+            location = self.names.shown(location) if shown is None else shown
+        if isinstance(state, frozenset):
+            state = ("set", *sorted(state))
+        self.out.append((location, state))
         others = self._names_of(mapping).others
         if others is not None:
             self.refs(others(tuple(mapping.values())))

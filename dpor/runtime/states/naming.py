@@ -22,27 +22,31 @@ HIDDEN: Final = -2
 
 class Names:
     """For one search. `fixed`: how many events of the main thread are the same in every run, whatever others do: the
-    threads that it starts before it does anything else; -1 as long as that is not known."""
+    threads that it starts before it does anything else; -1 as long as that is not `settled`."""
 
     def __init__(self, table: OperationTable) -> None:
         self._table = table
         self._fixed = -1
         self._looked_at = -1
+        self.settled = False
         self.known: dict[Location, Location] = {}
         self._lasting: dict[Location, Location] = {}
         self._operations: dict[Operation, Operation] = {}
 
-    def look_at(self, trace: Trace) -> None:
-        """Before the first question, and at every one until it has an effect."""
-        if self._fixed < 0 and len(trace) != self._looked_at:
-            self._looked_at = len(trace)
-            own = [o for thread, o in zip(trace.threads, trace.operations, strict=True) if thread == 0]
-            other = next((i for i, operation in enumerate(own) if operation.starts < 0), None)
-            if other is not None:
-                self._fixed = other
-                self.known.clear()
-                self._lasting.clear()
-                self._operations.clear()
+    def look_at(self, trace: Trace) -> bool:
+        """Before the first question, and at every one until names are settled. Has this settled them?"""
+        if len(trace) == self._looked_at:
+            return False
+        self._looked_at = len(trace)
+        own = [o for thread, o in zip(trace.threads, trace.operations, strict=True) if thread == 0]
+        other = next((i for i, operation in enumerate(own) if operation.starts < 0), None)
+        if other is None:
+            return False
+        self._fixed, self.settled = other, True
+        self.known.clear()
+        self._lasting.clear()
+        self._operations.clear()
+        return True
 
     def lasts(self, location: Location) -> bool:
         """A location of another search, of an object in a library that this program does not use, does not."""

@@ -110,12 +110,14 @@ class TypePlans:
 
     def class_of(self, heap: Heap, kind: type) -> None:
         """Append which class it is."""
-        number = self.classes.number(kind)
+        number = self.classes.known(kind)
         if number is None:
-            heap.out.append(HOLE)
-            heap.ref(kind)
-        else:
-            heap.out.append(number)
+            number = self.classes.number(kind)
+            if number is None:
+                heap.out.append(HOLE)
+                heap.ref(kind)
+                return
+        heap.out.append(number)
 
     def _class(self, heap: Heap, obj: type) -> None:
         number = self.classes.number(obj)
@@ -156,10 +158,7 @@ class TypePlans:
                 heap.finalised = True
             held = fields(obj, kind)
             assert held is not None
-            location, state = held.get("location"), held.get("state")  # what only gives a location has no state
-            heap.out.append(None if location is None else heap.shown(location))
-            heap.out.append(("set", *sorted(state)) if isinstance(state, frozenset) else (state,))
-            heap.items_of_sync(held)
+            heap.sync(held)
 
         return plan_of_sync if issubclass(kind, control.SyncObject) else plan
 
