@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from dpor.operations import THREAD_MASK, UNKNOWN, Action, Operation, ThreadId
@@ -16,7 +16,10 @@ NOWHERE: StateNumber = -1
 Event: TypeAlias = tuple[ThreadId, Operation]
 
 _STATES = 40
-"""An edge is one integer: the number of its event, shifted by so many bits, and that of the state where it begins."""
+"""An incoming edge is one integer: the number of its event, shifted by so many bits, and that of the state where it
+begins. An outgoing one has how far on from the next state's number that of its target is, and the action."""
+
+_NEVER = -1
 
 
 class StateGraph:
@@ -28,7 +31,7 @@ class StateGraph:
 
     On another way the same object may have another name. So an operation is only known as long as the way to where it
     begins is the one on which it was performed: `_changed` counts how often the way to a state has changed at that
-    state, `_seen` what that was for its parent when the operation was recorded.
+    state, `_seen` what that was for its parent when the operation was recorded on that way (else `_NEVER`).
     """
 
     def __init__(self) -> None:
@@ -42,14 +45,16 @@ class StateGraph:
         self.depths: list[int] = []
         self._changed: list[int] = []
         self._seen: list[int] = []
-        self._incoming: list[int | list[int] | None] = []  # most states have one: a list for it were a tenth of all
+        self._incoming: list[_Edges] = []  # most states have one: a list for it were a tenth of all
+        self._outgoing: list[_Edges] = []  # most lead to the next state: a small number
         self._events: list[Event] = []
         self._numbers_of_events: dict[Event, int] = {}
 
     def __len__(self) -> int:
         return len(self.enabled)
 
-    def add(self, enabled: int, parent: StateNumber, action: Action, operation: Operation) -> StateNumber:
+    def add(self, enabled: int, parent: StateNumber, action: Action, operation: Operation, on_way: bool) -> StateNumber:
+        """`on_way`: was the operation performed where the way to the parent that is known leads?"""
         number = len(self.enabled)
         self.enabled.append(enabled)
         self.planned.append(0)
@@ -59,12 +64,15 @@ class StateGraph:
         self.operations.append(operation)
         self.depths.append(self.depths[parent] + 1 if parent >= 0 else 0)
         self._changed.append(0)
-        self._seen.append(self._changed[parent])
+        self._seen.append(self._changed[parent] if on_way else _NEVER)
         self._incoming.append(None)
+        self._outgoing.append(None)
         return number
 
-    def add_edge(self, source: StateNumber, action: Action, operation: Operation, target: StateNumber) -> None:
-        """An event led from a state to another.
+    def add_edge(
+        self, source: StateNumber, action: Action, operation: Operation, target: StateNumber, on_way: bool
+    ) -> None:
+        """An event led from a state to another. `on_way`: see `add`.
 
         The way to a state is always longer than that to its parent, since it was so when either last changed and ways
         only become shorter. So a shorter way never leads through the state itself.
@@ -74,25 +82,37 @@ class StateGraph:
             self.parents[target], self.actions[target], self.operations[target] = source, action, operation
             self.depths[target] = depth
             self._changed[target] += 1
-            self._seen[target] = self._changed[source]
+            self._seen[target] = self._changed[source] if on_way else _NEVER
         event = (action & THREAD_MASK, operation)
         number = self._numbers_of_events.get(event)
         if number is None:
             number = self._numbers_of_events[event] = len(self._events)
             self._events.append(event)
-        edge, known = number << _STATES | source, self._incoming[target]
-        if known is None:
-            self._incoming[target] = edge
-        elif isinstance(known, int):
-            self._incoming[target] = [known, edge]
-        else:
-            known.append(edge)
+        _append(self._incoming, target, number << _STATES | source)
+        _append(self._outgoing, source, target - source - 1 << _STATES | action)
 
     def incoming(self, state: StateNumber) -> Iterator[tuple[StateNumber, Event]]:
         """The states from which events lead here, and the events."""
-        events, mask, known = self._events, (1 << _STATES) - 1, self._incoming[state]
-        edges = () if known is None else (known,) if isinstance(known, int) else known
-        return ((edge & mask, events[edge >> _STATES]) for edge in edges)
+        events, mask = self._events, (1 << _STATES) - 1
+        return ((edge & mask, events[edge >> _STATES]) for edge in _edges(self._incoming[state]))
+
+    def nearest(
+        self, start: StateNumber, wanted: Callable[[StateNumber], bool], most: int
+    ) -> tuple[StateNumber, list[Action]] | None:
+        """The state nearest below this one, itself included, that is wanted, and the actions that lead there, the last
+        one first. Looks at the `most` nearest states only."""
+        came: dict[StateNumber, tuple[StateNumber, Action]] = {start: (NOWHERE, 0)}
+        waiting, mask = [start], (1 << _STATES) - 1
+        for state in waiting:
+            if wanted(state):
+                return state, _way_back(came, state)
+            if len(waiting) < most:
+                for edge in _edges(self._outgoing[state]):
+                    target = state + 1 + (edge >> _STATES)
+                    if target not in came:
+                        came[target] = state, edge & mask
+                        waiting.append(target)
+        return None
 
     def successors(self, states: Iterable[StateNumber]) -> dict[StateNumber, list[StateNumber]]:
         """For each of these states, those of them to which an event leads from it."""
@@ -130,3 +150,29 @@ class StateGraph:
             state = self.parents[state]
         way.reverse()
         return way
+
+
+_Edges: TypeAlias = "int | list[int] | None"
+
+
+def _append(table: list[_Edges], state: StateNumber, edge: int) -> None:
+    known = table[state]
+    if known is None:
+        table[state] = edge
+    elif isinstance(known, int):
+        table[state] = [known, edge]
+    else:
+        known.append(edge)
+
+
+def _edges(known: _Edges) -> Sequence[int]:
+    return () if known is None else (known,) if isinstance(known, int) else known
+
+
+def _way_back(came: dict[StateNumber, tuple[StateNumber, Action]], state: StateNumber) -> list[Action]:
+    actions: list[Action] = []
+    while True:
+        state, action = came[state]
+        if state == NOWHERE:
+            return actions
+        actions.append(action)

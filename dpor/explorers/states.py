@@ -3,7 +3,8 @@
 A state is reached by repeating a schedule from the start, so what is to be done where can be taken up in any order.
 Each state has two sets of threads: `planned`, to be run from it, and `done`. A search decides in `first` what is
 planned for a new state, learns from `edge` and `ended`, and adds by `plan`, also to states left long ago. What lies
-nearest to the start is taken up first, since every event of the way there must be repeated.
+nearest to the start is taken up first, since every event of the way there must be repeated. But where a run meets a
+known state, and something is left there or near below, it goes on to that: there is nothing to repeat at all.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ from dpor.system import STOP, Ending, Run, StatefulSystem, StateKey, Store, Trac
 
 MOST_UNSTORED = 10_000
 """So many events in a row without a choice, and a state is stored in any case."""
+
+MOST_LOOKED_AT = 256
+"""States below a known one at which a run looks for something left to do."""
+MOST_DEEPER = 256
+"""How much further from the start that may lie than what lies nearest to it, so that endless programs do not lead the
+search astray. (And a run may be twice as long as the shortest way to where it is, and this.)"""
 
 
 class StatefulSearch:
@@ -44,6 +51,10 @@ class StatefulSearch:
         self._at: StateNumber = NOWHERE
         self._resumed = False
         self._is_way_known = False  # the operations on the way to where the search resumed
+        self._met: StateNumber = NOWHERE  # the known state that the run has come to
+        self._ahead: list[Action] = []  # from there to a state where something is left, the last one first
+        self._passed = 0  # events of the run that led from known states to known ones
+        self._on_way = True  # has the run come by the way that the graph knows?
         self._open: list[tuple[int, StateNumber]] = []  # a heap, by depth; states with nothing left are passed over
         self._values: dict[StateNumber, list[Action]] = {}  # data choices still to be taken
         self._is_stored = bytearray()
@@ -86,8 +97,8 @@ class StatefulSearch:
         while True:
             start = len(trace)
             run = self.system.run(trace, self._choose)
-            stats.replayed += start
-            stats.events += len(trace) - start
+            stats.replayed += start + self._passed
+            stats.events += len(trace) - start - self._passed
             if run.ending is not Ending.STOPPED:
                 stats.executions += 1
                 self._take_end(run)
@@ -142,15 +153,36 @@ class StatefulSearch:
         heapq.heappush(self._open, (self.graph.depths[state], state))
 
     def _choose(self, enabled: int) -> Action:
-        if self._resumed:
-            self._resumed = False
-            self._check_return()
-        elif not self._arrive(enabled):
-            return STOP
+        if not self._ahead:
+            if self._resumed:
+                self._resumed = False
+                self._check_return()
+            elif not self._arrive(enabled) and not self._go_on():
+                return STOP
+        if self._ahead:
+            self._passed += 1
+            return self._ahead.pop()
         return self._take(self._at)
 
+    def _go_on(self) -> bool:
+        """From the known state that the run has met: to where something is left to do, if that is near."""
+        self.between()
+        shallowest = self._shallowest()
+        if shallowest is None:
+            return False
+        depths, length = self.graph.depths, len(self.trace)
+        deepest = depths[shallowest] + MOST_DEEPER
+        found = self.graph.nearest(self._met, lambda s: depths[s] <= deepest and self._is_left(s), MOST_LOOKED_AT)
+        if found is None or length + len(found[1]) > 2 * depths[found[0]] + MOST_DEEPER:
+            return False
+        self._at, self._ahead = found
+        self._resumed = bool(self._ahead)
+        self._is_way_known = self._on_way = False
+        return True
+
     def _check_return(self) -> None:
-        """The run was repeated: is it where it was? A state at which there turned out to be a choice is stored now."""
+        """Events were repeated: has the run come where it did? A state at which there turned out to be a choice is
+        stored now."""
         self._unstored = 0
         if self.store is Store.NOTHING or (self._is_way_known and self._is_stored[self._at]):
             return  # the system has compared all events with what they were
@@ -161,11 +193,15 @@ class StatefulSearch:
             if key not in numbers:
                 self._put(key, self._at)
         elif numbers.get(key) != self._at:
-            raise NotDeterministic(
-                f"a repeated run of {len(self.trace)} events led to another state than before. Does the program depend"
-                " on something that is not restored before each run (a cache, the outside world, the real clock)?"
-            )
-        self.graph.learn_way(self._at, self.trace)
+            raise self._differs()
+        if self._on_way:
+            self.graph.learn_way(self._at, self.trace)
+
+    def _differs(self) -> NotDeterministic:
+        return NotDeterministic(
+            f"a repeated run of {len(self.trace)} events led to another state than before. Does the program depend"
+            " on something that is not restored before each run (a cache, the outside world, the real clock)?"
+        )
 
     def _arrive(self, enabled: int) -> bool:
         """An event has happened, or the first run begins. Is the state that it led to a new one?"""
@@ -178,6 +214,7 @@ class StatefulSearch:
         if number is not None:
             self.stats.matched += 1
             self._take_edge(number)
+            self._met = number
             return False
         number = self._add(enabled)
         if to_store:
@@ -212,8 +249,8 @@ class StatefulSearch:
         trace = self.trace
         self._is_stored.append(False)
         if not trace.actions:
-            return self.graph.add(enabled, NOWHERE, 0, UNKNOWN)
-        return self.graph.add(enabled, self._at, trace.actions[-1], trace.operations[-1])
+            return self.graph.add(enabled, NOWHERE, 0, UNKNOWN, True)
+        return self.graph.add(enabled, self._at, trace.actions[-1], trace.operations[-1], self._on_way)
 
     def _take_edge(self, target: StateNumber) -> None:
         source, trace = self._at, self.trace
@@ -224,7 +261,7 @@ class StatefulSearch:
             thread = action & THREAD_MASK
             self._values[source] = [thread | value << VALUE_SHIFT for value in range(1, operation.alternatives)]
             self._open_up(source)
-        self.graph.add_edge(source, action, operation, target)
+        self.graph.add_edge(source, action, operation, target, self._on_way)
         self.edge(source, operation, target)
 
     def _take(self, state: StateNumber) -> Action:
@@ -241,8 +278,10 @@ class StatefulSearch:
 
     def _take_end(self, run: Run) -> None:
         """The last state of a complete run is a state, too. (It is never among those that a chooser is asked at.)"""
-        if run.ending is Ending.CUT:
+        if run.ending is Ending.CUT or (self._resumed and run.ending is Ending.ENDED):
             return
+        if self._resumed:
+            raise self._differs()
         key = (Ending.COMPLETE, run.outcome, run.deadlock)
         number = self.graph.numbers.get(key) if self.store is not Store.NOTHING else None
         if number is None:
@@ -255,15 +294,26 @@ class StatefulSearch:
         self._take_edge(number)
 
     def _go_back(self) -> bool:
-        graph = self.graph
+        state = self._shallowest()
+        if state is None:
+            return False
+        self._is_way_known = self.graph.way_to(state, self.trace)
+        self._at, self._resumed, self._on_way, self._passed = state, True, True, 0
+        self._ahead.clear()
+        return True
+
+    def _shallowest(self) -> StateNumber | None:
+        """The state nearest to the start at which something is left to do."""
         while self._open:
             state = self._open[0][1]
-            if graph.planned[state] & ~graph.done[state] or state in self._values:
-                self._is_way_known = graph.way_to(state, self.trace)
-                self._at, self._resumed = state, True
-                return True
+            if self._is_left(state):
+                return state
             heapq.heappop(self._open)
-        return False
+        return None
+
+    def _is_left(self, state: StateNumber) -> bool:
+        graph = self.graph
+        return bool(graph.planned[state] & ~graph.done[state]) or state in self._values
 
 
 def last_or_lowest(trace: Trace, threads: int) -> int:

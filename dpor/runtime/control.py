@@ -86,6 +86,14 @@ class SyncObject:
             if frame is not None:
                 self.made_at = (frame.f_code.co_filename, frame.f_lineno)
 
+    @property
+    def made_as(self) -> str:
+        """What tells it from others of its kind, equal in equivalent runs and for all strategies: its maker, after how
+        many events, the how manieth; the last alone of what the main thread makes before all events."""
+        name: Any = operations.name_of(self.location)
+        maker, events, count = name[2:] if name[0] == "sync" and len(name) == 5 else (0, 0, self.location)
+        return f"{maker}.{events}.{count}" if maker or events else str(count)
+
 
 class _Process(SyncObject):
     """Is the program running? State: how many non-daemon threads are alive."""

@@ -20,6 +20,9 @@ class Waited(Protocol):
     location: Location
     made_at: tuple[str, int] | None
 
+    @property
+    def made_as(self) -> str: ...
+
 
 class GuestThread:
     """One model thread of the present run.

@@ -77,8 +77,8 @@ def has_own_name(o: Waited) -> bool:
 
 
 def name_of(o: Waited) -> str:
-    """A name for a report: equal in equivalent runs."""
-    return str(getattr(o, "_name", "")) if has_own_name(o) else f"{type(o).__name__} #{o.location}"
+    """A name for a report: equal in equivalent runs, and for all strategies."""
+    return str(getattr(o, "_name", "")) if has_own_name(o) else f"{type(o).__name__} #{o.made_as}"
 
 
 def _held(

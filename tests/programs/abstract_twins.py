@@ -2,6 +2,10 @@
 
 A thread that has done its statements waits for a gate, so its registers stay part of the state. Main is about to open
 it as soon as it has started all threads.
+
+What is one step in Python, too, is written with that: adding one, as `next` of a counter (`rmw x a a+1`), and filling
+an empty cell (`cas x[i] 0 v a`), as `setdefault` of a dict. A general compare-and-swap has no such form. An assertion
+that fails lets a thread of an abstract program carry on, so it is an expression that does nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ def source(spec: dict[str, Any]) -> str:
     threads = [list(_block(body, 2)) for body in spec["threads"]]
     registers = sorted({name for body in spec["threads"] for name in _registers(body)})
     _check_written(spec)
-    lines = ["import threading", "", "", "class Registers:", "    def __init__(self):"]
+    lines = ["import itertools", "import threading", "", "", "class Registers:", "    def __init__(self):"]
     lines += [f"        self.{name} = 0" for name in registers] or ["        pass"]
     lines += ["", "", "class Shared:", "    pass", "", "", "def scenario():", "    box = Shared()"]
     lines += _declarations(spec)
@@ -46,7 +50,15 @@ def _declarations(spec: dict[str, Any]) -> Iterator[str]:
     for name, value in spec.get("vars", {}).items():
         if "[" in name:
             raise NoTwin("an array given by elements")
-        yield f"    {name} = {value}" if isinstance(value, list) else f"    box.{name} = {value}"
+        words = _words(spec["threads"], name)
+        if words == {"rmw"}:
+            yield f"    {name} = itertools.count({value})"
+        elif words == {"cas"} and isinstance(value, list) and not any(value):
+            yield f"    {name} = [{{}} for _ in range({len(value)})]"
+        elif not words.isdisjoint({"rmw", "cas"}):
+            raise NoTwin(f"{name} is no counter or array of cells")
+        else:
+            yield f"    {name} = {value}" if isinstance(value, list) else f"    box.{name} = {value}"
     semaphores: dict[str, list[int]] = {}
     for name, value in spec.get("sems", {}).items():
         element = _ELEMENT.fullmatch(name)
@@ -69,6 +81,19 @@ def _declarations(spec: dict[str, Any]) -> Iterator[str]:
         yield f"    {name} = threading.Condition({waits[name]})"
 
 
+def _words(statements: Any, variable: str) -> set[str]:
+    """With which statements the variable, or its elements, are accessed."""
+    words = set()
+    for statement in statements:
+        if isinstance(statement, list):
+            words |= _words(statement, variable)
+        else:
+            word, *rest = statement.split()
+            if rest and rest[0].partition("[")[0] == variable:
+                words.add(word)
+    return words
+
+
 def _waits(statements: Any) -> Iterator[tuple[str, str]]:
     for statement in statements:
         if isinstance(statement, list):
@@ -88,6 +113,10 @@ def _registers(statements: Any) -> Iterator[str]:
                 yield rest[1]
             elif kind == "let":
                 yield rest[0]
+            elif kind == "rmw":
+                yield rest[1]
+            elif kind == "cas":
+                yield rest[3]
 
 
 def _check_written(spec: dict[str, Any]) -> None:
@@ -146,7 +175,13 @@ def _simple(statement: str) -> str:
         case "notifyall":
             return f"{rest[0]}.notify_all()"
         case "assert":
-            return f"assert {_expression(' '.join(rest))}"
+            return _expression(" ".join(rest))
+        case "rmw" if rest[1].split() == [register := rest[1].split()[0], f"{register}+1"]:
+            return f"r.{register} = next({rest[0]})"
+        case "cas" if rest[1].split()[0] == "0":
+            _, new, register = rest[1].split()
+            value = _expression(new)
+            return f"r.{register} = int({_object(rest[0])}.setdefault('', {value}) == {value})"
     raise NoTwin(kind)
 
 
