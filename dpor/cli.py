@@ -10,7 +10,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -58,7 +58,6 @@ from dpor.version import VERSION
 
 if TYPE_CHECKING:
     from dpor.checking import Session
-    from dpor.system import Run
 
 COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
 ONE_KEY_PRESS = 0.3
@@ -412,7 +411,9 @@ def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
 
         saved = SavedSchedule.load(file)
         same_hashes(saved.hash_seed)
-        failure = Replay(saved).run(_debug if pdb else None)
+        if pdb:
+            from dpor.debugger import debugged
+        failure = Replay(saved).run(debugged if pdb else None)
         to_stdout(lambda: _print_replayed(failure, verbose))
     sys.exit(Exit.FINDING)
 
@@ -420,19 +421,6 @@ def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
 def _print_replayed(failure: Failure, verbose: bool) -> None:
     click.secho(headline(failure), fg="red", bold=True)
     draw(lambda console: show_failure(failure, console, verbose=verbose, traceback=True))
-
-
-def _debug(run: Callable[[], Run], files: Collection[str]) -> Run:
-    """Under the debugger, then at the place where the first exception was raised."""
-    from dpor.debugger import ProgramDebugger
-    from dpor.runtime import control
-
-    debugger = ProgramDebugger(files)
-    ended = debugger.debug(run)
-    for failure in control.exceptions[:1]:
-        if failure.error.__traceback__ is not None:
-            debugger.post_mortem(failure.error.__traceback__)
-    return ended
 
 
 cli.add_command(analyze)

@@ -1,4 +1,4 @@
-"""`dpor replay --pdb`: Python's debugger on a run that follows a schedule.
+"""`dpor replay --pdb` and `pytest --pdb --dpor-replay`: Python's debugger on a run that follows a schedule.
 
 Debugging changes nothing about the run: the threads are greenlets of one OS thread, the schedule decides who moves, and
 time is virtual. So the debugger may stop where it likes for as long as it likes. It shows only the program's own files:
@@ -19,6 +19,16 @@ from typing import IO, Any, TypeVar
 from dpor.runtime import control
 
 T = TypeVar("T")
+
+
+def debugged(run: Callable[[], T], files: Collection[str]) -> T:
+    """The run under the debugger, and then at the place where the first exception was raised."""
+    debugger = ProgramDebugger(files)
+    ended = debugger.debug(run)
+    for failure in control.exceptions[:1]:
+        if failure.error.__traceback__ is not None:
+            debugger.post_mortem(failure.error.__traceback__)
+    return ended
 
 
 class ProgramDebugger(pdb.Pdb):

@@ -48,9 +48,10 @@ MAY_IMPORT = {
     "checking": {"embedding", "report", "findings", "explorers", "model", "runtime", "core"},
     "comparing": {"explorers", "model", "report", "core"},
     "testing": {"checking", "findings", "explorers", "model", "primitives", "core"},
-    "pytest": {"checking", "report", "runtime", "core"},
+    "debugger": {"runtime", "core"},
+    "pytest": {"checking", "debugger", "report", "runtime", "core"},
     "front": {
-        *("checking", "embedding", "comparing", "pytest", "testing"),
+        *("checking", "debugger", "embedding", "comparing", "pytest", "testing"),
         *("report", "findings", "explorers", "runtime", "statics", "core"),
     },
     "statics": set(),
@@ -73,7 +74,6 @@ FRONT = {
     "dpor.cli_static",
     "dpor.cli_workloads",
     "dpor.completing",
-    "dpor.debugger",
     "dpor.doctor",
     "dpor.guard",
 }

@@ -98,6 +98,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             f"dpor: --dpor-replay: the schedule is of {saved.target.removeprefix(OF_PYTEST)}, which is not among the"
             " tests collected here"
         )
+    if config.getoption("usepdb"):  # the debugger stops in the program; pytest's own would then stop in ours
+        config.pluginmanager.unregister(name="pdbinvoke")
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = chosen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -78,9 +78,24 @@ def _check(item: pytest.Function) -> None:
 
 
 def _replay(item: pytest.Function, saved: SavedSchedule) -> NoReturn:
-    failure = Replay(saved, TestTarget(item)).run()
+    replay = Replay(saved, TestTarget(item))
+    failure = _debugged(item, replay) if item.config.getoption("usepdb") else replay.run()
     item.user_properties.append((VERDICT, Verdict.FAIL.value))
     pytest.fail(_told(failure, traceback=True), pytrace=False)
+
+
+def _debugged(item: pytest.Function, replay: Replay) -> Failure:
+    """At the terminal, which pytest then does not capture."""
+    from dpor.debugger import debugged
+
+    capture: Any = item.config.pluginmanager.getplugin("capturemanager")
+    if capture is None:
+        return replay.run(debugged)
+    capture.suspend(in_=True)
+    try:
+        return replay.run(debugged)
+    finally:
+        capture.resume()
 
 
 def _error(item: pytest.Function, message: str) -> BaseException:

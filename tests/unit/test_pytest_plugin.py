@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -98,6 +99,19 @@ def test_a_failure_is_replayed_alone(project: Project) -> None:
     result = project.run("--dpor-replay", str(saved))
     assert result.parseoutcomes() == {"failed": 1, "deselected": 1}
     result.stdout.fnmatch_lines(["AssertionError in MainThread*", "*write Account.n*", "*Traceback (most recent call*"])
+
+
+def test_a_replay_can_be_debugged(project: Project) -> None:
+    """It stops where the program begins and where it fails; pytest's own debugger does not stop once more in ours."""
+    project.check(RACY, failed=1)
+    (saved,) = Path(".pytest_cache/d/dpor").iterdir()
+    command = [sys.executable, "-m", "pytest", "-p", "dpor.pytest.plugin", "--pdb", "--dpor-replay", str(saved)]
+    keys = b"continue\np 'it is', account.n\nquit\n"
+    text = project.pytester.run(*command, stdin=keys).stdout.str()
+    assert "-> assert account.n == 2" in text
+    assert "('it is', 1)" in text
+    assert "dpor/pytest" not in text
+    assert "1 failed" in text
 
 
 def test_a_schedule_of_a_test_is_not_for_dpor_replay(project: Project) -> None:
@@ -407,6 +421,26 @@ def test_racy(account):
 
 
 # ---------------------------------------------------------------------- beside other plugins
+
+
+def test_beside_asyncio(project: Project) -> None:
+    pytest.importorskip("pytest_asyncio")
+    source = "\n@pytest.mark.asyncio\nasync def test_async(): pass\n"
+    project.write(SAFE + source)
+    result = project.run("-p", "pytest_asyncio.plugin", "-W", "ignore")
+    assert result.parseoutcomes() == {"passed": 2}
+
+
+def test_beside_coverage(project: Project) -> None:
+    """What the threads of a test execute counts."""
+    pytest.importorskip("pytest_cov")
+    project.pytester.makepyfile(bank=BOTH.replace("import pytest\nimport dpor\n", ""))
+    project.write(SAFE, start="import dpor\nfrom bank import Account, both\n")
+    Path(".coveragerc").write_text("[run]\nconcurrency = thread, greenlet\n")
+    command = [sys.executable, "-m", "pytest", "-p", "dpor.pytest.plugin", "-p", "pytest_cov.plugin"]
+    result = project.pytester.run(*command, "--cov", "bank", "--cov-report", "term-missing")
+    assert result.parseoutcomes() == {"passed": 1}
+    result.stdout.fnmatch_lines(["bank.py *100%*"])
 
 
 def test_beside_xdist(project: Project) -> None:
