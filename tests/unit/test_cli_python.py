@@ -259,9 +259,12 @@ def test_a_data_choice_is_explored_and_replayed() -> None:
 
 def test_the_readme_s_first_bug_is_what_is_printed() -> None:
     readme = (Path(__file__).parent.parent.parent / "README.md").read_text()
-    source = readme.split("```python\n", 1)[1].split("```", 1)[0]
+    source, test = (
+        readme.split(f'```python title="{name}"\n', 1)[1].split("```", 1)[0]
+        for name in ("tickets.py", "test_tickets.py")
+    )
     shown = readme.split("$ dpor check tickets.py::scenario\n", 1)[1].split("```", 1)[0]
-    passed = readme.split("and:\n\n```\n", 1)[1].split("```", 1)[0]
+    passed = readme.split("found in):\n\n```\n", 1)[1].split("```", 1)[0]
     Path("tickets.py").write_text(source)
     assert _without_times(run("check", "tickets.py::scenario").stdout) == _without_times(shown)
 
@@ -272,6 +275,12 @@ def test_the_readme_s_first_bug_is_what_is_printed() -> None:
     )
     Path("tickets.py").write_text(fixed)
     assert _without_times(run("check", "tickets.py::scenario").stdout) == _without_times(passed)
+
+    Path("test_tickets.py").write_text(test)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "dpor.pytest.plugin", "test_tickets.py"]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert "1 passed" in done.stdout
 
 
 def _without_times(text: str) -> str:
