@@ -194,6 +194,16 @@ UNEQUAL = {
     "the owner of a property": "return Adds(v).shown",
     "the number of loops around": "for x in range(3):\n    if v <= x: Waits()",
     "what is alive behind a weak reference": "x = Box()\ny = weakref.ref(x)\nif v: x = None\ngate.acquire()\nreturn y",
+    **{
+        f"what {function} has taken": f"def items(n):\n    yield n\n    gate.acquire()\n    yield n\nreturn {call}"
+        for function, call in {
+            **{
+                name: f"{name}(items(v))"
+                for name in ("list", "tuple", "sorted", "set", "frozenset", "sum", "max", "min")
+            },
+            "join": "''.join(items(str(v)))",
+        }.items()
+    },
     "a dead variable that keeps a finaliser waiting": "x = Finalised() if v else None\ngate.acquire()",
     "a dead variable that is weakly referred to": (
         "x = Box()\ny = weakref.ref(x)\nif v: z = x\nv = x = None\ngate.acquire()\nreturn y"
@@ -208,6 +218,8 @@ EQUAL = {
     "a variable that is replaced": "x = v\ngate.acquire()\nx = 0\nreturn x",
     "an object that is gone": "x = [v]\nx.clear()\nv = 0\ngate.acquire()\nreturn x",
     "a key that came and went": "x = {}\nx[2] = 0\nif v:\n    x[1] = 0\n    del x[1]\ngate.acquire()\nreturn x",
+    "what any has passed over": "def items(n):\n    yield n\n    gate.acquire()\nreturn any(items(False if v else 0))",
+    "what all has passed over": "def items(n):\n    yield n\n    gate.acquire()\nreturn all(items(v + 1))",
     "what was made in between": "if v: y = [Box() for _ in range(9)]\ny = None\nx = Box()\ngate.acquire()\nreturn x",
     "who was waited with before": "with Manager(v): pass\ngate.acquire()",
     "a lock that was held": "if v and lock_a.acquire(False): lock_a.release()\ngate.acquire()",

@@ -46,8 +46,10 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
             return function(*args, **kwargs)
         items, *rest = args
         kind = type(items)
-        if kind in SCALARS or (kind is types.GeneratorType and getrefcount(items) <= _TEMPORARY_HERE):
+        if kind in SCALARS:
             return function(*args, **kwargs)
+        if kind is types.GeneratorType and getrefcount(items) <= _TEMPORARY_HERE:
+            return _call_with(function, items, rest, kwargs)
         if not control.multi:
             if kind is set or kind is frozenset:
                 order = None if takes_sets else stable_order(items)
@@ -85,7 +87,7 @@ _TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0
 def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
     touched = Touched()
     if not take(items, touched):
-        return function(steps(items), *rest, **kwargs)
+        return _call_with(function, steps(items), rest, kwargs)
     family = family_of(type(items))
     called = False
     if applied is not None and family is not None:
@@ -104,6 +106,52 @@ def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kw
 
 _SNAPSHOTS: Final = (sorted, list, tuple)
 """These copy all items first and call nothing of them before that."""
+
+
+def _call_with(function: Any, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a function that takes all of these items, which code of the program makes one after the other.
+
+    While that runs, what the function has in hand would be in C, where no search that stores states can see it. So as
+    far as nobody can tell the difference, the items are taken here, before.
+    """
+    if function is any or function is all:
+        if not rest and not kwargs:
+            return _decides(items, function is any)
+    elif function in _SNAPSHOTS or function is collections.deque or function.__name__ == "join":
+        items = [item for item in items]  # noqa: C416 (in a frame of Python)
+    elif function in _HARMLESS and not rest:
+        items = _taken_while_harmless(items, function)
+    return function(items, *rest, **kwargs)
+
+
+def _decides(items: Any, truth: bool) -> bool:
+    """`any` and `all`."""
+    for item in items:
+        if item:
+            if truth:
+                return True
+        elif not truth:
+            return False
+    return not truth
+
+
+def _taken_while_harmless(items: Any, function: Any) -> Iterator[Any]:
+    """All items, taken already up to the first of a type with which the function might do more, or fail."""
+    taken: list[Any] = []
+    for item in items:
+        taken.append(item)
+        if type(item) not in _HARMLESS[function]:
+            return itertools.chain(taken, items)
+    return iter(taken)
+
+
+_COUNTABLE: Final[frozenset[type]] = frozenset({int, bool})
+_HASHABLE: Final[frozenset[type]] = frozenset({int, bool, float, str, bytes, type(None)})
+_HARMLESS: Final[dict[Any, frozenset[type]]] = {
+    **dict.fromkeys([sum, min, max], _COUNTABLE),
+    **dict.fromkeys([set, frozenset], _HASHABLE),
+}
+"""Types with whose items these call nothing, and do not fail."""
 
 
 def _with_key(function: Any) -> Callable[..., Any]:
