@@ -5,7 +5,7 @@ Everything but the tables is plain text, so rich is imported only where there is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from linecache import getline
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ LONGEST_BLOCK = 12
 """Consecutive events of one thread to show; of longer ones the middle is left out (unless verbose)."""
 LONGEST_OUTPUT = 40
 PLAIN_WIDTH = 400
+INDENT = 2
 
 
 def plain(draw: Callable[[Console], None]) -> str:
@@ -181,21 +182,41 @@ def show_failure(
 
 
 def _show_trace(steps: tuple[Step, ...], console: Console, verbose: bool) -> None:
+    """As a table, or where the terminal is too narrow for it, with two lines for each step."""
+    from rich.measure import Measurement
     from rich.padding import Padding
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("thread", "place", "source", "operation", "value", "race"):
-        # Where it is too narrow, source text and notes are wrapped, the rest is kept whole.
-        table.add_column(name, overflow="fold", no_wrap=name not in ("source", "race"))
+    for _ in range(6):
+        table.add_column(no_wrap=True)
     colours: dict[str, str] = {}
+    told = []
     for row in rows(steps if verbose else tuple(filter(is_shown, steps)), verbose):
         if isinstance(row, Step):
             colour = colours.setdefault(row.thread, STYLES[len(colours) % len(STYLES)])
-            table.add_row(*_cells(row, steps, colour, verbose))
+            cells = _cells(row, steps, colour, verbose)
         else:
-            table.add_row("", "", f"... {row} more", "", "", "")
-    console.print(Padding(table, (0, 0, 0, 2)))
+            cells = _left_out(row)
+        told.append(cells)
+        table.add_row(*cells)
+    needed = Measurement.get(console, console.options.update_width(PLAIN_WIDTH), table).maximum
+    if INDENT + needed <= console.width:
+        console.print(Padding(table, (0, 0, 0, INDENT)))
+    else:
+        _show_in_pairs(told, console)
+
+
+def _show_in_pairs(told: Sequence[Sequence[Text]], console: Console) -> None:
+    from rich.text import Text
+
+    names = max(thread.cell_len for thread, *_ in told)
+    for thread, place, source, *done in told:
+        begin = Text(" " * INDENT + f"{thread.plain:{names}}  ", style=thread.style)
+        console.print(Text.assemble(begin, Text("  ").join(filter(None, (place, source)))), soft_wrap=True)
+        if any(done):
+            begin = Text(" " * (INDENT + names + INDENT + 2))
+            console.print(Text.assemble(begin, Text("  ").join(filter(None, done))), soft_wrap=True)
 
 
 def rows(steps: tuple[Step, ...], verbose: bool = False) -> Iterator[Step | int]:
@@ -224,6 +245,12 @@ def _shortened(block: tuple[Step, ...]) -> Iterator[Step | int]:
             yield step
         else:
             left_out += 1
+
+
+def _left_out(number: int) -> list[Text]:
+    from rich.text import Text
+
+    return [Text(), Text(f"... {number} more"), Text(), Text(), Text(), Text()]
 
 
 def _cells(step: Step, steps: tuple[Step, ...], colour: str, verbose: bool) -> list[Text]:

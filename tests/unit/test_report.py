@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import attrs
 import jsonschema
 import pytest
+from rich.console import Console
 
 import dpor
 from dpor.outcome import Kind
@@ -235,3 +237,14 @@ def test_the_status_line_appears_late_and_goes_away(capsys: pytest.CaptureFixtur
     shown = capsys.readouterr().err
     assert "2 s: 10 executions, 5 a second, about 75 % left, and not falling" in shown
     assert shown.endswith("\r\x1b[2K")
+
+
+def test_a_terminal_that_is_too_narrow_for_the_table_gets_two_lines_for_each_step() -> None:
+    out = StringIO()
+    show_failure(LOST, Console(file=out, width=80, color_system=None))
+    assert out.getvalue().splitlines()[1:5] == [
+        "  Thread-1  counter.py:8  old = self.hits",
+        "              read Counter.hits  0",
+        "  Thread-2  counter.py:8  old = self.hits",
+        "              read Counter.hits  0  <- races with Thread-1, line 9",
+    ]
