@@ -29,7 +29,6 @@ FAILS = {
     "simplejbb": "MainThread",
 }
 """In which thread the bug's assertion fails."""
-QUICK_FOR_ORIGINAL = ("jpapabench:tasks=2", "cdx")
 SLOW = {"credemo", "daisy"}
 
 
@@ -51,28 +50,18 @@ def test_it_passes_and_the_static_analysis_saves_choices_and_no_outcome(name: st
     assert combined.choices <= plain.choices
 
 
+@pytest.mark.parametrize(
+    "strategies", [("dpor", "dpor+static"), pytest.param(("original", "sa"), marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", LARGER)
-def test_its_bug_is_found(name: str) -> None:
+def test_its_bug_is_found(name: str, strategies: tuple[str, ...]) -> None:
     sizes = "bug" if name != "jpapabench" else "bug,tasks=2"
-    for strategy in ("dpor", "dpor+static"):
+    for strategy in strategies:
         report = dpor.check(f"{name}:{sizes}", strategy=strategy, max_seconds=None)
         assert report.verdict is dpor.Verdict.FAIL
         (failure,) = report.findings
         assert failure.kind is Kind.ASSERTION
         assert failure.thread.startswith(FAILS[name])
-
-
-@pytest.mark.parametrize("target", QUICK_FOR_ORIGINAL)
-def test_the_four_configurations_agree_and_the_combined_one_has_the_fewest_choices(target: str) -> None:
-    original, sa, plain, combined = (
-        dpor.check(target, strategy=strategy, all=True, max_seconds=None)
-        for strategy in ("original", "sa", "dpor", "dpor+static")
-    )
-    assert all(report.exhaustive for report in (original, sa, plain, combined))
-    assert set(original.outcome_digests) == set(sa.outcome_digests) == set(combined.outcome_digests)
-    assert combined.choices <= min(sa.choices, plain.choices)
-    assert sa.choices <= original.choices
-    assert plain.choices <= original.choices
 
 
 def test_raytracers_threads_meet_once_and_only_a_run_shows_it() -> None:
