@@ -26,7 +26,7 @@ test: install
 	@command -v chromium >/dev/null || echo "no chromium here: the tests of pages in a browser are skipped"
 	$(BIN)/python -m pytest --numprocesses auto
 
-# Parizek and Lhotak's Table 10 for our workloads: five minutes at most.
+# Parizek and Lhotak's Table 10 for our workloads, in about five minutes: bench/README.md.
 compare: install
 	$(BIN)/python -m bench tables 10 --max-seconds 12
 
