@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from dpor.runtime import control, sharing
 from dpor.runtime.containers.accesses import UNMADE, Touched, made, make, stand
-from dpor.runtime.containers.calls import Call, foreign, perform, unknown
+from dpor.runtime.containers.calls import Call, as_dict, foreign, perform, unknown
 from dpor.runtime.containers.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.runtime.containers.keys import FOREIGN, part_of
 from dpor.runtime.containers.kinds import families, family_of, is_immutable, is_program, static
@@ -127,8 +127,8 @@ def _perform(obj: Any, record: Record | None, name: str, plain: Callable[..., An
 
 
 def _foreign(obj: Any, record: Record | None, name: str, found: Any, plain: Callable[..., Any], *args: Any) -> Any:
-    """An operator in Python code that is not instrumented."""
-    if record is None or is_immutable(type(obj)):
+    """An operator in Python code that is not instrumented, of operands of which any may be shared."""
+    if is_immutable(type(obj)):
         return plain(obj, *args)
     return foreign(Call(obj, record, name, plain, args), found)
 
@@ -373,14 +373,16 @@ def _in_view(a: Any, view: Any) -> bool:
     behind = viewed(view)
     record = sharing.record_of(behind)
     touched = Touched()
+    by_key = "keys" in type(view).__name__ or type(view) is types.MappingProxyType
     if record is not None:
-        if "keys" in type(view).__name__ or type(view) is types.MappingProxyType:
+        if by_key:
             touched.add(reads_key(record, behind, a))
         elif "items" in type(view).__name__ and type(a) is tuple and len(a) == 2:
             touched.add(reads_key(record, behind, a[0]))
         else:
             take_view(view, touched)
-    reads((a,), EQUAL, touched)
+    family = family_of(type(behind))
+    reads((a,) if by_key or family is None else (a, *family.contents(behind)), EQUAL, touched)
     stand("in", touched.accesses())
     return a in view
 
@@ -559,7 +561,7 @@ def unpackmap(obj: Any) -> Any:
         take_view(obj, touched)
         stand("unpack", touched.accesses())
         return dict(obj)
-    return obj
+    return as_dict(obj)
 
 
 HOOKS: Final[dict[str, Callable[..., Any]]] = {

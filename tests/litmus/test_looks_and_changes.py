@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 import dpor
-from tests.programs.looks_and_changes import GROUPS, HEAD, Group
+from tests.programs import library_looks_and_changes, looks_and_changes
+from tests.programs.looks_and_changes import HEAD, Group
+
+GROUPS = (*looks_and_changes.GROUPS, *library_looks_and_changes.GROUPS)
 
 SCENARIO = """
 def scenario_{number}():

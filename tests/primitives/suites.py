@@ -25,6 +25,7 @@ SIGNALS = "signals, and exceptions thrown into other threads, come at moments th
 PRINTED = "what nobody catches in a thread is a finding, and told by the report instead of on standard error"
 LIFETIMES = "objects that a weak reference is asked for live until the run ends, which the report tells as a limit"
 PIPES = "waits for a pipe, which would stop all threads"
+TRACING = "traces threads that run already, all of which are one to Python here"
 TIMING = "counts on it that other threads need some time, or are done in time"
 DOCTEST = "a doctest: its code is not instrumented"
 
@@ -47,6 +48,8 @@ EXCLUDED = [
     Excluded("test_thread", "LockTests.test_weakref_deleted", LIFETIMES),
     Excluded("test_thread", "TestForkInThread.test_forkinthread", FORK),
     Excluded("test_thread", "ThreadRunningTests.test_unraisable_exception", PRINTED),
+    Excluded("test_threading", "CRLockTests.test_weakref_deleted", LIFETIMES),
+    Excluded("test_threading", "ConditionAsRLockTests.test_weakref_deleted", LIFETIMES),
     Excluded("test_threading", "EventTests.test_at_fork_reinit", FORK),
     Excluded("test_threading", "ExceptHookTests.test_custom_excepthook_fail", PRINTED),
     Excluded("test_threading", "ExceptHookTests.test_excepthook", PRINTED),
@@ -59,9 +62,13 @@ EXCLUDED = [
     Excluded("test_threading", "ThreadTests.test_PyThreadState_SetAsyncExc", SIGNALS),
     Excluded("test_threading", "ThreadTests.test_disallow_instantiation", INTERNALS, until=(3, 12)),
     Excluded("test_threading", "ThreadTests.test_foreign_thread", INTERNALS),
+    Excluded("test_threading", "ThreadTests.test_getprofile_all_threads", TRACING, since=(3, 12)),
+    Excluded("test_threading", "ThreadTests.test_gettrace_all_threads", TRACING, since=(3, 12)),
     Excluded("test_threading", "ThreadTests.test_ident_of_no_threading_threads", INTERNALS, until=(3, 12)),
     Excluded("test_threading", "ThreadTests.test_is_alive_after_fork", FORK),
     Excluded("test_threading", "ThreadTests.test_limbo_cleanup", INTERNALS),
+    Excluded("test_threading", "ThreadTests.test_name", INTERNALS),
+    Excluded("test_threading", "ThreadTests.test_no_refcycle_through_target", LIFETIMES),
     Excluded("test_threading", "ThreadTests.test_shutdown_locks", INTERNALS, until=(3, 12)),
     Excluded("test_threading", "ThreadTests.test_tstate_lock", INTERNALS, until=(3, 12)),
     Excluded("test_threading_local", "*ThreadLocalTest.test_local_refs", LIFETIMES),
@@ -77,7 +84,6 @@ EXCLUDED = [
     Excluded("test_concurrent_futures.test_shutdown", "ThreadPoolShutdownTest.test_thread_names_*", LIFETIMES),
     Excluded("test_concurrent_futures.test_thread_pool", "*.test_free_reference", LIFETIMES),
     Excluded("test_concurrent_futures.test_thread_pool", "*.test_hang_global_shutdown_lock", PROCESSES),
-    Excluded("test_concurrent_futures.test_thread_pool", "*.test_idle_thread_reuse", TIMING),
     Excluded("test_concurrent_futures.test_thread_pool", "*.test_no_stale_references", LIFETIMES),
     Excluded("test_concurrent_futures.test_wait", "ProcessPool*", PROCESSES),
 ]

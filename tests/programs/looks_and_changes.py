@@ -9,6 +9,7 @@ HEAD = """\
 import codecs, threading, operator, copy, pickle, json, dataclasses, heapq, bisect, itertools, functools
 import struct, random, re, collections, types, io, csv, string, textwrap, pprint, statistics
 import contextlib, array, weakref, enum, typing, math, fractions, decimal, numbers, sys, builtins
+import configparser, contextvars, gzip, plistlib, traceback
 import hashlib, base64, zlib, binascii, unicodedata, locale, logging
 class P:
     K = 1

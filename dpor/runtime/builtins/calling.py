@@ -75,11 +75,14 @@ def _python_function(function: types.FunctionType) -> Any:
         return hooks.registering(function)
     if module == "unittest.mock":
         control.limit(_PATCHED)
+    if function.__name__ in WRITING_FUNCTIONS:
+        return unknown_python(function, function)
     if (module, function.__name__) in READING_FUNCTIONS or module in READING_PYTHON_MODULES:
         return reading_python(function)
     if module in TEXT_MODULES:
         return reading_c(function)
-    return function if _is_harmless_module(module) else unknown_python(function, function)
+    is_method = module in STATEFUL_MODULES and "." in function.__qualname__  # `Counter.update(counter, ...)`
+    return function if _is_harmless_module(module) and not is_method else unknown_python(function, function)
 
 
 _CHANGING_MODULES: Final = frozenset({"contextlib", "unittest.mock"})
@@ -216,9 +219,12 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
         return objects.slot_method(owner, method)
     if kind.__module__ in TEXT_MODULES and is_immutable(kind):
         return reading_c(method)
+    if kind is functools.partial and name == "__setstate__":
+        control.limit_of_threads("partial.__setstate__ changes what is called: who calls it does not see when")
     if kind in sharing.ATOMIC or is_immutable(kind) or sharing.is_neutral(kind):
         return method
-    if kind is types.SimpleNamespace or (family_of(kind) is None and name in _OF_OBJECT):
+    of_object = name in _OF_OBJECT and any(plain is root.__dict__.get(name) for root in (object, type))
+    if kind is types.SimpleNamespace or (family_of(kind) is None and of_object):
         return _of_object(owner, name) or method
     known = family_of(kind) is not None and kind is not memoryview and name not in READS_ARGUMENTS
     if control.multi and kind not in views and sharing.record_of(owner) is None and known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import io
 import sys
 import types
 import weakref
@@ -221,10 +222,12 @@ harmless_functions.update(map(id, (_len, _bool, _hash)))
 def _print(*args: Any, **kwargs: Any) -> None:
     if control.multi:
         file = sys.stdout if kwargs.get("file") is None else kwargs["file"]
-        if sharing.record_of(file) is not None:  # else nobody sees what is printed
+        record = sharing.record_of(file)
+        own = is_a(file, io.StringIO) or not any(file is stream for stream in (sys.stdout, sys.stderr))
+        if record is not None or own:  # else nobody sees what is printed
             touched = Touched()
             reads(args, SHOW, touched)
-            if not isinstance(static(type(file), "write"), types.FunctionType):
+            if record is not None and not isinstance(static(type(file), "write"), types.FunctionType):
                 writes((file,), touched)
             stand("print", touched.accesses())
     print(*map(shown, args), **kwargs)

@@ -33,7 +33,10 @@ for _name, _hook in (
     ("contains", lambda container, item: operators.contains(item, container)),
     ("not_", lambda x: not operators.truth(x)),
     *((name, _HOOKS[f".{name}"]) for name in ("add", "sub", "mul", "mod", "pow", "matmul", "floordiv", "lshift")),
-    *((name, _HOOKS[f".{name}"]) for name in ("rshift", "xor", "eq", "ne", "lt", "le", "gt", "ge")),
+    *(
+        (name, _HOOKS[f".{name}"])
+        for name in ("neg", "pos", "invert", "rshift", "xor", "eq", "ne", "lt", "le", "gt", "ge")
+    ),
     *((name, _HOOKS[f".{name}"]) for name in ("iadd", "isub", "imul", "imod", "ipow", "imatmul", "ifloordiv")),
     *((name, _HOOKS[f".{name}"]) for name in ("ilshift", "irshift", "iand", "ior", "ixor")),
     *(("and_", _HOOKS[".and"]), ("or_", _HOOKS[".or"]), ("truediv", _HOOKS[".div"]), ("itruediv", _HOOKS[".idiv"])),

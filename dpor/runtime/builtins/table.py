@@ -35,8 +35,10 @@ READING_MODULES: Final = frozenset(
 TEXT_MODULES: Final = frozenset({"re", "_sre", "io", "_io", "codecs", "_codecs", "os", "posix", "nt"})
 """Harmless modules that look at texts, which may be in a bytearray, and change nothing."""
 
-WRITING_FUNCTIONS: Final = frozenset({"pack_into"})
-"""Names of functions in those modules that are none such."""
+WRITING_FUNCTIONS: Final = frozenset(
+    {"pack_into", "dump", "pprint", "pp", "print_exc", "print_exception", "print_last", "print_tb"}
+)
+"""Names of functions in these and in harmless modules that are none such: they write to what they are given."""
 
 READING_PYTHON_MODULES: Final = frozenset({"statistics", "json", "json.encoder", "pprint", "reprlib"})
 READING_FUNCTIONS: Final = frozenset(

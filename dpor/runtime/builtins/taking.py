@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator
 from sys import getrefcount
 from typing import Any, Final
 
+from dpor.operations import READ
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.builtins.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched, reads_structure, stand
+from dpor.runtime.containers.calls import as_dict
 from dpor.runtime.containers.generators import drive
 from dpor.runtime.containers.kinds import family_of, static
 from dpor.runtime.containers.lists import is_built_in
@@ -196,10 +198,14 @@ def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return kind(*args, **kwargs)
     *first, items = args
     if hasattr(type(items), "keys"):
+        items = as_dict(items)
+        args = (*first, items)
         record = sharing.record_of(items)
         family = family_of(type(items))
         if record is not None and family is not None:
             stand("dict", family.reads_all(record))
+        elif record is not None and not isinstance(static(type(items), "keys"), types.FunctionType):
+            stand("dict", ((record.location(sharing.STRUCTURE), READ),))
         elif control.multi and type(items) in views:
             touched = Touched()
             take_view(items, touched)

@@ -140,6 +140,8 @@ def unknown(call: Call) -> Any:
         return call.run()
     touched = Touched()
     writes((call.obj, *call.args, *call.kwargs.values()), touched)
+    if control.multi and any(type(value) is types.GeneratorType for value in call.args):
+        control.limit(f"{call.name} takes from a generator: what it does with the items is not seen")
     call.stand(touched.accesses())
     for value in (*call.args, *call.kwargs.values()):
         sharing.publish(value)
@@ -155,6 +157,14 @@ def foreign(call: Call, function: types.FunctionType) -> Any:
         return call.run()
     control.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
     return call.indivisible(touched.accesses(), keeps=values[1:])
+
+
+def as_dict(mapping: Any) -> Any:
+    """Of a mapping that is Python code which is not instrumented, a dict of what is in it; others as they are."""
+    found = static(type(mapping), "__getitem__")
+    if not control.multi or type(found) is not types.FunctionType or is_program(found):
+        return mapping
+    return foreign(Call(mapping, sharing.record_of(mapping), "__getitem__", dict, ()), found)
 
 
 special: dict[type, Entry] = {}

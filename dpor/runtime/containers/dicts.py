@@ -36,7 +36,7 @@ from dpor.runtime.containers.accesses import (
     reads_structure,
     writes_structure,
 )
-from dpor.runtime.containers.calls import KINDS, Args, Call, Entry, entry, nothing, special, whole
+from dpor.runtime.containers.calls import KINDS, Args, Call, Entry, as_dict, entry, nothing, special, whole
 from dpor.runtime.containers.keys import FOREIGN, PRIVATE, WHOLE, part_of
 from dpor.runtime.containers.kinds import family, family_of, static
 from dpor.runtime.containers.lists import is_built_in, looks_deep
@@ -213,7 +213,7 @@ def _update(call: Call) -> Any:
         return _CHANGE_ALL(call)  # its factory, too
     if len(args) > 1 or (not args and not call.kwargs):
         return call.run()
-    other = args[0] if args else {}
+    other = as_dict(args[0]) if args else {}
     if _is_plain_dict(other):
         behind = sharing.record_of(other)
         touched = Touched(NOTHING if behind is None else reads_all(behind))
@@ -224,6 +224,7 @@ def _update(call: Call) -> Any:
                 touched.add(writes_key(record, obj, key))
         call.stand(touched.accesses())
         call.publish((*_contents(other), *call.kwargs.values()))
+        call.args = (other,) if args else ()
         if not any(map(_is_foreign, other)):
             return call.run()
         with control.atomic():

@@ -7,6 +7,8 @@ all its fields are read. Instrumented methods perform operations of their own.
 
 from __future__ import annotations
 
+import functools
+import gc
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -25,6 +27,10 @@ EQUAL, HASH, SHOW = "__eq__", "__hash__", "__repr__"
 
 _NESTING: Final = frozenset({tuple, frozenset})
 _PLAIN: Final = ATOMIC - _NESTING
+_SHOWING: Final = frozenset({types.MethodType, functools.partial, slice})
+"""What shows what it refers to, but is not equal to others because of that."""
+_HOLDING: Final = frozenset({"_csv", "_pickle"})
+"""Modules in C whose objects write to what they were given."""
 _CALLABLES: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, type)
 
 
@@ -36,9 +42,13 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
     while stack:
         value = stack.pop()
         kind = type(value)
-        if kind in _PLAIN or id(value) in seen:
+        shows = kind in _SHOWING and method == SHOW
+        if (kind in _PLAIN and not shows) or id(value) in seen:
             continue
         seen.add(id(value))
+        if shows:
+            stack.extend(gc.get_referents(value))
+            continue
         if is_a(value, (tuple, frozenset)):
             stack.extend(value)
             if kind in _NESTING:
@@ -112,6 +122,8 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
             stack.append(views[kind](value))
         elif record is not None:
             touched.add(((record.location(STRUCTURE), WRITE),))
+        if kind.__module__ in _HOLDING:
+            stack.extend(getattr(held, "__self__", held) for held in gc.get_referents(value))
         stack.extend(_read_fields(value, touched))
     return found
 

@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 from dpor.operations import WRITE
-from dpor.runtime import control, sharing
+from dpor.runtime import control, hooks, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, reads_structure, stand
 from dpor.runtime.containers.generators import GeneratorSteps
 from dpor.runtime.containers.kinds import family_of, static
 from dpor.runtime.containers.order import stable_order
-from dpor.runtime.containers.reach import views
+from dpor.runtime.containers.reach import views, writes
 from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
 
 Look: TypeAlias = Callable[[Record, Any, int], Accesses]
@@ -236,8 +236,20 @@ def steps(items: Any) -> Any:
         return items
     if static(kind, "__iter__") is None and static(kind, "__getitem__") is None:
         return items
+    _tell_foreign(items)
     made = iter(items)
     return made if type(made) is kind else steps(made)
+
+
+def _tell_foreign(items: Any) -> None:
+    """Stand before an iteration by Python code that is not instrumented, over something shared: it is told that other
+    threads are not seen to come in between."""
+    found = static(type(items), "__iter__")
+    if control.multi and isinstance(found, types.FunctionType) and found.__module__ != "collections.abc":
+        touched = Touched()
+        if not hooks.is_instrumented(found) and writes((items,), touched):
+            control.opaque(f"{found.__globals__.get('__name__')}.{found.__qualname__}")
+            stand("iterate", touched.accesses())
 
 
 def iterator_over(items: Any) -> Iterator[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpor.primitives.threads import ENDED, RUNNING
+from dpor.primitives.threads import ENDED, NEW, RUNNING
 from dpor.runtime import control, failures
 from dpor.runtime.guest_thread import GuestExit
 from dpor.runtime.standins import from_threading
@@ -41,6 +41,8 @@ class ThreadHandle(Startable):
             raise RuntimeError("thread not started")
 
     def _set_done(self) -> None:
+        if self.state is NEW:
+            raise RuntimeError("thread not started")
         self.state = ENDED
 
 
