@@ -49,6 +49,7 @@ def _told(
         field_access=field_access.value,
         pointers=pointers.value,
         files=files,
+        unknown=facts.unknown,
         immutable=tuple(sorted(map(str, facts.immutable))),
         mutable=tuple(MutableField(str(field), *reason) for field, reason in sorted(facts.mutable.items())),
         functions=tuple(

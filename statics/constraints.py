@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from typing import Final
 
 from statics import ir, natives
 from statics.call_graph import Argument, Arguments, Edge, How, Site
@@ -10,11 +11,16 @@ from statics.objects import Kind, Object
 from statics.solver import Node, members
 from statics.special_methods import SpecialMethods
 
+STEPS: Final = 3_000_000
+"""After so many, nothing is known of the program."""
+
 
 class PointsTo(SpecialMethods):
     """Solved when made: `edges`, `touches`, `escapes` and the sets of all variables."""
 
-    def __init__(self, program: ir.Program, entry: str | None = None, contexts: bool = False) -> None:
+    def __init__(
+        self, program: ir.Program, entry: str | None = None, contexts: bool = False, steps: int = STEPS
+    ) -> None:
         super().__init__(program, contexts)
         self._stored = {
             instruction.variable
@@ -23,12 +29,14 @@ class PointsTo(SpecialMethods):
             if isinstance(instruction, ir.StoreVariable)
         }
         self.roots = [self.instance(module) for module in program.modules.values()]
-        self.solve()
-        if entry is not None:
+        solved = self.solve(steps)
+        if solved and entry is not None:
             self._enter(entry)
-        self.solve()
-        while self._fill_gaps():
-            self.solve()
+        solved = solved and self.solve(steps)
+        while solved and self._fill_gaps():
+            solved = self.solve(steps)
+        if not solved:
+            self.given_up = f"the program takes more than {steps:,} steps to analyse"
         self.touch_classes()
 
     def _fill_gaps(self) -> bool:

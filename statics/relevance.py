@@ -59,7 +59,10 @@ class _Later(NamedTuple):
 
 
 def judge(facts: Facts, precision: Precision = Precision.SENSITIVE) -> list[Judged]:
-    """All accesses, in the order of the source; those to what nothing writes after import are left out."""
+    """All accesses, in the order of the source; those to what nothing writes after import are left out.
+    None at all if nothing is known of the program."""
+    if facts.unknown:
+        return []
     threads = _threads(facts)
     reached = {thread: _reached(facts, thread.entries) for thread in threads}
     rivals = {thread: list(_rivals(facts, thread, reached, precision)) for thread in threads}

@@ -28,6 +28,8 @@ class Solver:
         self._edges: list[set[Node]] = []
         self._watchers: list[list[Watcher]] = []
         self._todo: list[Node] = []
+        self.steps = 0
+        """How often a set has been told along an edge, or a watcher an object."""
         self.anything = 0
         self.subsumed = 0
         """Objects that need not be added where the object of the mask `anything` is: it stands for them."""
@@ -88,16 +90,20 @@ class Solver:
         for number in members(self.sets[node] & ~self._new[node]):
             watcher(number)
 
-    def solve(self) -> None:
-        """Until nothing changes."""
+    def solve(self, steps: int) -> bool:
+        """Until nothing changes; False if that would take more steps than these, counted from the beginning."""
         while self._todo:
+            if self.steps > steps:
+                return False
             node = self._todo.pop()
             fresh, self._new[node] = self._new[node], 0
+            self.steps += len(self._edges[node]) + len(self._watchers[node]) * fresh.bit_count()
             for target in self._edges[node]:
                 self._flow(target, fresh)
             for watcher in tuple(self._watchers[node]):
                 for number in members(fresh):
                     watcher(number)
+        return True
 
 
 def members(mask: int) -> Iterator[int]:

@@ -55,7 +55,8 @@ class JudgedAccess:
 
 @attrs.frozen
 class Analysis:
-    """`entry`: what is run, "path::name"; `dot`: the call graph, for Graphviz."""
+    """`entry`: what is run, "path::name"; `unknown`: why nothing is known of the program, or ""; `dot`: the call graph,
+    for Graphviz."""
 
     schema: ClassVar[int] = 1
 
@@ -64,6 +65,7 @@ class Analysis:
     field_access: str
     pointers: str
     files: tuple[str, ...]
+    unknown: str
     immutable: tuple[str, ...]
     mutable: tuple[MutableField, ...]
     functions: tuple[FunctionAccesses, ...]
@@ -78,6 +80,9 @@ def to_json(analysis: Analysis) -> str:
 
 def lines(analysis: Analysis) -> Iterator[str]:
     """The facts, their reasons and where they are seen."""
+    if analysis.unknown:
+        yield from _nothing(analysis)
+        return
     yield "immutable fields"
     for field in analysis.immutable:
         yield f"  {field}"
@@ -93,8 +98,14 @@ def lines(analysis: Analysis) -> Iterator[str]:
         yield f"  {access.path}:{access.line} {access.function}: {access}: {access.label}: {access.why}"
 
 
+def _nothing(analysis: Analysis) -> Iterator[str]:
+    yield f"nothing is known of this program: {analysis.unknown}; sa and dpor+static search it without facts"
+
+
 def annotated(analysis: Analysis, sources: Mapping[str, str]) -> Iterator[str]:
     """Each file's source, and under each line what becomes of its accesses."""
+    if analysis.unknown:
+        yield from _nothing(analysis)
     below: dict[tuple[str, int], dict[str, None]] = defaultdict(dict)
     for access in analysis.accesses:
         below[access.path, access.line][f"{access}: {access.label}: {access.why}"] = None

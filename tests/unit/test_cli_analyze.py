@@ -109,6 +109,22 @@ def test_the_facts_go_to_a_file_beside() -> None:
     assert json.loads(Path("facts.json").read_text()) == facts()
 
 
+REPLACING = BANK.replace("    account.deposit(1)\n", "    account.__class__ = type(account)\n")
+
+
+def test_a_program_of_which_nothing_is_known() -> None:
+    Path("bank.py").write_text(REPLACING)
+    why = "nothing is known of this program: __class__ of an object is replaced, bank.py:10"
+    assert run("bank.py::main").output.startswith(why)
+    assert run("bank.py::main", "--annotate").output.startswith(why)
+    content = facts()
+    assert (content["unknown"], content["immutable"], content["accesses"]) == (
+        "__class__ of an object is replaced, bank.py:10", [], []
+    )  # fmt: skip
+    for strategy in ("sa", "dpor+static"):
+        assert dpor.check("bank.py::main", strategy=strategy, all=True).exhaustive
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
