@@ -82,6 +82,18 @@ class Facts:
         return self._fields[1]
 
     @cached_property
+    def fixed(self) -> set[Field]:
+        """Fields of instances that nothing writes once the first thread may have been started."""
+        late = 0
+        for (number, i), edges in self.points_to.edges.items():
+            for edge in edges:
+                if edge.how is How.SPAWN:
+                    late |= self.second.after[number][i] | self.first.before[edge.target][0]
+        written = {access.field for access in self.accesses.told(late) if access.mode == "w"}
+        fields = self.immutable | self.mutable.keys()
+        return {field for field in fields if not any(field.may_be(other) for other in written)}
+
+    @cached_property
     def insensitive(self) -> Insensitive:
         return Insensitive(self.accesses)
 

@@ -107,6 +107,8 @@ class NativeCalls(NativeThreads):
         elif name.startswith("builtins.") and short == "__init__" and _is_exception(name) and receiver is not None:
             self.watch(receiver.node, lambda error: self._set_args(site, error, arguments.all()[1:]))
         else:
+            if name in natives.PEEKING:
+                self.give_up(site, f"{name} is called")
             if name in natives.OPENERS:
                 self.open_up(site)
             self.native(site, arguments, dst)

@@ -166,6 +166,11 @@ OPENERS: Final = frozenset(
 )  # fmt: skip
 """They reach variables by name."""
 
+PEEKING: Final = frozenset({"sys._getframe", "inspect.currentframe", "inspect.stack"}) | {
+    f"gc.get_{name}" for name in ("objects", "referents", "referrers")
+}
+"""They reach objects that were given to nobody: neither the analysis nor a run sees that they are shared."""
+
 RUNNING: Final = frozenset({"threading.current_thread", "threading.main_thread", "threading.enumerate"})
 """They give thread objects."""
 

@@ -80,14 +80,18 @@ class Analysis:
         return point
 
     def never_written(self) -> frozenset[str]:
-        """Names of attributes of which every access in the program is that of an immutable field of its instances."""
-        points_to, immutable = self._facts.points_to, self._facts.immutable
-        names = {field.name for field in immutable if str(field) in self._immutable}
+        """Names of attributes of which every access in the program is that of a field of its instances that is
+        immutable, or that nothing writes once the first thread may have been started."""
+        if self._facts.unknown:
+            return frozenset()
+        points_to, fields = self._facts.points_to, {f for f in self._facts.immutable if str(f) in self._immutable}
+        fields |= self._facts.fixed
+        names = {field.name for field in fields}
         for touches in points_to.touches.values():
             for touch in touches:
                 if touch.name in names and not (
                     points_to.objects[touch.thing].kind is Kind.INSTANCE
-                    and immutable.issuperset(points_to.fields_of(touch))
+                    and fields.issuperset(points_to.fields_of(touch))
                 ):
                     names.discard(touch.name)
         return frozenset(names)

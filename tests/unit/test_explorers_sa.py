@@ -15,6 +15,9 @@ from dpor.errors import UserError
 from dpor.explorers import STATEFUL
 from dpor.model import AbstractSystem
 from dpor.operations import ThreadId
+from dpor.runtime.facts import Analysis
+from dpor.runtime.options import StaticOptions
+from dpor.runtime.program import PythonSystem
 from dpor.system import Store, SyncChoices
 from dpor.testing import Seen, TooLarge, explore, make_program
 
@@ -185,6 +188,43 @@ def test_choices_where_data_are_immutable_or_phases_are_apart(tmp_path: Path) ->
         choices[strategy] = report.choices
     assert choices["dpor+static"] <= min(choices["sa"], choices["dpor"])
     assert choices["sa"] <= choices["original"] <= choices["full"]
+
+
+EARLY = """
+import threading
+
+class Config:
+    def __init__(self):
+        self.limit = 0
+
+configs = []
+
+def scenario():
+    config = Config()
+    configs.append(config)
+    config.limit = 3
+    def work():
+        for _ in range(100):
+            assert config.limit == 3
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    LATE
+"""
+
+
+def test_reads_of_what_nobody_writes_after_the_first_start_are_not_hooked(tmp_path: Path) -> None:
+    """Though the field is written after its object has escaped: unless something may write it later, too."""
+    for late, unhooked in (("pass", {"limit"}), ("config.limit = 4", set())):
+        file = tmp_path / "early.py"
+        file.write_text(EARLY.replace("LATE", late))
+        system = PythonSystem(f"{file}::scenario")
+        analysis = Analysis(system.source(), StaticOptions())
+        system.leave()
+        assert analysis.never_written() & {"limit"} == unhooked
+        assert dpor.check(f"{file}::scenario", strategy="dpor+static", all=True).verdict == "pass"
 
 
 READERS = [
