@@ -48,7 +48,8 @@ def load_all(path: str | Path) -> list[Program]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadProgram(f"{path} cannot be read: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadProgram(f"{path} cannot be read: {reason}") from error
     entries = _entries(path, text)
     if not entries:
         raise BadProgram(f"{path} has no program in it")

@@ -171,7 +171,7 @@ def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     told: Iterator[str] = (
-        f"{report.nodeid}: {_property(report, 'dpor.reasons')} ({_property(report, 'dpor.executions')} executions)"
+        f"{report.nodeid}: {_property(report, 'dpor.reasons')} (executions: {_property(report, 'dpor.executions')})"
         for report in terminalreporter.getreports("inconclusive")
     )
     for number, line in enumerate(told):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import attrs
 
+from dpor.report.words import plural
 from dpor.schedule import to_json_text
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def progress_line(row: Row) -> str:
     if row.report is None:
         return f"{row.target}  {row.strategy}: {row.error}"
     executions, seconds = row.report["executions"], row.report["seconds"]
-    return f"{row.target}  {row.strategy}: {row.verdict}, {executions:,} executions, {seconds:.2f} s"
+    return f"{row.target}  {row.strategy}: {row.verdict}, {plural(executions, 'execution')}, {seconds:.2f} s"
 
 
 # ---------------------------------------------------------------------- files

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from dpor.report.words import plural
+
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
@@ -45,7 +47,7 @@ class Progress:
         12,000 executions, 3,000 a second, about 97 % left
         """
         rate = self.executions / self.seconds if self.seconds else 0.0
-        return f"{self.executions:,} executions, {rate:,.0f} a second" + (f", {self.left}" if self.left else "")
+        return f"{plural(self.executions, 'execution')}, {rate:,.0f} a second" + (f", {self.left}" if self.left else "")
 
     @property
     def left(self) -> str:
