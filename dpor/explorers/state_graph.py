@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -16,8 +17,8 @@ NOWHERE: StateNumber = -1
 Event: TypeAlias = tuple[ThreadId, Operation]
 
 _STATES = 40
-"""An incoming edge is one integer: the number of its event, shifted by so many bits, and that of the state where it
-begins. An outgoing one has how far on from the next state's number that of its target is, and the action."""
+"""An edge is one integer: how far on from the next state's number that of its target is, shifted by so many bits, and
+the number of its event (incoming) or the action (outgoing). Most lead to the next state, so these are small numbers."""
 
 _NEVER = -1
 
@@ -42,11 +43,11 @@ class StateGraph:
         self.parents: list[StateNumber] = []
         self.actions: list[Action] = []
         self.operations: list[Operation] = []
-        self.depths: list[int] = []
-        self._changed: list[int] = []
-        self._seen: list[int] = []
+        self.depths = array("q")
+        self._changed = array("q")
+        self._seen = array("q")
         self._incoming: list[_Edges] = []  # most states have one: a list for it were a tenth of all
-        self._outgoing: list[_Edges] = []  # most lead to the next state: a small number
+        self._outgoing: list[_Edges] = []
         self._events: list[Event] = []
         self._numbers_of_events: dict[Event, int] = {}
 
@@ -88,13 +89,14 @@ class StateGraph:
         if number is None:
             number = self._numbers_of_events[event] = len(self._events)
             self._events.append(event)
-        _append(self._incoming, target, number << _STATES | source)
-        _append(self._outgoing, source, target - source - 1 << _STATES | action)
+        distance = (target - source - 1) << _STATES
+        _append(self._incoming, target, distance | number)
+        _append(self._outgoing, source, distance | action)
 
     def incoming(self, state: StateNumber) -> Iterator[tuple[StateNumber, Event]]:
         """The states from which events lead here, and the events."""
         events, mask = self._events, (1 << _STATES) - 1
-        return ((edge & mask, events[edge >> _STATES]) for edge in _edges(self._incoming[state]))
+        return ((state - 1 - (edge >> _STATES), events[edge & mask]) for edge in _edges(self._incoming[state]))
 
     def nearest(
         self, start: StateNumber, wanted: Callable[[StateNumber], bool], most: int

@@ -304,10 +304,10 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
         error = _error
         _unwind()
         depth.end()
+        if withdrawn is not None and (error is None or isinstance(error, NotDeterministic)):
+            raise FactWithdrawn(withdrawn)  # what is an operation has changed amid the run: no wonder that it differs
         if error is not None:
             raise error
-        if withdrawn is not None:
-            raise FactWithdrawn(withdrawn)
 
 
 def end() -> None:

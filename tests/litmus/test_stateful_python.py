@@ -43,6 +43,13 @@ def test_programs_that_end(name: str) -> None:
     assert states == sorted(states)
 
 
+def test_a_fact_that_shows_amid_a_run_begins_the_search_again() -> None:
+    target = f"{Path(monitors.__file__).parent / 'late_fact.py'}::scenario"
+    for strategy in ("full", "original", "dpor"):
+        report = dpor.check(target, strategy=strategy, all=True)
+        assert (report.exhaustive, report.terminates) == (True, False)
+
+
 CHOICES = {
     "running_example": (625, 523, 90, 90),
     "chen_macdonald": (17, 13, 5, 5),
