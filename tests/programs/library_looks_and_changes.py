@@ -7,6 +7,11 @@ from tests.programs.looks_and_changes import Group
 
 GROUPS = (
     Group(
+        "l=[1,2]",
+        ("list(itertools.tee(l)[0])", "operator.call(list,l)", "next(itertools.tee(l)[1])", "operator.call(repr,l)"),
+        ("l.insert(0,9)",),
+    ),
+    Group(
         "v=contextvars.ContextVar('v',default=0); c=contextvars.copy_context()",
         ("dict(c)", "c.get(v)", "list(c.items())", "c.run(v.get)"),
         ("c.run(v.set,5)",),

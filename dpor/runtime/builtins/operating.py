@@ -43,6 +43,7 @@ for _name, _hook in (
     *(("concat", _HOOKS[".add"]), ("iconcat", _HOOKS[".iadd"])),
 ):
     set_wrapper(getattr(operator, _name), _hook)
+set_wrapper(operator.call, lambda function, /, *args, **kwargs: hooks.call(function)(*args, **kwargs))
 set_wrapper(operator.length_hint, lambda obj, *default: operator.length_hint(operators.truth(obj), *default))
 set_wrapper(operator.countOf, consumer(operator.countOf, EQUAL))
 set_wrapper(operator.indexOf, consumer(operator.indexOf, EQUAL))

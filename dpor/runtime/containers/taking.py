@@ -44,6 +44,8 @@ def register_views(*examples: Any) -> None:
         views[type(example)] = viewed
 
 
+_TEE: Final = itertools._tee_dataobject  # type: ignore[attr-defined]
+"""What is between the iterators that `tee` makes and the one behind them."""
 _LIST: Final[list[Any]] = []
 _LIST_ITERATOR: Final = type(iter(_LIST))
 
@@ -151,6 +153,8 @@ def _take_iterator(iterator: Any, touched: Touched, in_steps: Touched) -> bool:
             continue
         if kind is tuple:
             referents.extend(referent)
+        elif kind is _TEE:
+            referents.extend(gc.get_referents(referent))
         elif callable(referent):
             calls = True
             pure = pure and id(referent) in harmless_functions
