@@ -50,7 +50,7 @@ class Accesses:
         anything: dict[int, set[str]] = defaultdict(set)
         for number in outside:
             for touch in self.points_to.touches.get((number, 1), ()):
-                if self._is_anything(touch):
+                if is_anything(self.points_to, touch):
                     anything[number].add(touch.mode)
                 else:
                     outside[number] |= self._touched((number, 1), instances[number].function.instructions[1], touch)
@@ -66,16 +66,12 @@ class Accesses:
                 outside[number] = mask
         return outside
 
-    def _is_anything(self, touch: Touch) -> bool:
-        """Whether it is of any field of whatever object code outside the program has."""
-        return touch.thing == self.points_to.unknown and touch.name == ANY
-
     def _of(self, site: Site, instruction: ir.Instruction) -> int:
         mask = 0
         for edge in self.points_to.edges.get(site, ()):
             mask |= self._outside.get(edge.target, 0)
         for touch in self.points_to.touches.get(site, ()):
-            if self._is_anything(touch):
+            if is_anything(self.points_to, touch):
                 mask |= self._of_mode(touch.mode, self._outside[NATIVE])
             else:
                 mask |= self._touched(site, instruction, touch)
@@ -144,6 +140,11 @@ class Accesses:
         return frozenset(self.table[number] for number in members(mask))
 
 
+def is_anything(points_to: PointsTo, touch: Touch) -> bool:
+    """Whether it is of any field of what code outside the program has: function instance 0 has these, too."""
+    return touch.thing == points_to.unknown and touch.name == ANY
+
+
 class _Settled:
     """Fields that nothing writes once the modules have been executed: methods, constants, what is never assigned.
 
@@ -168,7 +169,8 @@ class _Settled:
         self._written: set[Field] = set()
         for site, touches in points_to.touches.items():
             if site[0] not in early:
-                self._written.update(f for t in touches if t.mode == "w" for f in points_to.fields_of(t))
+                written = [t for t in touches if t.mode == "w" and not is_anything(points_to, t)]
+                self._written.update(field for touch in written for field in points_to.fields_of(touch))
         for number, instance in enumerate(points_to.instances):
             if number not in early:
                 stores = (x for x in instance.function.instructions if isinstance(x, ir.StoreVariable))

@@ -52,7 +52,8 @@ class PointsTo(SpecialMethods):
         return found
 
     def _enter(self, entry: str) -> None:
-        """Call the entry, "path::function", from native code with whatever it takes."""
+        """Call the entry, "path::function", from native code with whatever it takes; with its defaults, numbers and the
+        like where it has some."""
         path, _, name = entry.partition("::")
         found = self.find(ir.Variable(path, name.partition(".")[0], True))
         anything = Arguments(anything=(Argument(self.constant(self.unknown), ""),))
@@ -61,9 +62,18 @@ class PointsTo(SpecialMethods):
             if thing.kind is Kind.FUNCTION and not thing.of.parameters.plain:
                 self.roots.append(self.instance(thing.of))
                 self.edge(self.local(self.roots[-1], "%result"), self.leaks)
+            elif thing.kind is Kind.FUNCTION and self._has_defaults(number):
+                self.edge(self.local(self.instance(thing.of), "%result"), self.leaks)
+                self.apply((0, 1), number, Arguments(anything=(Argument(self.constant(self.plain), ""),)), None)
             else:
                 self.add(self.leaks, 1 << number)
                 self.apply((0, 1), number, anything, None)
+
+    def _has_defaults(self, function: int) -> bool:
+        """Whether it can be called without arguments."""
+        return all(
+            f"default {name}" in self.field_names[function] for name in self.objects[function].of.parameters.plain
+        )
 
     # -------------------------------------------------------------- instructions
 

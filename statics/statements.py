@@ -155,7 +155,16 @@ class Statements(Patterns):
             self.emit(StoreVariable("", variable, ""))
 
     def _lay_TypeAlias(self, node: ast.stmt) -> None:
+        self._type_parameters(node)
+        self.value(node.value)  # type: ignore[attr-defined]
         self.store(node.name.id, self.plain_value())  # type: ignore[attr-defined]
+
+    def _type_parameters(self, node: ast.stmt) -> None:
+        """Bounds and defaults, as if they were evaluated at once; in fact they are when they are first asked for."""
+        for parameter in getattr(node, "type_params", ()):
+            for part in ("bound", "default_value"):
+                if getattr(parameter, part, None) is not None:
+                    self.value(getattr(parameter, part))
 
     # -------------------------------------------------------------- simple statements
 
@@ -239,6 +248,7 @@ class Statements(Patterns):
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         decorators = [self.value(decorator) for decorator in node.decorator_list]
+        self._type_parameters(node)
         defaults = self.defaults(node.args)
         for annotation in annotations_of(node):
             self.value(annotation)
@@ -258,6 +268,7 @@ class Statements(Patterns):
 
     def _lay_ClassDef(self, node: ast.ClassDef) -> None:
         decorators = [self.value(decorator) for decorator in node.decorator_list]
+        self._type_parameters(node)
         bases = tuple(self.value(base) for base in node.bases if not isinstance(base, ast.Starred))
         others = [self.value(base.value) for base in node.bases if isinstance(base, ast.Starred)]
         others += [
