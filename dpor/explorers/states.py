@@ -156,7 +156,8 @@ class StatefulSearch:
         if not self._ahead:
             if self._resumed:
                 self._resumed = False
-                self._check_return()
+                if not self._check_return():
+                    return STOP
             elif not self._arrive(enabled) and not self._go_on():
                 return STOP
         if self._ahead:
@@ -180,22 +181,30 @@ class StatefulSearch:
         self._is_way_known = self._on_way = False
         return True
 
-    def _check_return(self) -> None:
+    def _check_return(self) -> bool:
         """Events were repeated: has the run come where it did? A state at which there turned out to be a choice is
-        stored now."""
+        stored now.
+
+        After `_go_on` it may not have, and is ended: a state names some objects, such as locks that somebody waits for
+        until a deadline, by the events before they were made, and these differ along ways that have met. The state is
+        then reached by its own way, later.
+        """
         self._unstored = 0
         if self.store is Store.NOTHING or (self._is_way_known and self._is_stored[self._at]):
-            return  # the system has compared all events with what they were
+            return True  # the system has compared all events with what they were
         key, numbers = self.system.state(), self.graph.numbers
         if key is None:
-            return
+            return True
         if not self._is_stored[self._at]:
             if key not in numbers:
                 self._put(key, self._at)
         elif numbers.get(key) != self._at:
+            if not self._on_way:
+                return False
             raise self._differs()
         if self._on_way:
             self.graph.learn_way(self._at, self.trace)
+        return True
 
     def _differs(self) -> NotDeterministic:
         return NotDeterministic(

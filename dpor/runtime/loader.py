@@ -83,6 +83,7 @@ class Loader:
         self.numbers = False  # hook also operators with a number that is written out
         self.starting: frozenset[str] = frozenset()  # modules that start threads when they are imported
         self._shadowed: dict[str, types.ModuleType] = {}
+        self._has_loops = False  # does the program import `asyncio`?
         self._host_modules: list[str] = []
         self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
         self._builtins = dict(vars(builtins), __import__=self._import)
@@ -157,7 +158,7 @@ class Loader:
         for name, guest in self.modules.items():
             self._enter(name, guest.module)
         try:
-            with outside.watched, generating.watched, self._logs(), loops.apart():
+            with outside.watched, generating.watched, self._logs(), loops.apart(self._has_loops):
                 yield
         finally:
             sys.meta_path.remove(self._finder)
@@ -186,6 +187,7 @@ class Loader:
 
             self.host = HostState()
         if name.partition(".")[0] == "asyncio":
+            self._has_loops = True
             loops.begin()
         module = import_statement(self._guest_module, name, globals, locals, fromlist, level)
         from dpor.runtime import control, hooks

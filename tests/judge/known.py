@@ -17,7 +17,6 @@ INCONCLUSIVE: dict[str, str] = {
     "Call: finalizer by rebinding": _DYING,
     "Call: exec shared locals": _LOCALS,
     "Call: eval shared locals": _LOCALS,
-    "Call: exitstack shared": "contextlib is not instrumented",
     "Call: patch in thread": "unittest.mock changes classes and modules unseen",
     "Call: patch dict": "unittest.mock changes dicts unseen",
     "With: __enter__ replaced": "`with` looks for its methods without a hook",

@@ -284,7 +284,7 @@ def test_states_that_differ_in_this_alone_are_equal(tmp_path: Path, body: str) -
 
 
 def test_whole_states_show_a_collision(monkeypatch: pytest.MonkeyPatch) -> None:
-    target = "counter:rounds=1"
+    target = "locked_counter"
     assert dpor.check(target, strategy="full", whole_states=True).verdict is dpor.Verdict.PASS
     monkeypatch.setattr("dpor.runtime.program.key_of", lambda whole: blake2b(whole, digest_size=1).digest())
     with pytest.raises(InternalError, match="two states that differ have the same key"):

@@ -204,12 +204,12 @@ def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         family = family_of(type(items))
         if record is not None and family is not None:
             stand("dict", family.reads_all(record))
-        elif record is not None and not isinstance(static(type(items), "keys"), types.FunctionType):
-            stand("dict", ((record.location(sharing.STRUCTURE), READ),))
         elif control.multi and type(items) in views:
             touched = Touched()
             take_view(items, touched)
             stand("dict", touched.accesses())
+        elif record is not None and not isinstance(static(type(items), "keys"), types.FunctionType):
+            stand("dict", ((record.location(sharing.STRUCTURE), READ),))
         return kind(*args, **kwargs)
     touched = Touched()
     if control.multi and take(items, touched):

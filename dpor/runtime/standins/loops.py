@@ -3,7 +3,6 @@ when it goes on. (A loop that waits for another thread waits in C code, and is r
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -15,10 +14,11 @@ _running: Final[dict[greenlet, Any]] = {}
 
 
 @contextmanager
-def apart() -> Iterator[None]:
-    """While a program runs."""
+def apart(imported: bool) -> Iterator[None]:
+    """While a program runs. `imported`: it has imported `asyncio` in an earlier run. Of others every switch would cost
+    a call, for which there is none left where a program recurses to the limit."""
     before = gettrace()
-    if "asyncio" in sys.modules:
+    if imported:
         begin()
     try:
         yield
