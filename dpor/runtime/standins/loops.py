@@ -3,6 +3,7 @@ when it goes on. (A loop that waits for another thread waits in C code, and is r
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -16,8 +17,12 @@ _running: Final[dict[greenlet, Any]] = {}
 @contextmanager
 def apart(imported: bool) -> Iterator[None]:
     """While a program runs. `imported`: it has imported `asyncio` in an earlier run. Of others every switch would cost
-    a call, for which there is none left where a program recurses to the limit."""
+    a call, for which there is none left where a program recurses to the limit. The loop of whoever checks rests."""
     before = gettrace()
+    asyncio = sys.modules.get("asyncio")
+    outside = asyncio._get_running_loop() if asyncio is not None else None
+    if outside is not None:
+        _put(None)
     if imported:
         begin()
     try:
@@ -25,6 +30,14 @@ def apart(imported: bool) -> Iterator[None]:
     finally:
         settrace(before)
         _running.clear()
+        if outside is not None:
+            _put(outside)
+
+
+def _put(loop: Any) -> None:
+    from asyncio import _set_running_loop
+
+    _set_running_loop(loop)
 
 
 def begin() -> None:
