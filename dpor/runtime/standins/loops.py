@@ -19,10 +19,10 @@ def apart(imported: bool) -> Iterator[None]:
     """While a program runs. `imported`: it has imported `asyncio` in an earlier run. Of others every switch would cost
     a call, for which there is none left where a program recurses to the limit. The loop of whoever checks rests."""
     before = gettrace()
-    asyncio = sys.modules.get("asyncio")
-    outside = asyncio._get_running_loop() if asyncio is not None else None
-    if outside is not None:
-        _put(None)
+    asyncio = sys.modules.get("_asyncio")  # in C: never one of the program's modules
+    outside = None if asyncio is None else asyncio._get_running_loop()
+    if asyncio is not None:
+        asyncio._set_running_loop(None)
     if imported:
         begin()
     try:
@@ -30,19 +30,13 @@ def apart(imported: bool) -> Iterator[None]:
     finally:
         settrace(before)
         _running.clear()
-        if outside is not None:
-            _put(outside)
-
-
-def _put(loop: Any) -> None:
-    from asyncio import _set_running_loop
-
-    _set_running_loop(loop)
+        if asyncio is not None:
+            asyncio._set_running_loop(outside)
 
 
 def begin() -> None:
     """The program imports `asyncio`."""
-    from asyncio import _get_running_loop, _set_running_loop
+    from _asyncio import _get_running_loop, _set_running_loop
 
     settrace(_switching(_get_running_loop, _set_running_loop))
 
