@@ -22,7 +22,7 @@ from collections.abc import Iterable
 
 from dpor.explorers.state_graph import Event, StateNumber
 from dpor.explorers.states import StatefulSearch, last_or_lowest
-from dpor.explorers.summaries import Items, Summary, SyncNumber
+from dpor.explorers.summaries import Items, KnownEvent, Summary, SyncNumber
 from dpor.operations import Operation
 from dpor.system import Pending, Run, StatefulSystem, Store
 
@@ -33,6 +33,8 @@ class Dpor(StatefulSearch):
     def __init__(self, system: StatefulSystem, store: Store = Store.EVENTS) -> None:
         super().__init__(system, store)
         self._items = Items()
+        self._events: dict[Event, KnownEvent] = {}  # as those are named that last
+        self._standing: dict[Event, Summary] = {}
         self._summaries: list[Summary] = []
         self._sync: list[SyncNumber] = []
         self._grown: list[StateNumber] = []  # a heap, of negative numbers: what lies deep comes first
@@ -49,9 +51,13 @@ class Dpor(StatefulSearch):
         self._new(run.blocked, self._items.sync_number({}))
 
     def _new(self, pending: Iterable[Pending], sync: SyncNumber) -> None:
-        summary, item, lasting = 0, self._items.pending, self.system.lasting
+        summary, standing = 0, self._standing
         for thread, operation, _ in pending:
-            summary |= item(thread, lasting(operation))
+            event = thread, operation
+            item = standing.get(event)
+            if item is None:
+                item = standing[event] = self._items.pending(thread, self.system.lasting(operation))
+            summary |= item
         self._summaries.append(summary)
         self._sync.append(sync)
 
@@ -65,15 +71,19 @@ class Dpor(StatefulSearch):
         while self._grown:
             state = -heapq.heappop(self._grown)
             self._is_grown.discard(state)
-            for source, (thread, operation) in self.graph.incoming(state):
-                self._compare(source, (thread, self.system.lasting(operation)), self._summaries[state])
+            for source, event in self.graph.incoming(state):
+                known = self._events.get(event)
+                if known is None:
+                    thread, operation = event
+                    known = self._events[event] = self._items.event(thread, self.system.lasting(operation))
+                self._compare(source, known, self._summaries[state])
 
     def _grow(self, state: StateNumber) -> None:
         if state not in self._is_grown:
             self._is_grown.add(state)
             heapq.heappush(self._grown, -state)
 
-    def _compare(self, source: StateNumber, event: Event, below: Summary) -> None:
+    def _compare(self, source: StateNumber, event: KnownEvent, below: Summary) -> None:
         items, graph = self._items, self.graph
         carried = items.carried(event, below)
         planned, enabled = graph.planned[source], graph.enabled[source]

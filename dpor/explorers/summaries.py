@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from dpor.dependence import dependent
-from dpor.explorers.state_graph import Event
 from dpor.operations import READ, Location, Operation, ThreadId
 
 Summary: TypeAlias = int
@@ -48,20 +47,24 @@ class _Guard:
         self.touched_by: Summary = 0
 
 
-class _Event:
-    """What is known of an event with respect to the items numbered so far.
+class KnownEvent:
+    """An event, and what is known of it with respect to the items numbered so far.
 
     conflicts   the items that conflict with it
     changing    the items that become others when they are carried back over it; `changed`: what, where it was asked for
+    carried     what summaries become, where it was asked for
     """
 
-    __slots__ = ("changed", "changing", "conflicts", "known")
+    __slots__ = ("carried", "changed", "changing", "conflicts", "known", "operation", "thread")
 
-    def __init__(self) -> None:
+    def __init__(self, thread: ThreadId, operation: Operation) -> None:
+        self.thread = thread
+        self.operation = operation
         self.known = 0
         self.conflicts: Summary = 0
         self.changing: Summary = 0
         self.changed: dict[int, Summary] = {}
+        self.carried: dict[Summary, Summary] = {}
 
 
 class Items:
@@ -76,8 +79,7 @@ class Items:
         self._alike: dict[tuple[ThreadId, Operation], list[int]] = {}
         self._of_thread: dict[ThreadId, Summary] = {}
         self._guards: dict[Operation, _Guard] = {}
-        self._events: dict[Event, _Event] = {}
-        self._carried: dict[tuple[Event, Summary], Summary] = {}
+        self._events: dict[tuple[ThreadId, Operation], KnownEvent] = {}
         self._sync_numbers: dict[tuple[tuple[Location, Any], ...], SyncNumber] = {}
         self._sync: list[dict[Location, Any]] = []
         self._disabled: dict[tuple[SyncNumber, Operation], bool] = {}
@@ -147,61 +149,63 @@ class Items:
                 both |= bit
         return both
 
-    def carried(self, event: Event, summary: Summary) -> Summary:
+    def event(self, thread: ThreadId, operation: Operation) -> KnownEvent:
+        """The event of a thread that does this."""
+        key = thread, operation
+        return self._events.get(key) or self._events.setdefault(key, KnownEvent(thread, operation))
+
+    def carried(self, event: KnownEvent, summary: Summary) -> Summary:
         """What the summary of the state after an event says about the state before."""
-        key = event, summary
-        carried = self._carried.get(key)
+        carried = event.carried.get(summary)
         if carried is None:
-            about = self._about(event)
-            changing = summary & about.changing
+            self._learn(event)
+            changing = summary & event.changing
             carried = summary ^ changing
             while changing:
                 bit = changing & -changing
                 changing ^= bit
-                carried = self.united(carried, self._before(event, about, bit.bit_length() - 1))
-            self._carried[key] = carried
+                carried = self.united(carried, self._before(event, bit.bit_length() - 1))
+            event.carried[summary] = carried
         return carried
 
-    def _about(self, event: Event) -> _Event:
-        about = self._events.get(event)
-        if about is None:
-            about = self._events[event] = _Event()
-        while about.known < len(self._items):
-            self._tell(event, about, about.known)
-            about.known += 1
-        return about
+    def _learn(self, event: KnownEvent) -> None:
+        """About the items that are new since it was asked last."""
+        while event.known < len(self._items):
+            self._tell(event, event.known)
+            event.known += 1
 
-    def _tell(self, event: Event, about: _Event, number: int) -> None:
-        thread, operation = event
+    def _tell(self, event: KnownEvent, number: int) -> None:
+        thread, operation = event.thread, event.operation
         item = self._items[number]
         if item.thread != thread and dependent(operation, item.operation):
-            about.conflicts |= 1 << number
+            event.conflicts |= 1 << number
         if operation.starts == item.thread or (
             item.thread == thread and _can_block(operation) and operation not in item.guards
         ):
-            about.changing |= 1 << number
+            event.changing |= 1 << number
 
-    def _before(self, event: Event, about: _Event, number: int) -> Summary:
+    def _before(self, event: KnownEvent, number: int) -> Summary:
         """What an item becomes when it is carried back over the event."""
-        before = about.changed.get(number)
+        before = event.changed.get(number)
         if before is None:
-            (thread, operation), item = event, self._items[number]
+            operation, item = event.operation, self._items[number]
             if operation.starts == item.thread:
-                item = item._replace(thread=thread)
+                item = item._replace(thread=event.thread)
             else:
                 item = item._replace(guards=item.guards | {operation})
-            before = about.changed[number] = 1 << self._number(item)
+            before = event.changed[number] = 1 << self._number(item)
         return before
 
     # ------------------------------------------------------------------ what could come before an event
 
-    def rivals(self, event: Event, summary: Summary, sync: SyncNumber) -> Summary:
+    def rivals(self, event: KnownEvent, summary: Summary, sync: SyncNumber) -> Summary:
         """The items of a summary, carried back over the event, that conflict with it and could come before it.
 
         `sync`: the states of the synchronisation objects before the event.
         """
-        hits = summary & self._about(event).conflicts & ~self._of_thread.get(event[0], 0)
-        return hits & ~self._stuck_behind(event[0], summary, sync) if hits else 0
+        self._learn(event)
+        hits = summary & event.conflicts & ~self._of_thread.get(event.thread, 0)
+        return hits & ~self._stuck_behind(event.thread, summary, sync) if hits else 0
 
     def sync_number(self, states: Mapping[Location, Any]) -> SyncNumber:
         key = tuple(states.items())

@@ -15,7 +15,7 @@ import dpor.explorers.wakeup_tree
 from dpor.errors import DporError
 from dpor.explorers import Classic, Dpor, Full, Optimal, Source
 from dpor.explorers.search import threads_of
-from dpor.explorers.summaries import Items
+from dpor.explorers.summaries import Items, KnownEvent
 from dpor.explorers.wakeup_tree import Branch, is_weak_initial
 from dpor.model import AbstractSystem
 from dpor.model.system import Outcome
@@ -162,9 +162,8 @@ def started_threads_forgotten(patch: PATCH) -> None:
     """What a thread does is forgotten where it is started."""
     before = Items._before
 
-    def planted(self: Items, event: Any, about: Any, number: int) -> int:
-        operation = event[1]
-        return 0 if operation.starts == self._items[number].thread else before(self, event, about, number)
+    def planted(self: Items, event: KnownEvent, number: int) -> int:
+        return 0 if event.operation.starts == self._items[number].thread else before(self, event, number)
 
     patch.setattr(Items, "_before", planted)
 

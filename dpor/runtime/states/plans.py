@@ -291,6 +291,13 @@ def finalised_among(values: list[Any], heap: Heap) -> bool:
     stack = values.copy()
     while stack:
         value = stack.pop()
+        while type(value) is types.CellType:
+            try:
+                value = value.cell_contents
+            except ValueError:
+                value = None
+        if type(value) in _ENDS_SILENTLY:
+            continue
         number = id(value)
         if number in seen or heap.has(value):
             continue
