@@ -70,13 +70,13 @@ def _refuse_runtime_options(options: Options, what: str) -> None:
 
 
 def beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:
-    """What ends a run of this target that takes too long: see `dpor.runtime.control.beat`. Those of abstract programs
+    """What ends a run of this target that takes too long: see `dpor.runtime.endless.beat`. Those of abstract programs
     are short."""
     if not is_python(target):
         return lambda frame, patience: None
-    from dpor.runtime import control
+    from dpor.runtime import endless
 
-    return control.beat
+    return endless.beat
 
 
 def is_python(target: Target) -> bool:

@@ -20,7 +20,6 @@ import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import thread_time
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn, Protocol
 
@@ -46,18 +45,16 @@ from dpor.primitives.rules import BaseRule
 from dpor.runtime import depth
 from dpor.runtime.depth import DEEP, ROOM, with_room
 from dpor.runtime.guest_thread import GuestExit, GuestThread, Waited
-from dpor.runtime.library import INSTRUMENTED, MODELLED, ON_DEMAND
+from dpor.runtime.learned import DAEMONS, INSTRUMENTED, SPINS, STARTS, about
+from dpor.runtime.library import MODELLED, ON_DEMAND
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.stuck import Stuck, in_words, name_of
-from dpor.runtime.virtual_time import TICK, VirtualTime
+from dpor.runtime.virtual_time import VirtualTime
 from dpor.runtime.workers import Workers
 from dpor.system import STOP, Chooser, Ending, Pending, Trace
 
 PATIENCE = 10_000
 """How many operations or loop iterations a program may make while it is unwound, before it is given up."""
-
-WAITING, IDLE = 50, 0.05
-"""Beats without an event, and seconds of computing meanwhile: then a call is taken to wait for something real."""
 
 
 class SyncObject:
@@ -201,7 +198,8 @@ _choose: Chooser = lambda enabled: STOP
 _position = 0
 _replayed = 0
 _most = 0
-_still = (-1, 0, 0.0)
+_nth = 0
+"""Which run it is."""
 _hub: greenlet = None
 _ending: Ending = Ending.COMPLETE
 _error: Exception | None = None
@@ -258,11 +256,10 @@ def begin(
 ) -> None:
     """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
     global multi, current, unwinding, operations, options, recorder, timed_out, withdrawn, facts, _trace, _choose
-    global time_seen
-    global _position, _replayed, _most, _still, _hub, _ending, _error, _numbers, _known, _atomic, _patience, _threads
+    global _position, _replayed, _most, _nth, _hub, _ending, _error, _numbers, _known, _atomic, _patience, _threads
     global _operations, _ready, _able, _yielding, _everybody, _workers, os_thread, _spins, _deep
     forget()
-    multi = unwinding = timed_out = time_seen = False
+    multi = unwinding = timed_out = False
     withdrawn = None
     operations, facts, _numbers, _known = search.operations, search.facts, search.numbers, search.known
     options, recorder = runtime_options, hears
@@ -270,10 +267,10 @@ def begin(
     _trace, _choose = trace, choose
     _threads, _operations = trace.threads, trace.operations
     _position, _replayed, _most = 0, len(_threads), runtime_options.max_steps
-    _still = (-1, 0, 0.0)
+    _nth += 1
     _ending, _error = Ending.COMPLETE, None
     _atomic = _patience = 0
-    _spins = not stateful and any(type(fact) is tuple and fact[0] == SPINS for fact in facts)
+    _spins = not stateful and any(about(facts, SPINS))
     _deep = DEEP in facts
     _be_careful()
     _process.location = operations.location("process")
@@ -707,51 +704,6 @@ def _without_control(rule: Rule, objects: tuple[SyncObject, ...]) -> Any:
     return effect.result
 
 
-def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObject) -> Any:
-    """As `perform`, for an operation that may time out.
-
-    `timed` is the variant whose result is False where it times out; `blocking` the one that never does. Under
-    `timeouts="any"` it may time out wherever it waits, but each call site in a thread only `timeout_limit` times while
-    something else can move. When nothing else can move, it may always.
-    """
-    global timed_out
-    if unwinding:
-        return _without_control(timed, objects)
-    me = current
-    if options.timeouts == "any":
-        site = _site(me)
-        used = _timeouts.get(site, 0)
-        if used < options.timeout_limit:
-            result = perform(timed, *objects)
-            if result is False:
-                _timeouts[site] = used + 1
-                timed_out = True
-                _advance(me, timeout)
-            return result
-        _, code, line = site
-        where = f"{code.co_filename}:{line}" if hasattr(code, "co_filename") else "a timed wait"
-        limit(f"{where} may time out more often than {options.timeout_limit} times in a run (--timeout-limit)")
-    me.timed, me.deadline = timed, now() + timeout
-    try:
-        return perform(blocking, *objects)
-    finally:
-        me.timed = me.deadline = None
-
-
-def poll(timed: Rule, *objects: SyncObject) -> Any:
-    """As `perform_timed` with no time to wait. That takes time all the same: else a loop that waits for what is left
-    until its deadline, which may be nothing, would go round for ever."""
-    result = perform(timed, *objects)
-    if result is False and not unwinding:
-        _advance(current, TICK)
-    return result
-
-
-def _site(me: GuestThread) -> tuple[ThreadId, Any, int]:
-    frame = guest_frame(sys._getframe(2))
-    return (me.id, None, 0) if frame is None else (me.id, frame.f_code, frame.f_lineno)
-
-
 def _time_out(me: GuestThread, operation: Operation, objects: tuple[SyncObject, ...], states: States) -> Any:
     """Nothing else can move, and this thread was chosen to go on because time passes: an event after all others."""
     global timed_out
@@ -777,8 +729,6 @@ def _time_out(me: GuestThread, operation: Operation, objects: tuple[SyncObject, 
 # of a daemon thread reads the number of live non-daemon threads, which the start and end of those threads write.
 # Programs without daemon threads (nearly all) are spared that: it begins, and the search starts again, when one is
 # started.
-
-DAEMONS = "daemon threads"
 
 
 def _in_process(rule: Rule, objects: tuple[SyncObject, ...], me: GuestThread) -> tuple[Rule, tuple[SyncObject, ...]]:
@@ -845,10 +795,6 @@ def spawn(front: Any, body: Callable[[], None]) -> None:
         sys.setrecursionlimit(limit)
 
 
-STARTS = "starts threads"
-"""The fact that a module, which is named, starts a thread when it is imported, and may bind its globals after that."""
-
-
 def _note_modules() -> None:
     """A thread is started by these modules of the program, whose import is not over."""
     frame: FrameType | None = sys._getframe(1)
@@ -883,93 +829,6 @@ def _knows_ended(me: GuestThread, front: SyncObject) -> None:
     me.ended |= other.bit | other.ended
     if multi and me.ended | me.bit == _everybody:
         multi = False
-
-
-# ---------------------------------------------------------------------- time
-
-
-def now() -> float:
-    """The present thread's virtual clock."""
-    return 0.0 if current is None else virtual_time.now(current, _trace, _position)
-
-
-clock_stands = False
-"""Do all looks at the clock see what it shows when a run begins? So it is tried whether a failure needs more."""
-time_seen = False
-"""Has the program seen in this run that time passed?"""
-
-
-def look_at_clock() -> float:
-    """`now`, for the program."""
-    global time_seen
-    note(CLOCKS)
-    time = now()
-    if current is not None:
-        current.looked = _position
-    if not time or clock_stands:
-        return 0.0
-    time_seen = True
-    return time
-
-
-@contextmanager
-def standing_clock() -> Iterator[None]:
-    global clock_stands
-    clock_stands = True
-    try:
-        yield
-    finally:
-        clock_stands = False
-
-
-def later() -> float:
-    """When a thread looks at the clock next that goes round a loop until a deadline, which nobody knows."""
-    return 16 * now() + 1
-
-
-def pass_time() -> None:
-    """The present thread goes round a loop that only looks at the clock, and at what stays as it is: time passes."""
-    global timed_out
-    timed_out = True
-    virtual_time.set(current, later())
-    current.looked = -1
-
-
-@contextmanager
-def until(time: float) -> Iterator[None]:
-    """What the present thread waits for inside ends at that time at the latest, if nothing else can move."""
-    me = current
-    me.timed, me.deadline = _Sleep(), time
-    try:
-        yield
-    finally:
-        me.timed = me.deadline = None
-
-
-def _advance(me: GuestThread, seconds: float) -> None:
-    virtual_time.set(me, now() + seconds)
-
-
-class _Sleep(BaseRule):
-    name = "sleep"
-    modes = ()
-
-    def enabled(self, states: States, thread: ThreadId) -> bool:
-        return False
-
-    def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect((), (), None)
-
-
-def sleep(seconds: float) -> None:
-    """`time.sleep`: may last arbitrarily long, so it only moves the clock; under "idle" it ends when nothing moves."""
-    if unwinding:
-        _lose_patience()
-    elif options.timeouts == "any" or not multi:
-        _advance(current, seconds)
-    else:
-        with until(now() + seconds):
-            perform(_Sleep())
 
 
 # ---------------------------------------------------------------------- what else a run does
@@ -1033,10 +892,6 @@ def withdraw(fact: object, reason: str, *, at_once: bool = False) -> None:
         _fail(FactWithdrawn(reason))
 
 
-CLOCKS = "the clock is looked at"
-IDENTITIES = "identities are looked at"
-
-
 def note(fact: object) -> None:
     """Something happens that makes more of what was before part of the state. Searches that look at none need not
     know."""
@@ -1063,62 +918,11 @@ def atomic() -> Iterator[None]:
         _be_careful()
 
 
-_back_edges = 0
-"""Since the present thread's last operation."""
-SPIN = 1_000
-"""So many loop iterations without an operation, and others get a turn: the loop may wait for what one of them writes,
-in a location that is silent because nobody has written it so far."""
-
-
-SPINS = "spins"
-"""Begins the fact that a loop waits by spinning. It is named by file, function and line."""
-went_round: Callable[[FrameType], None] = lambda frame: None
-goes_round_silently: Callable[[FrameType], None] = lambda frame: None
-
-
-def tick() -> None:
-    """A loop of the program goes round. One that makes no operation for very long is ended."""
-    global _back_edges
-    me = current
-    if me is not None and me.ticked != me.events and observer is None:
-        if multi:
-            went_round(sys._getframe(1))
-        me.ticked = me.events
-        _back_edges = 0
-    _back_edges += 1
-    if _back_edges % SPIN == 0:
-        _goes_round(sys._getframe(1))
-
-
-def _goes_round(frame: FrameType) -> None:
-    global _yielding, _back_edges
-    if unwinding:
-        _lose_patience()
-    if current is None or unwinding:
-        return
-    me, rounds = current, _back_edges
-    stands = multi and not _atomic and observer is None
-    others = stands and bool(_ready & ~me.bit or any(map(_is_enabled, _waiting)))
-    if me.looked == _position and observer is None and (options.timeouts == "any" or not others):
-        pass_time()
-    elif multi and not stateful and observer is None:
-        goes_round_silently(frame)
-        if unwinding:
-            return
-    if rounds >= options.max_back_edges and not others:
-        _cut(f"a loop went round {rounds} times without an operation{_where_cut()}")
-    if others or (stands and stateful):
-        _yielding |= me.bit
-        access(operations.intern("yield", ()))
-        _yielding &= ~me.bit
-        if not others:  # the search sees whether this is the state before; if not, the rounds are counted on
-            me.ticked, _back_edges = me.events, rounds
-
-
-def _cut(reason: str) -> NoReturn:
+def _cut(reason: str, ending: Ending) -> NoReturn:
+    """End the run where it is, which then stands for less than everything."""
     global _ending
     limit(reason)
-    _ending = Ending.CUT
+    _ending = ending
     _hub.switch()
     raise GuestExit
 
@@ -1130,62 +934,6 @@ def _why_cut() -> str:
         f"a run was cut after {options.max_steps} events (--max-steps){_where_cut()}: if it waits in a loop for another"
         " thread, a lower --max-steps comes sooner to the other schedules; if it is only long, give a higher one"
     )
-
-
-def beat(frame: FrameType | None, patience: int | None) -> None:
-    """Called by a signal handler, now and then, with the innermost frame: end a run that takes too long.
-
-    That is one that has made no event since so many calls (None: any is given all the time that it wants). With a
-    patience of 0 also one that moves, at its next decision. A run that makes no event ends where it stands, be it
-    inside a C function: unless that is in the search, whose own books must not be torn.
-    """
-    global _most, _ending, _still
-    if current is None:
-        return
-    _still = (_position, _still[1] + 1, _still[2]) if _position == _still[0] else (_position, 0, thread_time())
-    if _still[1] >= WAITING and multi and thread_time() - _still[2] < IDLE and _may_end(frame) and not unwinding:
-        _fail(Unsupported(_waits(frame)))
-    if patience is None:
-        return
-    if patience == 0:
-        _most = 0
-    if _still[1] < max(patience, 1) or not _may_end(frame):
-        return
-    if unwinding:
-        _graveyard.append(getcurrent())
-    else:
-        limit(f"a run was ended after its event {_position:,}{_where_cut(frame)}")
-        _ending = Ending.ENDED
-    _hub.switch()
-    raise GuestExit
-
-
-def _may_end(frame: FrameType | None) -> bool:
-    """Is it the program that would be ended, and not what is done on its behalf?"""
-    here = getcurrent()
-    return here is not _hub and here is current.greenlet and not _is_ours(frame)
-
-
-def _waits(frame: FrameType | None) -> str:
-    assert frame is not None
-    module = str(frame.f_globals.get("__name__"))
-    place = f"{module} ({frame.f_code.co_filename}:{frame.f_lineno})"
-    cure = (
-        "use those of threading"
-        if is_guest_file(frame.f_code.co_filename)
-        else f"add --instrument {module.partition('.')[0]}"
-    )
-    return f"{place} waits in C code, perhaps for a real lock that another thread of the program holds: {cure}"
-
-
-def _is_ours(frame: FrameType | None) -> bool:
-    """Does the search, or this module, run on behalf of the program?"""
-    while frame is not None and not is_guest_file(frame.f_code.co_filename):
-        name = frame.f_globals.get("__name__", "")
-        if name == __name__ or name.startswith(("dpor.explorers", "dpor.happens_before", "dpor.findings")):
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _where_cut(frame: FrameType | None = None) -> str:
@@ -1274,8 +1022,13 @@ def _lose_patience() -> None:
         if current is None:
             _patience = 0
             raise GuestExit
-        _graveyard.append(getcurrent())
-        _hub.switch()
+        _leave()
+
+
+def _leave() -> None:
+    """Leave the present greenlet where it is, for good."""
+    _graveyard.append(getcurrent())
+    _hub.switch()
 
 
 def _unwind() -> None:

@@ -17,10 +17,11 @@ from contextvars import ContextVar, Token
 from typing import Any, Final
 
 from dpor.operations import READ, WRITE, Access, Mode, Operation
-from dpor.runtime import control, sharing
+from dpor.runtime import control, endless, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.instrument import SUPPORT
 from dpor.runtime.instrument.names import LOADED_SPECIALLY, is_stored_specially
+from dpor.runtime.learned import about
 from dpor.runtime.sharing import Record, publish, record_of, table
 
 _HOLDERS: Final = (type, types.ModuleType, types.FunctionType)
@@ -531,8 +532,7 @@ def _parts_of(obj: Any) -> list[Any]:
 
 def attribute_hooks(facts: set[object]) -> dict[str, Any]:
     """The hooks of this file that are the same for all modules, as the facts of the search require."""
-    classes = any(isinstance(fact, tuple) and fact[0] in ("class attribute", "global") for fact in facts)
-    classes = classes or RULES in facts
+    classes = any(about(facts, "class attribute")) or any(about(facts, "global")) or RULES in facts
     load = attr_with_classes if classes else attr
     return {
         ".attr": load,
@@ -541,7 +541,7 @@ def attribute_hooks(facts: set[object]) -> dict[str, Any]:
         ".delattr": delattr_,
         ".cload": cload,
         ".cstore": cstore,
-        ".tick": control.tick,
+        ".tick": endless.tick,
         ".subject": subject,
         **SUPPORT,
     }

@@ -23,6 +23,3 @@ begins again. All are in Python, do the same instrumented as plain (`docs/transp
 are imported that a run changes, so they need not be executed again before each run. Not among them: modules by whose
 classes and marks the program and code that is not instrumented know each other's objects (`dataclasses`, `enum`,
 `numbers`)."""
-
-INSTRUMENTED: Final = "instrumented"
-"""The fact that says so of a module: a pair of this and its name."""

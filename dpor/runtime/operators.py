@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator
 from sys import getrefcount
 from typing import Any, Final
 
-from dpor.runtime import control, sharing
+from dpor.runtime import control, endless, sharing
 from dpor.runtime.containers.accesses import UNMADE, Touched, made, make, stand
 from dpor.runtime.containers.calls import Call, as_dict, foreign, perform, unknown
 from dpor.runtime.containers.dicts import SIMPLE_KEYS, reads_key, writes_key
@@ -37,6 +37,7 @@ from dpor.runtime.containers.taking import (
     taken,
     viewed,
 )
+from dpor.runtime.learned import IDENTITIES
 from dpor.runtime.sharing import Record, table
 
 SCALARS: Final = frozenset({int, str, float, bool, bytes, type(None), complex})
@@ -427,7 +428,7 @@ def shown(obj: Any) -> Any:
     if static(type(obj), "__repr__") is object.__repr__:
         number = sharing.run_number(obj)
         if number is not None and static(type(obj), "__str__") is object.__str__:
-            control.note(control.IDENTITIES)
+            control.note(IDENTITIES)
             return Shown(obj, number)
     return obj
 
@@ -486,7 +487,7 @@ def iter_(obj: Any) -> Any:
 
 def _tick(item: Any) -> Any:
     """A loop over an iterator without end may wait for another thread, as a `while` loop may."""
-    control.tick()
+    endless.tick()
     return item
 
 

@@ -25,14 +25,15 @@ from dpor.oracle import At, Oracle, Source
 from dpor.outcome import NOBODY_WRITES, Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
-from dpor.runtime import builtins, containers, control, failures, hooks, sharing, special, specifying, spinning
+from dpor.runtime import builtins, containers, control, failures, hooks, sharing, special, specifying, spinning, timing
 from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.containers.reach import ANYTHING, reads
 from dpor.runtime.facts import Analysis, stack_of, stands_in_program
 from dpor.runtime.guest_thread import GuestExit, GuestThread
-from dpor.runtime.library import INSTRUMENTED, MODELLED
+from dpor.runtime.learned import INSTRUMENTED, STARTS, about
+from dpor.runtime.library import MODELLED
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.standins.threads import Startable
@@ -208,17 +209,12 @@ class PythonSystem:
         """What is hooked follows from the facts."""
         self._facts_used = frozenset(self._search.facts)
         visible: dict[str, set[str]] = {}
-        for fact in self._facts_used:
-            if isinstance(fact, tuple) and fact[0] == "global":
-                visible.setdefault(fact[1], set()).add(fact[2])
-        self._loader.visible_globals = {name: frozenset(names) for name, names in visible.items()}
-        self._loader.starting = frozenset(
-            fact[1] for fact in self._facts_used if isinstance(fact, tuple) and fact[0] == control.STARTS
-        )
+        for module, name in about(self._facts_used, "global"):
+            visible.setdefault(module, set()).add(name)
+        self._loader.visible_globals = {module: frozenset(names) for module, names in visible.items()}
+        self._loader.starting = frozenset(module for (module,) in about(self._facts_used, STARTS))
         self._loader.unhooked = self._never_written()
-        self._loader.instrument_library(
-            fact[1] for fact in self._facts_used if isinstance(fact, tuple) and fact[0] == INSTRUMENTED
-        )
+        self._loader.instrument_library(module for (module,) in about(self._facts_used, INSTRUMENTED))
         self._loader.numbers = not self._facts_used.isdisjoint((hooks.RULES, sharing.ARITHMETIC))
 
     def _never_written(self) -> frozenset[str]:
@@ -388,9 +384,9 @@ class PythonSystem:
 
     def _timed(self, trace: Trace, findings: Sequence[Finding]) -> Sequence[Finding]:
         """The findings of the run; those that are not there where the clock stands need that a deadline passes."""
-        if not findings or not control.time_seen:
+        if not findings or not control.virtual_time.seen:
             return findings
-        with control.standing_clock():
+        with timing.standing_clock():
             try:
                 still = {finding.group for finding in self._run(trace.copy(), lambda enabled: STOP, None).findings}
             except UserError:

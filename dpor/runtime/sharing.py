@@ -25,6 +25,7 @@ from typing import Any, Final
 from dpor.operations import WRITE, Access, Location, Mode, Operation
 from dpor.runtime import control
 from dpor.runtime.guest_thread import GuestThread
+from dpor.runtime.learned import about
 
 STRUCTURE: Final = "<structure>"
 """The part of a container that changes when its length, its keys or the positions of its elements do."""
@@ -112,9 +113,8 @@ class Namespace(Record):
 
     def written(self) -> set[str]:
         """The keys that are there, and those that this search has seen being written."""
-        facts = {f for f in control.facts if type(f) is tuple and len(f) > 1 and f[:-1] == self.fact}
         keys = {key for key in (self.obj or ()) if isinstance(key, str) and not key.startswith(".")}
-        return keys.union(fact[-1] for fact in facts)
+        return keys.union(key for key, *more in about(control.facts, *self.fact) if not more)
 
 
 def structure_of(name: Hashable, exposed: object) -> tuple[Access, ...]:
@@ -155,7 +155,7 @@ def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     facts = control.facts
     if _facts_seen[0] is not facts or _facts_seen[1] != len(facts):
         _facts_seen = (facts, len(facts))
-        _any_coarse = any(type(fact) is tuple and fact[0] == "type" for fact in facts)
+        _any_coarse = any(about(facts, "type"))
 
 
 def forget() -> None:

@@ -23,6 +23,7 @@ from dpor.runtime.containers.accesses import Touched
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.depth import DEEP, with_room
 from dpor.runtime.instrument.names import CHAINED, OF_GENERATORS
+from dpor.runtime.learned import about
 from dpor.runtime.operators import SCALARS
 from dpor.runtime.sharing import STRUCTURE, record_of
 
@@ -204,9 +205,8 @@ _OF_OBJECTS: Final = ("__class__", "__dict__")
 def _same_fields(one: type, other: type) -> None:
     """Fields are known by the class of their object, which changes: what is written of one is written of both."""
     for kind, to in ((one, other), (other, one)):
-        for fact in tuple(control.facts):
-            if type(fact) is tuple and fact[:3] == ("field", kind.__module__, kind.__qualname__):
-                control.facts_add(hooks.field_key(to, fact[3]), f"a field of {to.__qualname__}")
+        for (name,) in list(about(control.facts, "field", kind.__module__, kind.__qualname__)):
+            control.facts_add(hooks.field_key(to, name), f"a field of {to.__qualname__}")
 
 
 # ---------------------------------------------------------------------- loads under special names
@@ -306,7 +306,7 @@ def _read_cell(cell: types.CellType) -> None:
 
 def _cell(record: sharing.Record, mode: Mode) -> tuple[Access, ...]:
     """What is in a cell. Who binds the variable knows its name, and a cell does not."""
-    names = {fact[3] for fact in control.facts if type(fact) is tuple and fact[0] == "field" and fact[2] == "<cell>"}
+    names = {name for _, kind, name in about(control.facts, "field") if kind == "<cell>"}
     return tuple((record.location(name), mode) for name in sorted(names))
 
 

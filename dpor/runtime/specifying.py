@@ -28,6 +28,7 @@ from dpor.outcome import Finding
 from dpor.primitives.ordered import Ordered
 from dpor.runtime import control, sharing
 from dpor.runtime.guest_thread import GuestExit, GuestThread
+from dpor.runtime.learned import about
 
 SPECIFIED: Final = "specified"
 """Begins the fact that a specification looks at an object, which is named; or at `EVERYTHING`."""
@@ -173,7 +174,7 @@ def owner(location: Location) -> Hashable:
 
 def watched(facts: Iterable[object]) -> frozenset[Hashable]:
     """The names of the objects that specifications look at."""
-    return frozenset(fact[1] for fact in facts if type(fact) is tuple and fact[0] == SPECIFIED)
+    return frozenset(name for (name,) in about(facts, SPECIFIED))
 
 
 # ---------------------------------------------------------------------- the specifications of the present run

@@ -22,9 +22,9 @@ from typing import Any, Final
 from dpor.operations import READ, Location, Operation
 from dpor.primitives.daemons import DaemonAccess
 from dpor.primitives.spinning import Spin
-from dpor.runtime import control, sharing
-from dpor.runtime.control import SPINS
+from dpor.runtime import control, endless, sharing, timing
 from dpor.runtime.guest_thread import GuestThread
+from dpor.runtime.learned import CLOCKS, IDENTITIES, SPINS
 from dpor.runtime.states import Capture
 from dpor.runtime.states.memory import why_not
 from dpor.runtime.stuck import short_place
@@ -163,8 +163,8 @@ def _is_as_before(me: GuestThread, frame: FrameType, loop: Loop) -> bool:
     return (
         before is not None
         and loop.private == before
-        and (loop.time == time or control.CLOCKS not in control.facts)
-        and control.IDENTITIES not in control.facts
+        and (loop.time == time or CLOCKS not in control.facts)
+        and IDENTITIES not in control.facts
     )
 
 
@@ -228,9 +228,9 @@ def _stand(me: GuestThread, start: int, spin: Spin, *objects: control.SyncObject
     if me.looked < start:
         control.perform(spin, *objects)
     elif control.options.timeouts == "any":
-        control.pass_time()
+        timing.pass_time()
     else:
-        with control.until(control.later()):
+        with timing.until(timing.later()):
             control.perform(spin, *objects)
 
 
@@ -249,4 +249,4 @@ def _is_memory(location: Location) -> bool:
     return isinstance(name, tuple) and name[0] in sharing.NAMES
 
 
-control.went_round, control.goes_round_silently = went_round, goes_round_silently
+endless.went_round, endless.goes_round_silently = went_round, goes_round_silently

@@ -18,16 +18,19 @@ class VirtualTime:
     """The clocks of one run.
 
     advances    by thread: at which of its events its clock was moved on, and to what; both ascend
+    seen        has the program seen that time passed?
     """
 
     def __init__(self) -> None:
         self.advances: dict[ThreadId, list[tuple[int, float]]] = {}
-        self._seen: HappensBefore | None = None
+        self.seen = False
+        self._order: HappensBefore | None = None
 
     def clear(self) -> None:
         """A new run begins."""
         self.advances.clear()
-        self._seen = None
+        self.seen = False
+        self._order = None
 
     def set(self, thread: GuestThread, time: float) -> None:
         """The thread's next event ends at this time."""
@@ -39,17 +42,17 @@ class VirtualTime:
         own sleeps."""
         if not self.advances:
             return thread.time
-        if self._seen is None:  # only few programs ask: what happened before is kept up to where one last asked
-            self._seen = HappensBefore(Trace())
-            self._seen.clocks_only = True
-        seen = self._seen.trace
+        if self._order is None:  # only few programs ask: what happened before is kept up to where one last asked
+            self._order = HappensBefore(Trace())
+            self._order.clocks_only = True
+        seen = self._order.trace
         new = slice(len(seen), length)
         seen.threads += trace.threads[new]
         seen.operations += trace.operations[new]
         seen.actions += trace.actions[new]
         seen.befores += [None] * (length - new.start)
-        self._seen.extend()
-        clock = self._seen.clock_of(thread.id)
+        self._order.extend()
+        clock = self._order.clock_of(thread.id)
         for other, advances in self.advances.items():
             if other < len(clock):
                 known = bisect_right(advances, (clock[other], math.inf))

@@ -264,7 +264,7 @@ def test_a_real_lock_that_a_library_holds_is_named(tmp_path: Path, monkeypatch: 
         "    for thread in threads: thread.join()\n"
     )
     monkeypatch.syspath_prepend(library)
-    monkeypatch.setattr("dpor.runtime.control.WAITING", 5)
+    monkeypatch.setattr("dpor.runtime.endless.WAITING", 5)
     target = f"{project / 'borrowing.py'}::scenario"
     report = dpor.check(target)
     assert report.verdict == "inconclusive"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dpor.runtime import control, sharing
+from dpor.runtime.learned import IDENTITIES
 
 _SPACING: Final = 16
 _SHARED: Final = 1 << 40
@@ -22,7 +23,7 @@ def stable_id(obj: Any) -> int:
     if known is None:
         number = sharing.run_number(obj)
         if number is not None and not _is_common(obj):
-            control.note(control.IDENTITIES)
+            control.note(IDENTITIES)
             answer = _SHARED + number * _SPACING
         else:
             mine = control.current.data["numbered"] = control.current.data.get("numbered", 0) + 1

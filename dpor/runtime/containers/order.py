@@ -16,6 +16,7 @@ from dpor.runtime import control, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.keys import Unknown, part_of
 from dpor.runtime.containers.kinds import static
+from dpor.runtime.learned import IDENTITIES
 
 _FIXED: Final = frozenset({str, int, float, bool, bytes, complex})
 _NONE_IS_FIXED: Final = sys.version_info >= (3, 12)
@@ -42,7 +43,7 @@ def is_fixed(element: Any) -> bool:
 def _place(element: Any) -> tuple[int, int, str]:
     number = sharing.run_number(element)
     if number is not None:
-        control.note(control.IDENTITIES)
+        control.note(IDENTITIES)
         return (1, number, "")
     if is_a(element, enum.Enum) or type(element) in sharing.ATOMIC:
         part = part_of(element)

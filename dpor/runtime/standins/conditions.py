@@ -14,7 +14,7 @@ from dpor.operations import Rule
 from dpor.primitives.conditions import AwaitNotify, AwaitNotifyOrTimeout, GiveUp, Notify, Rewait, WaitHolding
 from dpor.primitives.locks import Acquire, AcquireAgain, Release, Try
 from dpor.primitives.rules import Look
-from dpor.runtime import control
+from dpor.runtime import control, timing
 from dpor.runtime.control import SyncObject
 from dpor.runtime.standins import from_threading
 from dpor.runtime.standins.idents import get_ident, ident_of
@@ -71,9 +71,9 @@ class Condition(SyncObject):
         if seconds is None:
             return control.perform(rewait, self, lock)  # type: ignore[no-any-return]
         if seconds == 0:
-            woken = control.poll(_AWAIT_OR_TIMEOUT, self)
+            woken = timing.poll(_AWAIT_OR_TIMEOUT, self)
         else:
-            woken = control.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self)
+            woken = timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self)
         if woken is False:
             control.perform(give_up, self, lock)
         else:

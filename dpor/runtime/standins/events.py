@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from dpor.primitives.events import AwaitSet, AwaitSetOrTimeout, BeginWait, Clear, IsSet, Set
-from dpor.runtime import control
+from dpor.runtime import control, timing
 from dpor.runtime.control import SyncObject
 from dpor.runtime.standins.looks import address, full_name, presented_as
 from dpor.runtime.standins.timeouts import duration
@@ -56,8 +56,8 @@ class Event(SyncObject):
         if seconds is None:
             return control.perform(_AWAIT, self._waiters)  # type: ignore[no-any-return]
         if seconds == 0:
-            return control.poll(_AWAIT_OR_TIMEOUT, self._waiters)  # type: ignore[no-any-return]
-        return control.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self._waiters)  # type: ignore[no-any-return]
+            return timing.poll(_AWAIT_OR_TIMEOUT, self._waiters)  # type: ignore[no-any-return]
+        return timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self._waiters)  # type: ignore[no-any-return]
 
     def _at_fork_reinit(self) -> None:
         """Nothing to do: there is no fork."""

@@ -16,7 +16,7 @@ from dpor.primitives.locks import (
     TryAgain,
 )
 from dpor.primitives.rules import Look
-from dpor.runtime import control
+from dpor.runtime import control, timing
 from dpor.runtime.control import SyncObject
 from dpor.runtime.standins.idents import get_ident, ident_of
 from dpor.runtime.standins.looks import address
@@ -39,10 +39,10 @@ class Lock(SyncObject):
             return control.perform(_ACQUIRE, self)  # type: ignore[no-any-return]
         check_lock_arguments(blocking, timeout)
         if not blocking or timeout == 0:
-            return (control.poll if blocking else control.perform)(_TRY, self)  # type: ignore[no-any-return]
+            return (timing.poll if blocking else control.perform)(_TRY, self)  # type: ignore[no-any-return]
         if timeout < 0:
             return control.perform(_ACQUIRE, self)  # type: ignore[no-any-return]
-        return control.perform_timed(_ACQUIRE, _TRY, on_grid(timeout), self)  # type: ignore[no-any-return]
+        return timing.perform_timed(_ACQUIRE, _TRY, on_grid(timeout), self)  # type: ignore[no-any-return]
 
     def __enter__(self) -> bool:
         return control.perform(_ACQUIRE, self)  # type: ignore[no-any-return]
@@ -77,10 +77,10 @@ class RLock(SyncObject):
             return control.perform(_ENTER, self)  # type: ignore[no-any-return]
         check_lock_arguments(blocking, timeout)
         if not blocking or timeout == 0:
-            return (control.poll if blocking else control.perform)(_TRY_AGAIN, self)  # type: ignore[no-any-return]
+            return (timing.poll if blocking else control.perform)(_TRY_AGAIN, self)  # type: ignore[no-any-return]
         if timeout < 0:
             return control.perform(_ENTER, self)  # type: ignore[no-any-return]
-        return control.perform_timed(_ENTER, _TRY_AGAIN, on_grid(timeout), self)  # type: ignore[no-any-return]
+        return timing.perform_timed(_ENTER, _TRY_AGAIN, on_grid(timeout), self)  # type: ignore[no-any-return]
 
     def __enter__(self) -> bool:
         return control.perform(_ENTER, self)  # type: ignore[no-any-return]

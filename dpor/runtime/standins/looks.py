@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from dpor.runtime import control
 from dpor.runtime.control import SyncObject
+from dpor.runtime.learned import IDENTITIES
 
 C = TypeVar("C", bound=type)
 
@@ -29,7 +30,7 @@ def presented_as(module: str) -> Callable[[C], C]:
 
 def address(obj: SyncObject) -> str:
     """What stands for `hex(id(obj))` in reprs."""
-    control.note(control.IDENTITIES)
+    control.note(IDENTITIES)
     return hex(_FIRST_ADDRESS + 16 * obj.location)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpor.primitives.rules import Look
 from dpor.primitives.semaphores import CommutingV, P, TryP, V
-from dpor.runtime import control
+from dpor.runtime import control, timing
 from dpor.runtime.control import SyncObject
 from dpor.runtime.standins.looks import address, full_name, presented_as
 from dpor.runtime.standins.timeouts import duration
@@ -22,8 +22,8 @@ def take(counter: SyncObject, blocking: bool, timeout: Any) -> Any:
         return control.perform(_P if blocking else _TRY, counter)
     seconds = duration(timeout)
     if seconds == 0:
-        return control.poll(_TRY, counter)
-    return control.perform_timed(_P, _TRY, seconds, counter)
+        return timing.poll(_TRY, counter)
+    return timing.perform_timed(_P, _TRY, seconds, counter)
 
 
 @presented_as("threading")

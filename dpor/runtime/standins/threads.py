@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
-from dpor.runtime import control, failures, hooks
+from dpor.runtime import control, failures, hooks, timing
 from dpor.runtime.control import SyncObject
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.standins import from_threading, listing
@@ -63,9 +63,9 @@ class Startable(SyncObject):
         if seconds is None:
             status = control.perform(_JOIN, self)
         elif seconds == 0:
-            status = control.poll(_JOIN_OR_TIMEOUT, self)
+            status = timing.poll(_JOIN_OR_TIMEOUT, self)
         else:
-            status = control.perform_timed(_JOIN, _JOIN_OR_TIMEOUT, seconds, self)
+            status = timing.perform_timed(_JOIN, _JOIN_OR_TIMEOUT, seconds, self)
         if status is True and control.current.id == 0:
             run.unjoined.pop(id(self), None)
         return status

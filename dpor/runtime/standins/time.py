@@ -8,7 +8,7 @@ import time as real
 from collections.abc import Callable
 from typing import Any
 
-from dpor.runtime import control
+from dpor.runtime import timing
 from dpor.runtime.standins.modules import StandIn, shadow
 from dpor.runtime.standins.timeouts import check_lock_arguments, on_grid
 
@@ -23,19 +23,19 @@ def sleep(seconds: float, /) -> None:
     if seconds < 0:
         raise ValueError("sleep length must be non-negative")
     check_lock_arguments(True, seconds)
-    control.sleep(on_grid(seconds))
+    timing.sleep(on_grid(seconds))
 
 
 def time() -> float:
-    return EPOCH + control.look_at_clock()
+    return EPOCH + timing.look_at_clock()
 
 
 def monotonic() -> float:
-    return BOOT + control.look_at_clock()
+    return BOOT + timing.look_at_clock()
 
 
 def process_time() -> float:
-    return control.look_at_clock()
+    return timing.look_at_clock()
 
 
 def _in_nanoseconds(clock: Callable[[], float]) -> Callable[[], int]:

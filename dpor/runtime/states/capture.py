@@ -24,6 +24,7 @@ from greenlet import getcurrent
 from dpor.operations import READ, THREAD_MASK, Action, Location, Operation, ThreadId
 from dpor.runtime import control, specifying, stdlib
 from dpor.runtime.guest_thread import GuestThread
+from dpor.runtime.learned import CLOCKS, IDENTITIES
 from dpor.runtime.loader import Loader
 from dpor.runtime.standins import copying, modules, state
 from dpor.runtime.standins.idents import numbering
@@ -219,9 +220,9 @@ class Capture:
                 heap.out.append((thread.id, thread.daemon, thread.ended))
         self._module_globals(heap)
         self._of_run(heap)
-        if control.CLOCKS in control.facts or control.options.timeouts == "idle":
+        if CLOCKS in control.facts or control.options.timeouts == "idle":
             heap.out.append(clocks())
-        if control.IDENTITIES in control.facts:  # then it counts how things to come will be numbered
+        if IDENTITIES in control.facts:  # then it counts how things to come will be numbered
             heap.out.append([(thread.id, thread.events, thread.count) for thread in control.threads if thread.bit])
         self._failures(heap)
         heap.out.append(("dead", len(dead)))

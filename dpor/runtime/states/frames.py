@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from dpor.runtime import control, operators
+from dpor.runtime import control, endless, operators
 from dpor.runtime.containers import accesses, generators
 from dpor.runtime.guest_thread import GuestThread, Waited
 from dpor.runtime.states.between import Reading, held
@@ -26,7 +26,7 @@ _LEFT_OUT: Final = frozenset(
         id(function.__code__)
         for function in (
             *(control._decide, control._stand, control._wait, control.access, control._access_carefully),
-            *(control.touch, control.perform, control._perform, control.choose, control._goes_round, accesses.stand),
+            *(control.touch, control.perform, control._perform, control.choose, endless._goes_round, accesses.stand),
         )
     }
 )

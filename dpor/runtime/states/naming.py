@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from dpor.operations import WRITE, Location, Mode, Operation, OperationTable
 from dpor.runtime import control
+from dpor.runtime.learned import IDENTITIES
 from dpor.runtime.standins.simple_queue import SimpleQueue
 from dpor.system import Trace
 
@@ -54,7 +55,7 @@ class Names:
 
     def shown(self, location: Location) -> Location:
         """What of the name is part of the state: a name that lasts, or any if the program looks at identities."""
-        counts = control.IDENTITIES in control.facts or self.lasts(location)
+        counts = IDENTITIES in control.facts or self.lasts(location)
         answer = self.known[location] = location if counts else HIDDEN
         return answer
 

@@ -1,0 +1,28 @@
+"""What runs of a search have shown, and later runs rely on: *facts*, each a word, or a tuple of a word and particulars.
+
+The set of them only grows (`control.withdraw`), and the search begins again whenever it does. What more there is lies
+beside what needs it: of classes, globals and fields in `sharing`, of containers in `containers.accesses`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+DAEMONS: Final = "daemon threads"
+"""The end of the program is an operation."""
+CLOCKS: Final = "the clock is looked at"
+IDENTITIES: Final = "identities are looked at"
+"""What these show is part of the state."""
+STARTS: Final = "starts threads"
+"""Of a module: it starts a thread when it is imported, and may bind its globals after that."""
+INSTRUMENTED: Final = "instrumented"
+"""Of a module of the standard library."""
+SPINS: Final = "spins"
+"""Of a loop, by file, function and line: it waits by spinning."""
+
+
+def about(facts: Iterable[object], *words: object) -> Iterator[tuple[Any, ...]]:
+    """Those that are tuples and begin with these, for each what follows."""
+    n = len(words)
+    return (fact[n:] for fact in facts if type(fact) is tuple and fact[:n] == words)
