@@ -9,7 +9,8 @@ from statics import ir
 from statics.call_graph import NATIVE, How, Site, Touch
 from statics.constraints import PointsTo
 from statics.demand import Demand
-from statics.objects import ANY, Field, variable_field
+from statics.escape import Escape
+from statics.objects import ANY, Field, Kind, variable_field
 from statics.pointers import Pointers
 from statics.solver import members
 
@@ -26,10 +27,15 @@ class Access(NamedTuple):
 
 
 class Accesses:
-    """Accesses are masks over a table of all accesses; `own` has those of each instruction of each instance."""
+    """Accesses are masks over a table of all accesses.
 
-    def __init__(self, points_to: PointsTo, pointers: Pointers = Pointers.NONE) -> None:
+    own       those of each instruction of each function instance
+    exposed   of these, those to objects that may have escaped: no other thread can be at one that has not
+    """
+
+    def __init__(self, points_to: PointsTo, escape: Escape, pointers: Pointers = Pointers.NONE) -> None:
         self.points_to = points_to
+        self._escape = escape
         self.pointers = pointers
         self.table: list[Access] = []
         self._numbers: dict[Access, int] = {}
@@ -39,8 +45,11 @@ class Accesses:
         self._variables: dict[str, tuple[int, str]] = {}
         self._outside = self._of_outside()
         self.own: list[list[int]] = []
+        self.exposed: list[list[int]] = []
         for number, instance in enumerate(points_to.instances):
-            self.own.append([self._of((number, i), x) for i, x in enumerate(instance.function.instructions)])
+            masks = [self._of((number, i), x) for i, x in enumerate(instance.function.instructions)]
+            self.own.append([own for own, _ in masks])
+            self.exposed.append([exposed for _, exposed in masks])
 
     def _of_outside(self) -> dict[int, int]:
         """What each function instance that stands for code outside the program accesses: such code has no frames, so
@@ -66,20 +75,27 @@ class Accesses:
                 outside[number] = mask
         return outside
 
-    def _of(self, site: Site, instruction: ir.Instruction) -> int:
-        mask = 0
+    def _of(self, site: Site, instruction: ir.Instruction) -> tuple[int, int]:
+        mask = local = 0
         for edge in self.points_to.edges.get(site, ()):
             mask |= self._outside.get(edge.target, 0)
         for touch in self.points_to.touches.get(site, ()):
             if is_anything(self.points_to, touch):
                 mask |= self._of_mode(touch.mode, self._outside[NATIVE])
+            elif self._is_local(site, touch):
+                local |= self._touched(site, instruction, touch)
             else:
                 mask |= self._touched(site, instruction, touch)
         if isinstance(instruction, ir.LoadVariable):
             mask |= self._bit(Access("r", variable_field(instruction.variable)))
         elif isinstance(instruction, ir.StoreVariable):
             mask |= self._bit(Access("w", variable_field(instruction.variable)))
-        return mask
+        return mask | local, mask
+
+    def _is_local(self, site: Site, touch: Touch) -> bool:
+        """Whether no other thread can have the object. Modules, classes and functions are found by their names."""
+        made_anew = self.points_to.objects[touch.thing].kind in (Kind.INSTANCE, Kind.CONTAINER, Kind.GENERATOR)
+        return made_anew and self._escape.is_local(site, touch.through)
 
     def _touched(self, site: Site, instruction: ir.Instruction, touch: Touch) -> int:
         of = "" if self.pointers is Pointers.NONE else self._label(site, instruction, touch)

@@ -31,7 +31,7 @@ class Attributes(Calls):
         elif name == "__class__" and kind is Kind.INSTANCE:
             self.give(dst, self.number(thing.of))
         elif kind is Kind.INSTANCE:
-            self.touch(site, "r", number, name)
+            self.touch(site, "r", number, name, variable)
             self.edge(self.field(number, name), dst)
             klass = self.number(thing.of)
             self.look_up(site, klass, name, lambda value: self._bound(site, value, number, klass, dst, variable))
@@ -154,7 +154,7 @@ class Attributes(Calls):
 
         self.each_ancestor(whole, of_sibling, set())
 
-    def store_attribute(self, site: Site, number: int, name: str, src: Argument) -> None:
+    def store_attribute(self, site: Site, number: int, name: str, src: Argument, variable: str) -> None:
         thing = self.objects[number]
         kind = thing.kind
         if kind is Kind.VALUE:
@@ -165,7 +165,7 @@ class Attributes(Calls):
             self.give_up(site, f"{name} of a class is replaced")
         elif kind is Kind.NATIVE and name in ("stdout", "stderr"):
             self.give_up(site, f"{name} is replaced")
-        self.touch(site, "w", number, name)
+        self.touch(site, "w", number, name, variable)
         if kind is Kind.UNKNOWN:
             self.native(site, Arguments((src,)), None)
         elif kind is Kind.MODULE:

@@ -47,11 +47,15 @@ class Edge(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """A field of an abstract object that an instruction reads ("r") or writes ("w")."""
+    """A field of an abstract object that an instruction reads ("r") or writes ("w").
+
+    through   the variable that holds the object; "" if it is reached in some other way
+    """
 
     mode: str
     thing: int
     name: str
+    through: str = ""
 
 
 class Instance(NamedTuple):

@@ -111,17 +111,17 @@ class PointsTo(SpecialMethods):
                 self.watch(self.local(at, base), lambda n: self.load_attribute(site, n, name, dst, base))
             case ir.StoreAttribute(_, base, name, src):
                 given = self._argument(site, src)
-                self.watch(self.local(at, base), lambda n: self.store_attribute(site, n, name, given))
+                self.watch(self.local(at, base), lambda n: self.store_attribute(site, n, name, given, base))
             case ir.DeleteAttribute(_, base, name):
                 given = Argument(self.constant(self.plain), "")
-                self.watch(self.local(at, base), lambda n: self.store_attribute(site, n, name, given))
+                self.watch(self.local(at, base), lambda n: self.store_attribute(site, n, name, given, base))
                 self.watch(self.local(at, base), lambda n: self._dunder(site, n, ("__delattr__",), (), dst))
             case ir.LoadItem(_, base, key):
                 self.watch(self.local(at, base), lambda n: self._load_item(site, n, base, key, dst))
             case ir.StoreItem(_, base, key, src):
-                self.watch(self.local(at, base), lambda n: self._store_item(site, n, key, src))
+                self.watch(self.local(at, base), lambda n: self._store_item(site, n, base, key, src))
             case ir.DeleteItem(_, base, key):
-                self.watch(self.local(at, base), lambda n: self._store_item(site, n, key, ""))
+                self.watch(self.local(at, base), lambda n: self._store_item(site, n, base, key, ""))
             case ir.LoadVariable(_, variable):
                 self._load_variable(site, variable, dst)
             case ir.StoreVariable(_, variable, src):
@@ -240,23 +240,23 @@ class PointsTo(SpecialMethods):
 
     def _load_item(self, site: Site, number: int, base: str, key: str, dst: Node) -> None:
         if self.objects[number].kind is Kind.CONTAINER:
-            self.touch(site, "r", number, "[]")
+            self.touch(site, "r", number, "[]", base)
             self.edge(self.field(number, "[]"), dst)
             keys = (self._argument(site, key)._replace(variable=""), Argument(self.field(number, "keys"), ""))
             self.protocol(site, ("__hash__", "__eq__", "__index__"), keys, None)
-            if self.objects[number].of in ("list", "tuple"):  # a slice
-                self.give(dst, number)
+            if self.objects[number].of in ("list", "tuple"):
+                self.watch(self.local(site[0], key), lambda k: self.give(dst, *[number] * self._may_slice(k)))
             if "factory" in self.field_names[number]:
-                self.touch(site, "w", number, "[]")
+                self.touch(site, "w", number, "[]", base)
                 self.edge(self._argument(site, key).node, self.field(number, "keys"))
                 elements = self.field(number, "[]")
                 self.watch(self.field(number, "factory"), lambda f: self.apply(site, f, Arguments(), elements))
         else:
             self._dunder(site, number, ("__getitem__", "__missing__", "__class_getitem__"), (key,), dst)
 
-    def _store_item(self, site: Site, number: int, key: str, src: str) -> None:
+    def _store_item(self, site: Site, number: int, base: str, key: str, src: str) -> None:
         if self.objects[number].kind is Kind.CONTAINER:
-            self.touch(site, "w", number, "[]")
+            self.touch(site, "w", number, "[]", base)
             if src:
                 self.edge(self.local(site[0], src), self.field(number, "[]"))
                 self.edge(self.local(site[0], key), self.field(number, "keys"))
@@ -270,8 +270,12 @@ class PointsTo(SpecialMethods):
 
     def _store_slice(self, site: Site, number: int, key: int, src: str) -> None:
         """If the key may be a slice, the elements of what is stored become elements."""
-        if self.objects[key].of == "tuple" or self.objects[key].kind is Kind.UNKNOWN:
+        if self._may_slice(key):
             self.iterate(site, Argument(self.local(site[0], src), ""), self.field(number, "[]"))
+
+    def _may_slice(self, key: int) -> bool:
+        """A slice is made as a tuple."""
+        return self.objects[key].of == "tuple" or self.objects[key].kind is Kind.UNKNOWN
 
     def _dunder(self, site: Site, number: int, methods: tuple[str, ...], operands: tuple[str, ...], dst: Node) -> None:
         others = Arguments(tuple(self._argument(site, operand) for operand in operands))

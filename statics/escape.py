@@ -170,6 +170,14 @@ class Escape:
         """Whether the variable may point to an escaped object before the instruction."""
         return bool(self.before[site[0]][site[1]] >> self.numbers[site[0]][variable] & 1)
 
+    def is_local(self, site: Site, variable: str) -> bool:
+        """Whether the variable's object cannot have escaped, nor does by the instruction. What the frames of generators
+        hold goes with them to other threads."""
+        number, i = site
+        if number in self.points_to.suspended or variable not in self.numbers[number] or not variable:
+            return False
+        return not (self.before[number][i] | self._steps[number][i][0]) >> self.numbers[number][variable] & 1
+
     def _prepare(self, number: int, function: ir.Function) -> None:
         """Put what each instruction does into masks: (variables that escape, `dst`, its sources, from the heap)."""
         numbers = {name: i for i, name in enumerate(function.parameters.all())}

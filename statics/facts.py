@@ -21,9 +21,9 @@ from statics.field_access import (
     waits_only,
 )
 from statics.immutable import Reason, immutable_fields
+from statics.lowering import lower
 from statics.objects import ANY, Field
 from statics.pointers import Pointers
-from statics.statements import lower
 
 
 class Point(NamedTuple):
@@ -56,7 +56,8 @@ class Facts:
         self.unknown = points_to.given_up
         if self.unknown:
             return
-        self.accesses = Accesses(points_to, pointers)
+        self.escape = Escape(points_to, Summaries(points_to))
+        self.accesses = Accesses(points_to, self.escape, pointers)
         self._at: dict[tuple[str, ir.Position], list[Site]] = defaultdict(list)
         self._in: dict[tuple[str, int, str], list[int]] = defaultdict(list)
         for number, instance in enumerate(points_to.instances):
@@ -64,10 +65,6 @@ class Facts:
             self._in[function.path, function.line, function.name].append(number)
             for i, position in enumerate(function.positions):
                 self._at[function.path, position].append((number, i))
-
-    @cached_property
-    def escape(self) -> Escape:
-        return Escape(self.points_to, Summaries(self.points_to))
 
     @cached_property
     def _fields(self) -> tuple[set[Field], dict[Field, Reason]]:

@@ -34,16 +34,16 @@ class Phase:
 
     def __init__(self, accesses: Accesses) -> None:
         self.points_to = accesses.points_to
-        self.own = accesses.own
-        self.before = [[0] * len(own) for own in self.own]
-        self.after = [[0] * len(own) for own in self.own]
-        self.leave = [0] * len(self.own)
+        self._exposed = accesses.exposed
+        self.before = [[0] * len(masks) for masks in self._exposed]
+        self.after = [[0] * len(masks) for masks in self._exposed]
+        self.leave = [0] * len(self._exposed)
         """What may come after the function has returned, or raised."""
         self.callers: dict[int, set[Site]] = defaultdict(set)
         for site, edges in self.points_to.edges.items():
             for edge in edges:
                 self.callers[edge.target].add(site)
-        todo = dict.fromkeys(reversed(range(len(self.own))))
+        todo = dict.fromkeys(reversed(range(len(self.before))))
         while todo:
             instance = next(iter(todo))
             del todo[instance]
@@ -75,7 +75,7 @@ class Phase:
         before, after, own, leave = (
             self.before[instance],
             self.after[instance],
-            self.own[instance],
+            self._exposed[instance],
             self.leave[instance],
         )
         edges = [self.points_to.edges.get((instance, i), ()) for i in range(len(own))]

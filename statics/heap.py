@@ -151,8 +151,8 @@ class Heap(Solver):
         """The program does something after which nothing that is found out about it would hold."""
         self.given_up = self.given_up or f"{why}, {self.site_name(site)}"
 
-    def touch(self, site: Site, mode: str, thing: int, name: str) -> None:
-        self.touches[site].add(Touch(mode, thing, name))
+    def touch(self, site: Site, mode: str, thing: int, name: str, through: str = "") -> None:
+        self.touches[site].add(Touch(mode, thing, name, through))
 
     def site_name(self, site: Site) -> str:
         function = self.instances[site[0]].function
@@ -233,9 +233,9 @@ class Heap(Solver):
     def apply(self, site: Site, callee: int, arguments: Arguments, dst: Node | None, how: How = How.CALL) -> None:
         raise NotImplementedError
 
-    def advance(self, site: Site, generator: int, dst: Node | None) -> None:
+    def advance(self, site: Site, generator: int, dst: Node | None, through: str = "") -> None:
         """A generator goes on: that changes it, too."""
-        self.touch(site, "w", generator, "[]")
+        self.touch(site, "w", generator, "[]", through)
         self.resume(site, self.objects[generator].of, dst)
 
     def resume(self, site: Site, instance: int, dst: Node | None) -> None:

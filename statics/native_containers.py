@@ -56,10 +56,10 @@ class NativeContainers(Protocols):
 
         def met(number: int) -> None:
             elements, keys = self.field(number, "[]"), self.field(number, "keys")
-            self.touch(site, "r", number, "[]")
+            self.touch(site, "r", number, "[]", receiver.variable)
             reads = short in natives.READING_METHODS and not (kind == "queue" and short == "get")
             if not reads:
-                self.touch(site, "w", number, "[]")
+                self.touch(site, "w", number, "[]", receiver.variable)
                 for argument in others:
                     self.edge(argument.node, elements)
                     if kind == "dict":

@@ -63,9 +63,9 @@ class Protocols(Hierarchy):
             for name in tuple(self.field_names[number]):
                 self._protocol_by_hub(site, methods, self.field(number, name), dst)
         elif kind is Kind.CONTAINER:
-            self.touch(site, "r", number, "[]")
+            self.touch(site, "r", number, "[]", variable)
             if "__iter__" in methods and self.objects[number].of == "iterator":
-                self.advance_iterator(site, number, None)
+                self.advance_iterator(site, number, None, variable)
             for held in (self.field(number, "[]"), self.field(number, "keys")):
                 self._protocol_by_hub(site, methods, held, dst)
         elif kind is Kind.UNKNOWN:
@@ -122,7 +122,7 @@ class Protocols(Hierarchy):
 
     def iterate(self, site: Site, source: Argument, into: Node) -> None:
         """All that iterating over the source may give goes into the node."""
-        held = self.node(("iterated", site, source.node))
+        held = self.node(("iterated", site, source))
         self.edge(held, into)
         if held not in self._iterators:
             self._iterators.add(held)
@@ -133,12 +133,12 @@ class Protocols(Hierarchy):
         def met(number: int) -> None:
             thing = self.objects[number]
             if thing.kind is Kind.CONTAINER:
-                self.touch(site, "r", number, "[]")
+                self.touch(site, "r", number, "[]", source.variable)
                 self.edge(self.field(number, "keys" if thing.of == "dict" else "[]"), into)
                 if thing.of == "iterator":
-                    self.advance_iterator(site, number, into)
+                    self.advance_iterator(site, number, into, source.variable)
             elif thing.kind is Kind.GENERATOR:
-                self.advance(site, number, into)
+                self.advance(site, number, into, source.variable)
             elif thing.kind is Kind.INSTANCE:
                 iterator = self.node(("iterator", site, number))
                 if iterator not in self._iterators:
@@ -155,9 +155,9 @@ class Protocols(Hierarchy):
 
         self.watch(source.node, met)
 
-    def advance_iterator(self, site: Site, iterator: int, into: Node | None) -> None:
+    def advance_iterator(self, site: Site, iterator: int, into: Node | None, through: str) -> None:
         """One of our own making goes on: it advances what it goes over, and calls what it was given to call."""
-        self.touch(site, "w", iterator, "[]")
+        self.touch(site, "w", iterator, "[]", through)
         elements, given = self.field(iterator, "[]"), self.field(iterator, "given")
         if into is not None:
             self.edge(elements, into)

@@ -77,9 +77,9 @@ def judge(facts: Facts, precision: Precision = Precision.SENSITIVE) -> list[Judg
             function = facts.points_to.instances[number].function
             for i, mask in enumerate(facts.accesses.own[number]):
                 for bit in members(mask):
-                    access = facts.accesses.table[bit]
+                    access, exposed = facts.accesses.table[bit], facts.accesses.exposed[number][i] >> bit & 1
                     key = (function.path, function.positions[i], function.name, access)
-                    verdict = _verdict(facts, (number, i), access, rivals[thread], places)
+                    verdict = _verdict(facts, access, rivals[thread] if exposed else None, places)
                     if function.path and (key not in found or _RANK[verdict[0]] > _RANK[found[key][0]]):
                         found[key] = verdict
     return sorted(Judged(*key, *verdict) for key, verdict in found.items())
@@ -89,13 +89,12 @@ _RANK = {label: rank for rank, label in enumerate(Label)}
 
 
 def _verdict(
-    facts: Facts, site: Site, access: Access, rivals: list[_Later], places: dict[int, list[Site]]
+    facts: Facts, access: Access, rivals: list[_Later] | None, places: dict[int, list[Site]]
 ) -> tuple[Label, str]:
+    """`rivals`: what others may access meanwhile, None if nobody else has the object yet."""
     if access.mode == "r" and access.field in facts.immutable:
         return Label.IMMUTABLE, "nothing writes it once its object may have escaped"
-    instruction = facts.points_to.instances[site[0]].function.instructions[site[1]]
-    base = getattr(instruction, "base", "") or getattr(instruction, "receiver", "")
-    if base and not facts.escape.escaped(site, base):
+    if rivals is None:
         return Label.LOCAL, "its object has not escaped yet"
     for rival in rivals:
         for bit in members(rival.mask):

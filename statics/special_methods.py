@@ -38,11 +38,11 @@ class SpecialMethods(Attributes):
                 if self.may_define(thing, method):
                     self.send(site, number, method, others, dst, variable=mine.variable)
         elif thing.kind is Kind.CONTAINER:
-            self._invoke_container(site, number, methods, others, dst)
+            self._invoke_container(site, number, methods, mine.variable, others, dst)
         elif thing.kind is Kind.GENERATOR:
             self.give(dst, number)
             if not {"__next__", "send", "__await__", "__contains__"}.isdisjoint(methods):
-                self.advance(site, number, dst)
+                self.advance(site, number, dst, mine.variable)
                 self.heap_results.add(site)
         elif thing.kind is Kind.NATIVE_INSTANCE:
             self.give(dst, number, self.plain)
@@ -77,13 +77,13 @@ class SpecialMethods(Attributes):
         self.heap_results.add(site)
 
     def _invoke_container(
-        self, site: Site, number: int, methods: tuple[str, ...], others: Arguments, dst: Node
+        self, site: Site, number: int, methods: tuple[str, ...], variable: str, others: Arguments, dst: Node
     ) -> None:
         elements, keys = self.field(number, "[]"), self.field(number, "keys")
-        self.touch(site, "r", number, "[]")
+        self.touch(site, "r", number, "[]", variable)
         first = methods[0]
         if self.objects[number].of == "iterator" and first in ("__next__", "__contains__"):
-            self.advance_iterator(site, number, dst)
+            self.advance_iterator(site, number, dst, variable)
         if first == "__iter__":
             self.give(dst, number)
         elif first == "__next__":
@@ -98,7 +98,7 @@ class SpecialMethods(Attributes):
         elif first not in ("__bool__", "__instancecheck__"):
             target = number
             if first.startswith("__i") and first not in ("__invert__", "__iter__", "__index__"):
-                self.touch(site, "w", number, "[]")
+                self.touch(site, "w", number, "[]", variable)
                 self.give(dst, number)
             else:
                 target = self.make(site, Kind.CONTAINER, self.objects[number].of, container=True)

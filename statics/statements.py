@@ -1,40 +1,30 @@
-"""Statements and whole modules, as three-address code."""
+"""Statements as three-address code."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from pathlib import PurePath
 
 from statics import ir
+from statics.assignments import Assignments
 from statics.emitting import Loop
-from statics.expressions import BINARY, ITERATES, WHOLE_STATEMENT
+from statics.expressions import ITERATES, WHOLE_STATEMENT
 from statics.ir import (
-    Allocate,
     Call,
     Caught,
     ClassDefinition,
     Copy,
-    DeleteAttribute,
-    DeleteItem,
-    Function,
     Import,
     Invoke,
     LoadAttribute,
-    LoadItem,
     MakeClass,
-    Parameters,
-    Program,
-    StoreAttribute,
-    StoreItem,
     StoreVariable,
     Variable,
 )
-from statics.patterns import Patterns
-from statics.scopes import FunctionNode, Scopes, annotations_of
+from statics.scopes import FunctionNode, annotations_of
 
 
-class Statements(Patterns):
+class Statements(Assignments):
     """Lays statements."""
 
     def body_of(self, node: FunctionNode | ast.GeneratorExp) -> None:
@@ -47,124 +37,6 @@ class Statements(Patterns):
     def block(self, body: list[ast.stmt]) -> None:
         for statement in body:
             getattr(self, f"_lay_{type(statement).__name__}")(statement)
-
-    # -------------------------------------------------------------- assignments
-
-    def assign(self, target: ast.expr, src: str) -> None:
-        if isinstance(target, ast.Name):
-            self.at(target)
-            self.store(target.id, src)
-        elif isinstance(target, ast.Attribute):
-            base = self.value(target.value)
-            self.at(target)
-            self.emit(StoreAttribute("", base, self.private(target.attr), src))
-            self._declare(target)
-        elif isinstance(target, ast.Subscript):
-            base, key = self.value(target.value), self.value(target.slice)
-            self.at(target)
-            self.emit(StoreItem("", base, key, src))
-        elif isinstance(target, ast.Starred):
-            self.assign(target.value, src)
-        else:
-            assert isinstance(target, (ast.Tuple, ast.List))
-            self._unpack(target, src)
-
-    def _declare(self, target: ast.Attribute) -> None:
-        function = self.function
-        plain = function.parameters.plain
-        if function.klass is not None and plain and isinstance(target.value, ast.Name) and target.value.id == plain[0]:
-            function.klass.declares.add(self.private(target.attr))
-
-    def _unpack(self, target: ast.Tuple | ast.List, src: str) -> None:
-        iterator = self.invoke(target, ("__iter__", "__getitem__"), src)
-        item = self.invoke(target, ("__next__",), iterator)
-        for part in target.elts:
-            if isinstance(part, ast.Starred):
-                self.at(part)
-                made = self.emit(Allocate(self.temporary(), "list", (item,)))
-                self.assign(part.value, made)
-            else:
-                self.assign(part, item)
-
-    def _lay_Assign(self, node: ast.Assign) -> None:
-        unpacks = any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets)
-        src = self.iterated(node.value) if unpacks else self.value(node.value)
-        for target in node.targets:
-            self.assign(target, src)
-
-    def _lay_AnnAssign(self, node: ast.AnnAssign) -> None:
-        self.value(node.annotation)
-        if node.value is not None:
-            self.assign(node.target, self.value(node.value))
-        elif self.scope.kind == "class" and isinstance(node.target, ast.Name) and self.klass is not None:
-            self.klass.declares.add(self.private(node.target.id))
-
-    def _lay_AugAssign(self, node: ast.AugAssign) -> None:
-        name = BINARY[type(node.op).__name__]
-        methods = (f"__i{name}__", f"__{name}__", f"__r{name}__")
-        target = node.target
-        if isinstance(target, ast.Name):
-            old = self.value(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-            self.assign(target, self.invoke(node, methods, old, self.value(node.value)))
-            return
-        base = self.value(target.value)
-        if isinstance(target, ast.Attribute):
-            self.at(target)
-            old = self.emit(LoadAttribute(self.temporary(), base, self.private(target.attr)))
-            new = self.invoke(node, methods, old, self.value(node.value))
-            self.at(target)
-            self.emit(StoreAttribute("", base, self.private(target.attr), new))
-            self._declare(target)
-        else:
-            key = self.value(target.slice)
-            self.at(target)
-            old = self.emit(LoadItem(self.temporary(), base, key))
-            new = self.invoke(node, methods, old, self.value(node.value))
-            self.at(target)
-            self.emit(StoreItem("", base, key, new))
-
-    def _lay_Delete(self, node: ast.Delete) -> None:
-        for target in node.targets:
-            self._delete(target)
-
-    def _delete(self, target: ast.expr) -> None:
-        if isinstance(target, (ast.Tuple, ast.List)):
-            for part in target.elts:
-                self._delete(part)
-        elif isinstance(target, ast.Attribute):
-            base = self.value(target.value)
-            self.at(target)
-            self.program.deleted.add(self.private(target.attr))
-            self.emit(DeleteAttribute("", base, self.private(target.attr)))
-        elif isinstance(target, ast.Subscript):
-            base, key = self.value(target.value), self.value(target.slice)
-            self.at(target)
-            self.emit(DeleteItem("", base, key))
-        else:
-            assert isinstance(target, ast.Name)
-            self._unbind(target.id)
-
-    def _unbind(self, name: str) -> None:
-        found = self.scope.find(name)
-        if found.kind == "class":
-            self.program.deleted.add(self.private(name))
-            self.emit(DeleteAttribute("", self.class_namespace[found], self.private(name)))
-            return
-        variable = self.variable(found, name)
-        if variable is not None:
-            self.emit(StoreVariable("", variable, ""))
-
-    def _lay_TypeAlias(self, node: ast.stmt) -> None:
-        self._type_parameters(node)
-        self.value(node.value)  # type: ignore[attr-defined]
-        self.store(node.name.id, self.plain_value())  # type: ignore[attr-defined]
-
-    def _type_parameters(self, node: ast.stmt) -> None:
-        """Bounds and defaults, as if they were evaluated at once; in fact they are when they are first asked for."""
-        for parameter in getattr(node, "type_params", ()):
-            for part in ("bound", "default_value"):
-                if getattr(parameter, part, None) is not None:
-                    self.value(getattr(parameter, part))
 
     # -------------------------------------------------------------- simple statements
 
@@ -245,6 +117,18 @@ class Statements(Patterns):
             self.store(alias.asname or alias.name, dst)
 
     # -------------------------------------------------------------- definitions
+
+    def _lay_TypeAlias(self, node: ast.stmt) -> None:
+        self._type_parameters(node)
+        self.value(node.value)  # type: ignore[attr-defined]
+        self.store(node.name.id, self.plain_value())  # type: ignore[attr-defined]
+
+    def _type_parameters(self, node: ast.stmt) -> None:
+        """Bounds and defaults, as if they were evaluated at once; in fact they are when they are first asked for."""
+        for parameter in getattr(node, "type_params", ()):
+            for part in ("bound", "default_value"):
+                if getattr(parameter, part, None) is not None:
+                    self.value(getattr(parameter, part))
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         decorators = [self.value(decorator) for decorator in node.decorator_list]
@@ -418,28 +302,3 @@ def _certain(body: list[ast.stmt]) -> list[str]:
         elif isinstance(statement, ast.Assign):
             found += [target.id for target in statement.targets if isinstance(target, ast.Name)]
     return found
-
-
-def module_name(path: str) -> str:
-    """The dotted name under which the file is imported, its directories taken as packages."""
-    parts = list(PurePath(path).with_suffix("").parts)
-    if parts and parts[-1] == "__init__":
-        parts.pop()
-    return ".".join(part for part in parts if part not in ("/", "."))
-
-
-def lower(sources: Mapping[str, str], names: Mapping[str, str] | None = None) -> Program:
-    """The program that the source files, by path, are; `names` are those under which they are imported, by path, and
-    follow from the paths if they are not given. Raises SyntaxError."""
-    program = Program(names=dict(names or {path: module_name(path) for path in sources}))
-    for path, text in sources.items():
-        tree = ast.parse(text, path)
-        function = Function(path, "<module>", 1, Parameters(), is_module=True)
-        program.modules[program.names[path]] = function
-        program.functions.append(function)
-        scopes = Scopes(tree).of
-        laying = Statements(program, path, function, scopes, scopes[tree])
-        laying.keys[scopes[tree]] = function.key
-        laying.block(tree.body)
-        laying.give_back(laying.plain_value())
-    return program

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,6 +16,8 @@ from dpor.errors import UserError
 from dpor.explorers import STATEFUL
 from dpor.model import AbstractSystem
 from dpor.operations import ThreadId
+from dpor.oracle import At
+from dpor.runtime import control
 from dpor.runtime.facts import Analysis
 from dpor.runtime.options import StaticOptions
 from dpor.runtime.program import PythonSystem
@@ -81,19 +84,65 @@ def test_facts_that_are_right_and_wrong() -> None:
     assert states["sa"] < states["original"]
 
 
-@pytest.mark.parametrize("strategy", STATIC)
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("computed_name", "through_dict", "executed", "monkeypatched_method", "monkeypatched_class", "called_back"),
-        "subclass_made_at_run_time",
-    ],
+NAMES = (
+    *("computed_name", "through_dict", "executed", "monkeypatched_method", "monkeypatched_class"),
+    *("called_back", "subclass_made_at_run_time"),
 )
+unforeseen = pytest.mark.parametrize(
+    ("name", "strategy"),
+    [*product(NAMES, STATIC)],
+)
+
+
+@unforeseen
 def test_what_no_analysis_foresees_is_found(name: str, strategy: str) -> None:
     report = dpor.check(f"{UNFORESEEN}::{name}", strategy=strategy)
     assert report.verdict == "fail"
     assert "the limit changed in between" in report.findings[0].message
     assert report.restarts
+
+
+@unforeseen
+def test_it_is_missed_if_what_the_first_run_shows_is_not_withdrawn(
+    name: str, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A planted mistake: the write to `limit` is performed, and what it contradicts is believed as before."""
+    withdraw = control.withdraw
+
+    def all_but_limits(fact: object, reason: str, *, at_once: bool = False) -> None:
+        if not isinstance(fact, tuple) or fact[-1] != "limit":
+            withdraw(fact, reason, at_once=at_once)
+
+    monkeypatch.setattr(control, "withdraw", all_but_limits)
+    assert dpor.check(f"{UNFORESEEN}::{name}", strategy=strategy).verdict == "pass"
+
+
+@pytest.fixture
+def deceived(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The analysis takes `limit` for immutable, whatever the source says."""
+    ruled_out = Analysis._ruled_out
+
+    def lied(self: Analysis, at: At, others: Iterable[tuple[At, ...]]) -> frozenset[str]:
+        lie = frozenset({"Account.limit is immutable"})
+        return lie if at.code.co_qualname == "Account.check" else ruled_out(self, at, others)
+
+    monkeypatch.setattr(Analysis, "never_written", lambda self: frozenset({"limit"}))
+    monkeypatch.setattr(Analysis, "_ruled_out", lied)
+
+
+@unforeseen
+def test_it_is_found_if_the_analysis_is_deceived(name: str, strategy: str, deceived: None) -> None:
+    assert dpor.check(f"{UNFORESEEN}::{name}", strategy=strategy).verdict == "fail"
+
+
+@unforeseen
+def test_it_is_missed_if_what_a_deceived_analysis_said_is_not_withdrawn(
+    name: str, strategy: str, deceived: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A planted mistake: what `sa` finds contradicted stays, and what `dpor+static` does not hook is never hooked."""
+    monkeypatch.setattr(PythonSystem, "withdraw_facts", lambda self, facts: None)
+    monkeypatch.setattr(PythonSystem, "_never_written", lambda self: frozenset(self._unhooked))
+    assert dpor.check(f"{UNFORESEEN}::{name}", strategy=strategy).verdict == "pass"
 
 
 RACY = """

@@ -1,82 +1,44 @@
 """The running example of Parizek and Lhotak: a company and two workers. What their sections 2 and 7 say of it."""
 
+import ast
 import dis
+from pathlib import Path
 
 import pytest
 
+import workloads
 from statics.facts import Facts, Point, analyse
 from statics.field_access import Precision
 from statics.ir import Position
 
-SOURCE = """\
-import threading
-class Employee:
-    def __init__(self, name, salary):
-        self.name = name
-        self.salary = salary
-        self.index = None
-class Company:
-    def __init__(self):
-        self.employees = []
-    def add(self, name, salary):
-        e = Employee(name, salary)
-        e.index = len(self.employees)
-        self.employees.append(e)
-    def add_employee(self, e):
-        e.index = len(self.employees)
-        self.employees.append(e)
-    def print(self):
-        for e in self.employees:
-            print(f"{e.index}:{e.name}")
-    def set_salary(self, index, salary):
-        for e in self.employees:
-            if e.index == index:
-                e.salary = salary
-    def get_salary(self, name):
-        for e in self.employees:
-            if e.name == name:
-                return e.salary
-class FirstWorker(threading.Thread):
-    def __init__(self, company):
-        super().__init__()
-        self.company = company
-    def run(self):
-        self.company.add("david", 115)
-        self.company.print()
-        self.company.get_salary("john")
-        self.company.set_salary(1, 150)
-        self.company.print()
-class SecondWorker(threading.Thread):
-    def __init__(self, company):
-        super().__init__()
-        self.company = company
-    def run(self):
-        self.company.get_salary("paul")
-        self.company.add("mark", 80)
-        self.company.print()
-def main():
-    company = Company()
-    company.add("john", 100)
-    company.add_employee(Employee("paul", 120))
-    w1 = FirstWorker(company)
-    w2 = SecondWorker(company)
-    w1.start()
-    w2.start()
-    w1.join()
-    w2.join()
-"""
-LINES = SOURCE.splitlines()
+FOLDER = Path(workloads.__file__).parent
+FILES = {name: (FOLDER / name).read_text(encoding="utf-8") for name in ("running_example.py", "__init__.py")}
+NAMES = {"running_example.py": "workloads.running_example", "__init__.py": "workloads"}
 
 
 @pytest.fixture(scope="module")
 def facts() -> Facts:
-    return analyse({"company.py": SOURCE}, "company.py::main")
+    return analyse(FILES, "running_example.py::main", names=NAMES)
 
 
-def point(line: int, text: str) -> Point:
-    """Where the text stands in the line."""
-    start = LINES[line - 1].index(text)
-    return Point("company.py", Position(line, line, start, start + len(text)))
+def lines_of(function: str, text: str) -> list[tuple[str, int]]:
+    """The lines of the function, "Class.method" or its name, in which the text stands: files and numbers."""
+    found = []
+    for path, source in FILES.items():
+        nodes = [ast.parse(source)]
+        for name in function.split("."):
+            nodes = [part for node in nodes for part in node.body if getattr(part, "name", "") == name]
+        lines = source.splitlines()
+        for node in nodes:
+            found += [(path, i) for i in range(node.lineno, node.end_lineno + 1) if text in lines[i - 1]]
+    return found
+
+
+def point(function: str, text: str, nth: int = 0) -> Point:
+    """Where the text stands for the nth time in the function."""
+    path, line = lines_of(function, text)[nth]
+    start = FILES[path].splitlines()[line - 1].index(text)
+    return Point(path, Position(line, line, start, start + len(text)))
 
 
 def told(facts: Facts, *stack: Point, precision: Precision = Precision.SENSITIVE) -> set[str]:
@@ -89,24 +51,31 @@ def test_the_immutable_fields(facts: Facts) -> None:
 
 def test_the_reasons_of_the_others(facts: Facts) -> None:
     """The workers' field, because the thread escapes in its super constructor before the field is written."""
-    assert {str(field): reason.line for field, reason in facts.mutable.items()} == {
-        "Employee.salary": 23,
-        "FirstWorker.company": 31,
-        "SecondWorker.company": 41,
+    assert {str(field): (reason.path, reason.line) for field, reason in facts.mutable.items()} == {
+        "Employee.salary": lines_of("Company.set_salary", "e.salary = salary")[0],
+        "FirstWorker.company": lines_of("FirstWorker.__init__", "self.company = company")[0],
+        "SecondWorker.company": lines_of("SecondWorker.__init__", "self.company = company")[0],
     }
 
 
-PRINT_1 = (34, "self.company.print()")
-PRINT_2 = (37, "self.company.print()")
-IN_PRINT = (19, "e.index")
+IN_PRINT = ("Company.print", "e.index")
+PRINT_1 = ("FirstWorker.run", "self.company.print()", 0)
+PRINT_2 = ("FirstWorker.run", "self.company.print()", 1)
 
 
 @pytest.mark.parametrize(
     ("stack", "expected"),
     [
-        pytest.param([(13, "self.employees.append(e)")], set(), id="before add returns: elements only"),
-        pytest.param([(13, "self.employees")], {"r Company.employees"}, id="one read is left"),
-        pytest.param([(12, "e.index")], {"r Company.employees", "w Employee.index"}, id="and a write"),
+        pytest.param(
+            [("Company.add_employee", "self.employees.append(employee)")], set(), id="append: elements only"
+        ),
+        pytest.param(
+            [("Company.add_employee", "self.employees", 1)], {"r Company.employees"}, id="before it, one read is left"
+        ),
+        pytest.param(
+            [("Company.add_employee", "employee.index")], {"r Company.employees"},
+            id="no write that is to an employee whom nobody else has yet",
+        ),
         pytest.param(
             [IN_PRINT, PRINT_1],
             {
@@ -117,17 +86,14 @@ IN_PRINT = (19, "e.index")
         ),
         pytest.param([IN_PRINT, PRINT_2], {"r Employee.index", "r Employee.name"}, id="at its second call: no more"),
         pytest.param(
-            [(44, "self.company.add")],
-            {
-                "r SecondWorker.company", "r Company.employees", "r Employee.index", "r Employee.name",
-                "w Employee.name", "w Employee.salary", "w Employee.index",
-            },
-            id="the second worker past get_salary reads no salary",
+            [("SecondWorker.run", "self.company.add")],
+            {"r SecondWorker.company", "r Company.employees", "r Employee.index", "r Employee.name"},
+            id="the second worker past get_salary touches no salary",
         ),
         pytest.param([], set(), id="a thread that has ended"),
     ],
 )  # fmt: skip
-def test_what_may_still_be_accessed(facts: Facts, stack: list[tuple[int, str]], expected: set[str]) -> None:
+def test_what_may_still_be_accessed(facts: Facts, stack: list[tuple[str, str, int]], expected: set[str]) -> None:
     assert told(facts, *(point(*where) for where in stack)) == expected
 
 
@@ -149,23 +115,26 @@ def test_the_precisions_are_ordered_at_every_point(facts: Facts) -> None:
 
 
 def test_what_the_main_thread_starts_later_counts_as_its_own(facts: Facts) -> None:
-    starts, joins = point(52, "w1.start()"), point(54, "w1.join()")
+    starts, joins = point("run", "thread.start()"), point("run", "thread.join()")
     assert "w Employee.salary" in told(facts, starts)
     assert told(facts, joins) == set()
 
 
 def test_a_range_that_names_no_instruction_stands_for_all_of_its_function(facts: Facts) -> None:
-    nowhere = Point("company.py", Position(18, 18, 0, 1), 17, "Company.print")
+    path, line = lines_of("Company.print", "def print")[0]
+    nowhere = Point(path, Position(line, line, 0, 1), line, "Company.print")
     assert told(facts, nowhere) == {"r Company.employees", "r Employee.index", "r Employee.name"}
 
 
 def test_a_function_that_is_not_known_stands_for_its_whole_file(facts: Facts) -> None:
-    nowhere = Point("company.py", Position(18, 18, 0, 1), 17, "Company.print.<locals>.<listcomp>")
+    path, line = lines_of("Company.print", "return")[0]
+    nowhere = Point(path, Position(line, line, 0, 1), line, "Company.print.<locals>.<listcomp>")
     assert {"w Employee.salary", "w FirstWorker.company"} <= told(facts, nowhere)
 
 
 def test_the_call_graph_is_drawn(facts: Facts) -> None:
-    assert '  "main:46" -> "FirstWorker.run:32" [style=dotted];' in facts.dot()
+    caller, called = lines_of("run", "def run")[0][1], lines_of("FirstWorker.run", "def run")[0][1]
+    assert f'  "run:{caller}" -> "FirstWorker.run:{called}" [style=dotted];' in facts.dot()
 
 
 def test_a_thread_that_waits_for_a_lock_stands_at_its_with_statement() -> None:
@@ -176,7 +145,7 @@ def test_a_thread_that_waits_for_a_lock_stands_at_its_with_statement() -> None:
     code = module["C"].m.__code__
     enters = [i.positions for i in dis.get_instructions(code) if i.opname in ("BEFORE_WITH", "LOAD_SPECIAL")]
     place = Position(*(part or 0 for part in enters[0] or ()))
-    facts = analyse({"m.py": source + "def main():\n    C().m(None)\n"}, "m.py::main")
+    facts = analyse({"m.py": source + "def main():\n    [C()][0].m(None)\n"}, "m.py::main")
     assert told(facts, Point("m.py", place, code.co_firstlineno, code.co_qualname)) == {"w C.b"}
 
 

@@ -144,11 +144,11 @@ ROWS: dict[str, dict[str, str]] = {
     "List": {"[c.x, *t]": f"r C.x {HIT}"},
     "Tuple": {"c.x, *c.l": "r C.l r C.x r list.[]"},
     "ListComp": {
-        "[c.x for a in c.l if c.y]": "r C.l r C.x r C.y r list.[] w list.[]",
-        "[a for a in t]": f"{HIT} w list.[]",
+        "[c.x for a in c.l if c.y]": "r C.l r C.x r C.y r list.[]",
+        "[a for a in t]": HIT,
     },
     "SetComp": {"{c.x for a in c.l for b in t if t}": f"r C.l r C.x r list.[] {HIT}"},
-    "DictComp": {"{c.x: c.y for a in c.d}": "r C.d r C.x r C.y r dict.[] w dict.[]"},
+    "DictComp": {"{c.x: c.y for a in c.d}": "r C.d r C.x r C.y r dict.[]"},
     "GeneratorExp": {
         "list(c.x for a in c.l if c.y)": "r C.l r C.x r C.y r list.[]",
         "(c.x for a in c.l)": "r C.l r list.[]",
@@ -199,12 +199,12 @@ ROWS: dict[str, dict[str, str]] = {
     "MatchOr": {"match c:\n case C(x=1) | C(y=2):\n  c.z": "r C.x r C.y r C.z"},
     # parts
     "ExceptHandler": {"try:\n 1 + 1\nexcept (ValueError, KeyError) as e:\n c.x": "r C.x"},
-    "comprehension": {"[a for a in c.l if c.x if c.y]": "r C.l r C.x r C.y r list.[] w list.[]"},
+    "comprehension": {"[a for a in c.l if c.x if c.y]": "r C.l r C.x r C.y r list.[]"},
     "arguments": {"def f(a, /, b, *c_, d, **e):\n c.x = 1\nf(1, 2, 3, d=4, e=5)": "w C.x"},
     "arg": {
         "def f(a):\n a.x\nf(c)": "r C.x",
         "def f(*a):\n a[0].x\nf(c)": "r C.x",
-        "def f(**k):\n k['a'].x\nf(a=c)": "r C.x r dict.[]",
+        "def f(**k):\n k['a'].x\nf(a=c)": "r C.x",
     },
     "keyword": {"len(a=c.x, **c.d)": "r C.d r C.x r dict.[]"},
     "alias": {"import other_module as o\no.f(c)": "w C.x w C.z"},

@@ -23,7 +23,7 @@ def other(c):
     callee(c)
     c.elsewhere = 1
 def main():
-    c = C()
+    c = [C()][0]
     c.read = 0
     caller(c)
     other(c)
@@ -62,6 +62,46 @@ RULES = [
 @pytest.mark.parametrize(("line", "precision", "expected"), RULES)
 def test_field_accesses(line: int, precision: Precision, expected: set[str]) -> None:
     assert told(analyse({"m.py": FIELDS}, "m.py::main"), line, precision) == expected
+
+
+KEEPING = """\
+class C:
+    pass
+shared = {}
+def keep(c):
+    shared["c"] = c
+def generator():
+    c = C()
+    yield
+    c.x = 1
+def main():
+"""
+EXPOSED = {
+    "not the fields of what has not escaped": ("c = C()\nc.x = 1", set()),
+    "nor its elements": ("c = [1]\nc[0] = 2\nc.append(3)", set()),
+    "nor what a callee does with it": ("c = C()\ndef f(c):\n    c.x = 1\nf(c)", set()),
+    "but after it has": ("c = C()\nkeep(c)\nc.x = 1", {"w C.x"}),
+    "and by the instruction with which it does": ("c = C()\nc.x = c", {"w C.x"}),
+    "and through another variable": ("c = d = C()\nkeep(d)\nc.x = 1", {"w C.x"}),
+    "and where it may have": ("c = C()\nif shared:\n    keep(c)\nc.x = 1", {"w C.x"}),
+    "and of what comes out of the heap": ("keep(C())\nc = shared['c']\nc.x = 1", {"w C.x"}),
+    "and of elements that escaped, if the list did not": ("c = [C()]\nfor d in c:\n    d.x = 1", {"w C.x"}),
+    "and of what is iterated over within": (
+        "c = [1]\nkeep(c)\nc[0] = 2\nfor d in enumerate(c):\n    pass",
+        {"r list.[]"},
+    ),
+    "and of a generator's variables: another thread may resume it": ("for c in generator():\n    pass", {"w C.x"}),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), EXPOSED.values(), ids=EXPOSED)
+def test_what_another_thread_may_meet(body: str, expected: set[str]) -> None:
+    """Of what a thread may still access, that alone counts which is of objects that may have escaped."""
+    inside = "".join(f"    {line}\n" for line in body.splitlines())
+    facts = analyse({"m.py": KEEPING + inside}, "m.py::main")
+    number = next(n for n, x in enumerate(facts.points_to.instances) if x.function.name == "main")
+    told = {str(access) for access in facts.until_return(number)}
+    assert {access for access in told if "C.x" in access or access == "r list.[]"} == expected
 
 
 ESCAPES = {

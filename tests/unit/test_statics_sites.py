@@ -7,8 +7,8 @@ import pytest
 from statics.constraints import PointsTo
 from statics.demand import Demand
 from statics.facts import Facts, Point, analyse
+from statics.lowering import lower
 from statics.pointers import Pointers
-from statics.statements import lower
 
 BOXES = """\
 class Box:
@@ -16,8 +16,8 @@ class Box:
 def write(box):
     box.x = 1
 def main():
-    first = Box()
-    second = Box()
+    first = [Box()][0]
+    second = [Box()][0]
     write(first)
     second.x = 2
 """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statics.constraints import PointsTo
 from statics.facts import Facts, analyse
+from statics.lowering import lower
 from statics.pointers import Pointers
-from statics.statements import lower
 
 CLASS = """\
 class Node{n}({base}):

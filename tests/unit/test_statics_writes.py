@@ -37,7 +37,7 @@ ROUTES = {
         "C.x",
     ),
     "unpack alias": (
-        "def main():\n  c=C(); (a,)=(c,); a.x=2",
+        "def main():\n  c=C(); p=(c,); (a,)=p; a.x=2",
         "C.x",
     ),
     "star kw": (

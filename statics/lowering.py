@@ -1,0 +1,36 @@
+"""Whole programs, from source to three-address code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from statics.ir import Function, Parameters, Program
+from statics.scopes import Scopes
+from statics.statements import Statements
+
+
+def module_name(path: str) -> str:
+    """The dotted name under which the file is imported, its directories taken as packages."""
+    parts = list(PurePath(path).with_suffix("").parts)
+    if parts and parts[-1] == "__init__":
+        parts.pop()
+    return ".".join(part for part in parts if part not in ("/", "."))
+
+
+def lower(sources: Mapping[str, str], names: Mapping[str, str] | None = None) -> Program:
+    """The program that the source files, by path, are; `names` are those under which they are imported, by path, and
+    follow from the paths if they are not given. Raises SyntaxError."""
+    program = Program(names=dict(names or {path: module_name(path) for path in sources}))
+    for path, text in sources.items():
+        tree = ast.parse(text, path)
+        function = Function(path, "<module>", 1, Parameters(), is_module=True)
+        program.modules[program.names[path]] = function
+        program.functions.append(function)
+        scopes = Scopes(tree).of
+        laying = Statements(program, path, function, scopes, scopes[tree])
+        laying.keys[scopes[tree]] = function.key
+        laying.block(tree.body)
+        laying.give_back(laying.plain_value())
+    return program
