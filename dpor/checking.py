@@ -378,13 +378,14 @@ class Session:
             except KeyboardInterrupt:
                 if not self.monitor.interruptible:
                     raise
+                failure = _untold(seen)
+            except UserError as error:
                 failure = unexplained(seen.finding, seen.schedule)
-            except Exception as error:
-                failure = unexplained(seen.finding, seen.schedule)
-                if isinstance(error, UserError):
-                    results.reasons[f"{type(error).__name__}: {error}"] = None
-                elif not self._is_over():
+                results.reasons[f"{type(error).__name__}: {error}"] = None
+            except Exception:
+                if not self._is_over():
                     raise
+                failure = _untold(seen)
             failure = _counted(failure, seen)
             results.failures.append(attrs.evolve(failure, saved=self._saved(system, failure)))
             results.told.append(told)
@@ -467,6 +468,13 @@ def _progress(executions: int, seconds: float, share: float | None, history: lis
     stalled = share is not None and before is not None and share < before + LEAST_GROWTH
     history.append(Progress(executions, seconds, share, stalled))
     return history[-1]
+
+
+def _untold(seen: _Seen) -> Failure:
+    failure = unexplained(seen.finding, seen.schedule)
+    return attrs.evolve(
+        failure, details=(*failure.details, "The run could not be told in time: dpor explain tells it.")
+    )
 
 
 def _counted(failure: Failure, seen: _Seen) -> Failure:

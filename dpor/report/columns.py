@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dpor.operations import THREAD_MASK, ThreadId
 from dpor.report.model import Failure
+from dpor.report.shortened import of_run
 from dpor.report.steps import Step
-from dpor.report.words import is_shown, plural, races_with, short
+from dpor.report.words import done, plural, races_with, short
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-LONGEST = 60
-"""Events to show; of longer runs the middle is left out (unless verbose)."""
-AROUND = 3
-"""Events to show before and after those that matter, in longer runs."""
 ROOM = 44
 """Characters for the text of the last column, at least."""
 WIDEST_LANE = 24
@@ -50,7 +47,7 @@ def lines(failure: Failure, width: int, *, verbose: bool = False) -> Iterator[Li
     threads = sorted(set(owners))
     lanes = _Lanes(failure, threads, width)
     yield from lanes.header()
-    for number in range(len(owners)) if verbose else shown(failure):
+    for number in range(len(owners)) if verbose else of_run(failure):
         if number < 0:
             yield [Span(f"  ... {plural(-number, 'event')} more")]
         else:
@@ -60,34 +57,6 @@ def lines(failure: Failure, width: int, *, verbose: bool = False) -> Iterator[Li
 def threads_of(failure: Failure) -> list[ThreadId]:
     """The thread of each event of the run."""
     return [action & THREAD_MASK for action in failure.schedule[: len(failure.trace)]]
-
-
-def shown(failure: Failure) -> Iterator[int]:
-    """The numbers of the events to show; -n stands for n left out."""
-    steps = failure.trace
-    told = [number for number, step in enumerate(steps) if is_shown(step)]
-    kept = set(told) if len(told) <= LONGEST else _kept(failure, told)
-    left_out = 0
-    for number in told:
-        if number in kept:
-            if left_out:
-                yield -left_out
-            left_out = 0
-            yield number
-        else:
-            left_out += 1
-
-
-def _kept(failure: Failure, told: Sequence[int]) -> set[int]:
-    """The beginning, the end, and what is around the events that matter."""
-    edge = LONGEST // 3
-    whenever = failure.explanation.whenever if failure.explanation is not None else ()
-    matter = {number for order in whenever for number in (order.earlier, order.later)}
-    kept = {*told[:edge], *told[-edge:]}
-    for at, number in enumerate(told):
-        if failure.trace[number].racing or number in matter:
-            kept.update(told[max(0, at - AROUND) : at + AROUND + 1])
-    return kept
 
 
 class _Lanes:
@@ -110,6 +79,12 @@ class _Lanes:
             for lane, name in enumerate(names):
                 yield [*self._left(lane), name]
 
+    def _variables(self, number: int) -> str:
+        """Those of the function that have another value than at the thread's event before."""
+        step = self._steps[number]
+        before = next((each.variables for each in reversed(self._steps[:number]) if each.thread == step.thread), ())
+        return ", ".join(f"{name} = {value}" for name, value in step.variables if (name, value) not in before)
+
     def event(self, number: int, lane: int, verbose: bool) -> Iterator[Line]:
         step = self._steps[number]
         room = 10_000 if verbose else self._width - 2 - lane * self._lane
@@ -126,6 +101,9 @@ class _Lanes:
             yield [*left, Span(mark, _style(lane)), Span(head[2:], style)]
         if done:
             yield [*left, Span("| ", _style(lane)), Span("    " + done, "dim")]
+        changed = self._variables(number) if verbose else ""
+        if changed:
+            yield [*left, Span("| ", _style(lane)), Span(f"    {changed}", "dim")]
         if step.racing:
             yield [
                 *left,
@@ -136,7 +114,7 @@ class _Lanes:
 
 def _done(step: Step) -> str:
     """What was done, what value was there, what became of locks."""
-    text = f"{step.operation}: {step.value}" if step.value else step.operation
+    text = done(step)
     for name, state in step.locks:
         text += f"  [{state}]" if name in step.operation else f"  [{name}: {state}]"
     return text

@@ -23,7 +23,7 @@ from dpor.report.model import Failure, Report
 from dpor.report.sentences import closing, tried
 from dpor.report.steps import Step
 from dpor.report.text import headline, headlines, verdict_lines
-from dpor.report.words import place_of, plural
+from dpor.report.words import done, place_of, plural
 from dpor.version import VERSION
 
 MOST_FAILURES = 10
@@ -64,6 +64,7 @@ def _page(
     pairs = zip(failures, heads, strict=True)
     sections = [_section(failure, head, number) for number, (failure, head) in enumerate(pairs, 1)]
     return templates.get_template("explanation.html").render(
+        hue=lambda column: (210 + 137 * column) % 360,
         target=target,
         lines=lines,
         sections=sections,
@@ -110,7 +111,7 @@ class Section:
     number: int
     head: str
     message: list[str]
-    closing: str
+    closing: list[str]
     tried: list[str]
     threads: list[str]
     events: list[Event]
@@ -135,7 +136,7 @@ def _section(failure: Failure, head: str, number: int) -> Section:
             number=at,
             column=threads.index(owner),
             step=step,
-            done=f"{step.operation}: {step.value}" if step.value else step.operation,
+            done=done(step),
             link="" if step.file is None or step.line is None else f"L{number}-{places.index(step.file)}-{step.line}",
         )
         for at, (step, owner) in enumerate(zip(shown, owners[skipped:], strict=True), skipped)
@@ -149,7 +150,8 @@ def _section(failure: Failure, head: str, number: int) -> Section:
             {
                 "thread": event.column,
                 "operation": event.step.operation,
-                "value": event.step.value,
+                "done": event.done,
+                "value": event.step.after or event.step.value,
                 "locks": event.step.locks,
                 "variables": event.step.variables,
             }
@@ -161,7 +163,7 @@ def _section(failure: Failure, head: str, number: int) -> Section:
         head=head,
         message=failure.message.splitlines() if "\n" in failure.message or failure.kind.value == "deadlock" else [],
         closing=closing(failure),
-        tried=tried(failure),
+        tried=tried(failure, verbose=True),
         threads=names,
         events=events,
         skipped=skipped,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpor.outcome import Kind
 from dpor.report.explanation import Order
 from dpor.report.model import Failure
@@ -9,46 +11,66 @@ from dpor.report.steps import Step
 from dpor.report.words import plural
 
 MOST_AVOIDING = 3
+MOST_FAILING = 3
 
 
-def closing(failure: Failure) -> str:
-    """The one sentence to end with; "" where nothing is known.
+def closing(failure: Failure) -> list[str]:
+    """What to end with: one sentence, in several lines where several orders make the failure; nothing where nothing is
+    known.
 
     It says no more than what was tried: see `tried`.
     """
     explanation = failure.explanation
     if failure.kind is Kind.RACE:
-        return "Nothing orders the two accesses."
+        return ["Nothing orders the two accesses."]
     if explanation is None or not explanation.schedules:
-        return ""
+        return []
     if explanation.whenever and explanation.held:
-        return f"Fails whenever {_all(failure, explanation.whenever)}."
+        return _whenever([straight(failure, order) for order in explanation.whenever])
     if explanation.failing == explanation.schedules:
-        return "Fails in every schedule tried: no order of the threads is known that avoids it."
+        return ["Fails in every schedule tried: no order of the threads is known that avoids it."]
     if explanation.avoided_by:
-        return f"Avoided where {turned(failure, explanation.avoided_by[0])}."
-    return ""
+        return [f"Avoided where {turned(failure, explanation.avoided_by[0])}."]
+    return []
 
 
-def tried(failure: Failure) -> list[str]:
-    """What the closing sentence rests on, and what else came out."""
+def _whenever(orders: Sequence[str]) -> list[str]:
+    if len(orders) == 1:
+        return [f"Fails whenever {orders[0]}."]
+    return ["Fails whenever", *(f"  {order}, and" for order in orders[:-1]), f"  {orders[-1]}."]
+
+
+def tried(failure: Failure, *, verbose: bool = False) -> list[str]:
+    """What the closing sentence rests on, and what else came out; a line that begins with spaces belongs to the one
+    before."""
     explanation = failure.explanation
     if explanation is None or not explanation.schedules:
         return []
     schedules, failing, held = explanation.schedules, explanation.failing, explanation.held
-    first = f"Tried: {plural(schedules, 'other schedule')}, of which {failing} failed in the same way."
+    first = f"Tried: {plural(schedules, 'other schedule')}. {failing:,} failed in the same way"
     if explanation.whenever and held and held == failing:
-        first += " They are those in which that holds."
+        first += ", those in which that holds"
     elif explanation.whenever and held:
-        first += f" That holds in {held} of these: other orders can lead to it, too."
-    lines = [first]
+        first += f", {held:,} of them with these orders: others can lead to it, too"
+    lines = [f"{first}."]
     for order in explanation.avoided_by[:MOST_AVOIDING]:
         lines.append(f"Avoided, with the rest as it was, where {turned(failure, order)}.")
-    also = sum(reordering.fails is True for reordering in explanation.reorderings)
-    if also:
-        lines.append(f"Fails all the same with {plural(also, 'other race')} the other way round.")
+    lines += _all_the_same(failure, verbose)
     if explanation.untried:
         lines.append(f"{plural(explanation.untried, 'race')} of the run were not tried the other way round.")
+    return lines
+
+
+def _all_the_same(failure: Failure, verbose: bool) -> list[str]:
+    """Which reorderings fail, too."""
+    assert failure.explanation is not None
+    also = [tried.order for tried in failure.explanation.reorderings if tried.fails is True]
+    if not also:
+        return []
+    shown = also if verbose else also[:MOST_FAILING]
+    lines = ["Fails all the same, with the rest as it was, where", *(f"  {turned(failure, order)}" for order in shown)]
+    if len(shown) < len(also):
+        lines.append(f"  ({len(also) - len(shown)} more: -v)")
     return lines
 
 
@@ -60,10 +82,6 @@ def straight(failure: Failure, order: Order) -> str:
 def turned(failure: Failure, order: Order) -> str:
     """The order the other way round."""
     return f"{_later(failure, order)} before {_event(failure, order.earlier)}"
-
-
-def _all(failure: Failure, orders: tuple[Order, ...]) -> str:
-    return ", and ".join(straight(failure, order) for order in orders)
 
 
 def _event(failure: Failure, number: int) -> str:

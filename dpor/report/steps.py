@@ -18,10 +18,11 @@ class Step:
     file, line  where in the program's source; None where there is no source
     source      the text of that line, stripped
     operation   what was done to what: "read Counter.hits"
-    value       what was read, written or answered; "" where there is nothing to say
+    value       what was read, written or answered, or what a container held; "" where there is nothing to say
     racing      one of the two events whose order makes the failure
     locks       locks, events, semaphores and the like that the event has left in another state: name, state in words
     variables   the variables of the function at that place, just before the event: name, value
+    after       what the container holds afterwards, if that is something else; else ""
     """
 
     thread: str
@@ -33,6 +34,15 @@ class Step:
     racing: bool = False
     locks: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
+    after: str = ""
+
+    @property
+    def values(self) -> str:
+        """
+        >>> Step("Ada", None, None, "", "append sold", "[]", after="['Ada']").values
+        "[] -> ['Ada']"
+        """
+        return f"{self.value} -> {self.after}" if self.after else self.value
 
 
 @attrs.frozen

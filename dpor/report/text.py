@@ -5,7 +5,7 @@ Everything but the tables is plain text, so rich is imported only where there is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from io import StringIO
 from linecache import getline
 from typing import TYPE_CHECKING
@@ -14,16 +14,15 @@ from dpor.outcome import Kind
 from dpor.report.columns import STYLES, show_columns
 from dpor.report.model import Failure, Report, Verdict
 from dpor.report.sentences import closing, tried
+from dpor.report.shortened import of_blocks
 from dpor.report.steps import Step
-from dpor.report.words import is_shown, place_of, plural, races_with, short
+from dpor.report.words import place_of, plural, races_with, short
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-WIDEST_VALUE = 60
-LONGEST_BLOCK = 12
-"""Consecutive events of one thread to show; of longer ones the middle is left out (unless verbose)."""
+WIDEST_VALUE = 130
 LONGEST_OUTPUT = 40
 PLAIN_WIDTH = 400
 INDENT = 2
@@ -156,12 +155,13 @@ def show_failure(
         if columns:
             show_columns(failure, console, verbose=verbose)
         else:
-            _show_trace(failure.trace, console, verbose)
+            _show_trace(failure, console, verbose)
     sentence = closing(failure)
     if sentence:
         console.print()
-        _line(console, f"  {sentence}", "bold")
-    for line in tried(failure) if columns else ():
+    for line in sentence:
+        _line(console, f"  {line}", "bold")
+    for line in tried(failure, verbose=verbose) if columns else ():
         _line(console, f"  {line}")
     frames = sum(line.lstrip().startswith("File ") for line in failure.details)
     if failure.details and (frames != 1 or verbose or traceback):
@@ -181,7 +181,7 @@ def show_failure(
         _line(console, f"  Seen in {failure.occurrences:,} executions.")
 
 
-def _show_trace(steps: tuple[Step, ...], console: Console, verbose: bool) -> None:
+def _show_trace(failure: Failure, console: Console, verbose: bool) -> None:
     """As a table, or where the terminal is too narrow for it, with two lines for each step."""
     from rich.measure import Measurement
     from rich.padding import Padding
@@ -192,12 +192,14 @@ def _show_trace(steps: tuple[Step, ...], console: Console, verbose: bool) -> Non
         table.add_column(no_wrap=True)
     colours: dict[str, str] = {}
     told = []
-    for row in rows(steps if verbose else tuple(filter(is_shown, steps)), verbose):
-        if isinstance(row, Step):
-            colour = colours.setdefault(row.thread, STYLES[len(colours) % len(STYLES)])
-            cells = _cells(row, steps, colour, verbose)
+    steps = failure.trace
+    for number in range(len(steps)) if verbose else of_blocks(failure):
+        if number >= 0:
+            thread = steps[number].thread
+            colour = colours.setdefault(thread, STYLES[len(colours) % len(STYLES)])
+            cells = _cells(steps[number], steps, colour, verbose)
         else:
-            cells = _left_out(row)
+            cells = _left_out(-number)
         told.append(cells)
         table.add_row(*cells)
     needed = Measurement.get(console, console.options.update_width(PLAIN_WIDTH), table).maximum
@@ -219,34 +221,6 @@ def _show_in_pairs(told: Sequence[Sequence[Text]], console: Console) -> None:
             console.print(Text.assemble(begin, Text("  ").join(filter(None, done))), soft_wrap=True)
 
 
-def rows(steps: tuple[Step, ...], verbose: bool = False) -> Iterator[Step | int]:
-    """The steps to show; a number stands for so many left out."""
-    start = 0
-    while start < len(steps):
-        end = start
-        while end < len(steps) and steps[end].thread == steps[start].thread:
-            end += 1
-        block = steps[start:end]
-        if len(block) <= LONGEST_BLOCK or verbose:
-            yield from block
-        else:
-            yield from _shortened(block)
-        start = end
-
-
-def _shortened(block: tuple[Step, ...]) -> Iterator[Step | int]:
-    edge = LONGEST_BLOCK // 3
-    left_out = 0
-    for number, step in enumerate(block):
-        if number < edge or number >= len(block) - edge or step.racing:
-            if left_out:
-                yield left_out
-            left_out = 0
-            yield step
-        else:
-            left_out += 1
-
-
 def _left_out(number: int) -> list[Text]:
     from rich.text import Text
 
@@ -256,7 +230,7 @@ def _left_out(number: int) -> list[Text]:
 def _cells(step: Step, steps: tuple[Step, ...], colour: str, verbose: bool) -> list[Text]:
     from rich.text import Text
 
-    value = step.value if verbose else short(step.value, WIDEST_VALUE)
+    value = step.values if verbose else short(step.values, WIDEST_VALUE)
     return [
         Text(step.thread, style=colour),
         Text(place_of(step.file, step.line), style="dim"),

@@ -35,6 +35,11 @@ def place_of(file: str | None, line: int | None) -> str:
     return relative(file) if line is None else f"{relative(file)}:{line}"
 
 
+def done(step: Step) -> str:
+    """What the event did, with the values."""
+    return f"{step.operation}: {step.values}" if step.values else step.operation
+
+
 def is_shown(step: Step) -> bool:
     """Events without a place in the program (the end of a thread) only tell something where they race."""
     return bool(step.source) or step.file is not None or step.racing

@@ -11,6 +11,8 @@ from dpor.runtime.guest_thread import GuestExit
 from dpor.runtime.loader import Loader
 
 _LONGEST = 2000
+_NO_TEXT = "<exception str() failed>"
+"""What `traceback` writes."""
 
 
 def report(error: BaseException) -> None:
@@ -47,11 +49,16 @@ def place(error: BaseException, loader: Loader) -> tuple[str | None, int | None]
     return found
 
 
-def traceback_lines(error: BaseException, loader: Loader) -> tuple[str, ...]:
-    """Python's own text, without our frames."""
+def traceback_lines(error: BaseException, message: str, loader: Loader) -> tuple[str, ...]:
+    """Python's own text, without our frames. `message`: what it said while the program ran, when its `__str__` could be
+    called."""
     told = traceback.TracebackException.from_exception(error)
     part: traceback.TracebackException | None = told
     while part is not None:
         part.stack[:] = [frame for frame in part.stack if loader.is_guest_file(frame.filename)]
         part = part.__cause__ or part.__context__
-    return tuple("".join(told.format()).splitlines())
+    lines = "".join(told.format()).splitlines()
+    kind, _, text = lines[-1].partition(": ")
+    if text == _NO_TEXT:
+        lines[-1:] = f"{kind}: {message.partition(': ')[2]}".splitlines()
+    return tuple(lines)

@@ -367,7 +367,7 @@ class PythonSystem:
             thread.name,
             *place,
             needs_timeout=control.timed_out,
-            details=failures.traceback_lines(error, self._loader) if control.recorder is not None else (),
+            details=failures.traceback_lines(error, message, self._loader) if control.recorder is not None else (),
         )
 
     # ------------------------------------------------------------------ for reports
@@ -483,7 +483,7 @@ def _has_ended(thread: GuestThread) -> bool:
 
 
 def _livelock(stuck: list[Stuck]) -> Finding:
-    from dpor.runtime.recording import place_in_words
+    from dpor.runtime.places import place_in_words
 
     def sentence(s: Stuck) -> str:
         if s.spins is None:

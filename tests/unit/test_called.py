@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 
 import pytest
@@ -64,6 +65,42 @@ def variables_and_globals() -> None:
     assert not found
 
 
+class Mailbox:
+    """What says nothing by its class is called by where it is."""
+
+    letters: dict[str, list[int]] = {"a": []}  # noqa: RUF012
+    sent = 0
+    lock = threading.RLock()
+    __slots__ = ("guard", "queue")
+
+    def __init__(self) -> None:
+        self.guard = threading.Lock()
+        self.queue: queue.Queue[int] = queue.Queue()
+
+
+def further_away() -> None:
+    box = Mailbox()
+    forks = [threading.Lock(), threading.Lock()]
+
+    def send() -> None:
+        with forks[1], box.guard, Mailbox.lock:
+            Mailbox.sent += 1
+            Mailbox.letters["a"].append(1)
+        box.queue.put(1)
+
+    together(send, lambda: Mailbox.sent)
+    assert not box.queue.qsize()
+
+
+def threads_without_functions() -> None:
+    seen: list[int] = []
+    thread = threading.Thread(target=seen.append, args=(1,), name="a")
+    thread.start()
+    len(seen)
+    thread.join()
+    assert not seen
+
+
 @pytest.mark.parametrize(
     ("target", "operations"),
     [
@@ -76,8 +113,20 @@ def variables_and_globals() -> None:
                 *("read Account #2.balance", "write Account.balance"),
             },
         ),
-        (conditions, {"lock ready", "P free", "set passed", "notify ready", "V free", "unlock ready"}),
+        (conditions, {"lock ready", "acquire free", "set passed", "notify ready", "release free", "unlock ready"}),
         (variables_and_globals, {"write found['x']", "append HISTORY"}),
+        (
+            further_away,
+            {
+                *("lock forks[1]", "lock Mailbox.guard", "lock Mailbox.lock"),
+                *("unlock forks[1]", "unlock Mailbox.guard", "unlock Mailbox.lock"),
+                *("read Mailbox.sent", "write Mailbox.sent", "append Mailbox.letters['a']"),
+                *("lock Mailbox.queue.mutex", "append Mailbox.queue.queue", "unlock Mailbox.queue.mutex"),
+                *("read Mailbox.queue.unfinished_tasks", "write Mailbox.queue.unfinished_tasks"),
+                "notify Mailbox.queue.not_empty",
+            },
+        ),
+        (threads_without_functions, {"append seen"}),
     ],
 )
 def test_the_program_s_names(target: object, operations: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""What docs/ shows is what happens: its Python runs as it stands, its commands print what is printed there.
+"""What README.md and docs/ show is what happens: Python runs as it stands, commands print what is printed there.
 
 ```python                     is executed, block after block
 ```text                       after it: what it has printed
@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
+PAGES = (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md")))
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAMS = {
     "dpor": [sys.executable, "-m", "dpor"],
@@ -29,7 +30,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))
 def test_a_page_shows_what_happens(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
@@ -77,7 +78,7 @@ def test_pictures_are_there_and_small() -> None:
     """`python -m bench.pictures` makes them."""
     shown = {
         (page.parent / file).resolve()
-        for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md"))
+        for page in PAGES
         for file in re.findall(r'src(?:set)?="([^"]*)"', page.read_text(encoding="utf-8"))
     }
     assert shown == set((DOCS / "pictures").iterdir())

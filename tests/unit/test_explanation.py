@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 
 import dpor
+from dpor.checking import Session
 from dpor.errors import FactWithdrawn
 from dpor.findings.racing import orders_of
 from dpor.model import AbstractSystem
-from dpor.report.columns import lines, shown
+from dpor.options import Options
+from dpor.report.columns import lines
 from dpor.report.explanation import Edge
 from dpor.report.model import Failure
 from dpor.report.sentences import closing, tried
+from dpor.report.shortened import of_run
+from dpor.runtime import recording
 from dpor.schedule import follow
 from dpor.system import Chooser, Run, Trace
 
@@ -62,6 +66,25 @@ def always():
     assert not seen
 
 
+class Job:
+    def __init__(self, number):
+        self.number = number
+
+    def __repr__(self):
+        return f"job {self.number}"
+
+
+def raised():
+    jobs = {Job(1): None}
+
+    def take():
+        for job in list(jobs):
+            if job in jobs:
+                del jobs[job]
+
+    together(take, take)
+
+
 def long():
     sold = []
 
@@ -89,28 +112,30 @@ def failure_of(name: str) -> Failure:
 
 def test_check_then_act_needs_two_orders() -> None:
     failure = failure_of("oversold")
-    assert closing(failure) == (
-        "Fails whenever Ada runs line 17 (len sold) before Bob runs line 18 (append sold),"
-        " and Bob runs line 17 (len sold) before Ada runs line 18 (append sold)."
-    )
+    assert closing(failure) == [
+        "Fails whenever",
+        "  Ada runs line 17 (len sold) before Bob runs line 18 (append sold), and",
+        "  Bob runs line 17 (len sold) before Ada runs line 18 (append sold).",
+    ]
     explanation = failure.explanation
     assert explanation is not None
     assert explanation.held == explanation.failing
-    assert "Avoided, with the rest as it was, where Bob runs line 18 (append sold) before Ada" in "\n".join(
-        tried(failure)
-    )
+    _, avoided, also, *others = tried(failure)
+    assert avoided.startswith("Avoided, with the rest as it was, where Bob runs line 18 (append sold) before Ada runs ")
+    assert also == "Fails all the same, with the rest as it was, where"
+    assert others == ["  Ada runs line 18 (append sold) before Bob runs line 18 (append sold)"]
 
 
 def test_a_deadlock_needs_each_lock_taken_first() -> None:
     failure = failure_of("crossed")
-    assert closing(failure).endswith("before Ada gets what it waits for.")
+    assert closing(failure)[-1].endswith("before Ada gets what it waits for.")
     assert [order.later for order in failure.explanation.whenever] == [None, None]  # type: ignore[union-attr]
     locks = [step.locks for step in failure.trace if step.locks]
     assert [state for ((_, state),) in locks] == ["held by Ada", "held by Bob"]
 
 
 def test_what_no_order_avoids_is_said_to_be_such() -> None:
-    assert closing(failure_of("always")).startswith("Fails in every schedule tried")
+    assert closing(failure_of("always"))[0].startswith("Fails in every schedule tried")
 
 
 def test_arrows_leave_out_what_follows_from_the_rest() -> None:
@@ -145,7 +170,7 @@ def test_columns_keep_to_the_width(width: int) -> None:
 
 def test_a_long_run_is_folded_around_what_matters() -> None:
     failure = failure_of("long")
-    numbers = list(shown(failure))
+    numbers = list(of_run(failure))
     assert len(failure.trace) > 200
     assert len(numbers) < 80
     assert any(number < 0 for number in numbers)
@@ -153,6 +178,24 @@ def test_a_long_run_is_folded_around_what_matters() -> None:
     assert -sum(number for number in numbers if number < 0) + sum(number >= 0 for number in numbers) == sum(
         bool(step.source) for step in failure.trace
     )
+
+
+def test_the_traceback_says_what_the_exception_said() -> None:
+    """Python asks it for its text when the program is over, and `__repr__` can no longer be called."""
+    assert failure_of("raised").details[-1] == "KeyError: job 1"
+
+
+def test_a_mistake_of_ours_while_a_run_is_told_is_no_exception_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object) -> str:
+        raise TypeError("planted")
+
+    monkeypatch.setattr(recording, "in_words", broken)
+    session = Session("programs.py::oversold", Options())
+    with pytest.raises(TypeError, match="planted"):
+        session.run()
+    (failure,) = session.report().findings
+    assert failure.message.startswith("AssertionError")
+    assert failure.saved is not None
 
 
 def test_a_fact_that_another_order_contradicts_ends_the_trying_and_loses_nothing() -> None:

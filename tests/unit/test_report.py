@@ -14,15 +14,16 @@ from rich.console import Console
 
 import dpor
 from dpor.outcome import Kind
+from dpor.report.explanation import Explanation, Order
 from dpor.report.json import dumps, to_json
 from dpor.report.model import Failure, Report, Verdict
 from dpor.report.progress import Lines, Progress, StatusLine
+from dpor.report.shortened import of_blocks
 from dpor.report.steps import Step
 from dpor.report.text import (
     headline,
     headlines,
     plain,
-    rows,
     show,
     show_failure,
     verdict_lines,
@@ -165,8 +166,11 @@ def test_headlines(failure: Failure, line: str) -> None:
 
 def test_of_a_long_stretch_of_one_thread_the_middle_is_left_out_but_not_the_race() -> None:
     steps = tuple(step("T", n, "", "", "", racing=n == 10) for n in range(20))
-    assert [row if isinstance(row, int) else row.line for row in rows(steps)] == [0, 1, 2, 3, 6, 10, 5, 16, 17, 18, 19]
-    assert list(rows(steps, verbose=True)) == list(steps)
+    failure = attrs.evolve(LOST, trace=steps)
+    assert list(of_blocks(failure)) == [0, 1, 2, 3, -6, 10, -5, 16, 17, 18, 19]
+    needed = Explanation(whenever=(Order(5, 7, 0),))
+    failure = attrs.evolve(failure, explanation=needed)
+    assert list(of_blocks(failure)) == [0, 1, 2, 3, -1, 5, -1, 7, -2, 10, -5, 16, 17, 18, 19]
 
 
 def test_a_traceback_of_one_frame_only_repeats_the_headline() -> None:
@@ -185,8 +189,8 @@ def test_events_without_a_place_are_left_out_unless_they_race_or_all_is_asked_fo
 
 
 def test_long_values_and_outputs_are_cut_unless_verbose() -> None:
-    long = attrs.evolve(LOST, trace=(step("T", 1, "", "read", "v" * 100),), output="\n".join(map(str, range(60))))
-    assert "v" * 57 + "...\n" in text(report(findings=(long,)))
+    long = attrs.evolve(LOST, trace=(step("T", 1, "", "read", "v" * 200),), output="\n".join(map(str, range(60))))
+    assert "v" * 127 + "...\n" in text(report(findings=(long,)))
     assert "| ... 20 lines before\n  | 20\n" in text(report(findings=(long,)))
     verbose = text(report(findings=(long,)), verbose=True)
     assert "v" * 100 in verbose

@@ -75,11 +75,11 @@
       for (const before of data.events.slice(0, at + 1)) {
         for (const [name, state] of before.locks) locks.set(name, state);
         const [kind, ...name] = before.operation.split(" ");
-        if (["read", "write"].includes(kind)) shared.set(name.join(" "), before.value);
+        if (before.value && !["try", "choose"].includes(kind)) shared.set(name.join(" "), before.value);
         if (before.variables.length) variables.set(before.thread, before.variables);
       }
       panel.replaceChildren(element("h3", `Event ${data.first + at + 1}: ${data.threads[event.thread]}`));
-      panel.append(element("p", event.value ? `${event.operation}: ${event.value}` : event.operation, "done"));
+      panel.append(element("p", event.done, "done"));
       const after = data.edges.filter(edge => edge[1] === data.first + at).map(edge => edge[0]);
       table("Happens after", after.map(number => {
         const other = data.events[number - data.first];
@@ -92,6 +92,9 @@
 
     // All is measured before anything is changed: else the browser would lay out the page anew for each arrow.
     function draw() {
+      const scroll = grid.parentElement;
+      scroll.classList.remove("fits");
+      scroll.classList.toggle("fits", scroll.scrollWidth <= scroll.clientWidth);
       const box = grid.getBoundingClientRect();
       const size = [grid.scrollWidth, grid.scrollHeight];
       const places = events.map(item => item.hidden ? undefined : item.getBoundingClientRect());

@@ -1,0 +1,64 @@
+"""Which events of a long run a report shows: what the failure needs is always among them.
+
+Both ways yield numbers of events; -n stands for n that are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from dpor.report.model import Failure
+from dpor.report.words import is_shown
+
+LONGEST_RUN = 60
+"""Events to show in columns."""
+AROUND = 3
+"""Events to show before and after those that matter."""
+LONGEST_BLOCK = 12
+"""Consecutive events of one thread to show in a table."""
+
+
+def of_run(failure: Failure) -> Iterator[int]:
+    """The beginning, the end, and what is around the events that matter."""
+    told = _told(failure)
+    if len(told) <= LONGEST_RUN:
+        return iter(told)
+    edge = LONGEST_RUN // 3
+    matter = _matter(failure)
+    kept = {*told[:edge], *told[-edge:]}
+    for at, number in enumerate(told):
+        if number in matter:
+            kept.update(told[max(0, at - AROUND) : at + AROUND + 1])
+    return _without(told, kept)
+
+
+def of_blocks(failure: Failure) -> Iterator[int]:
+    """The beginning and the end of what each thread does before another goes on, and the events that matter."""
+    told = _told(failure)
+    edge = LONGEST_BLOCK // 3
+    kept = _matter(failure)
+    for _, events in groupby(told, lambda number: failure.trace[number].thread):
+        block = list(events)
+        kept.update(block if len(block) <= LONGEST_BLOCK else [*block[:edge], *block[-edge:]])
+    return _without(told, kept)
+
+
+def _told(failure: Failure) -> list[int]:
+    return [number for number, step in enumerate(failure.trace) if is_shown(step)]
+
+
+def _matter(failure: Failure) -> set[int]:
+    """The racing pair, and the events whose orders make it fail."""
+    orders = () if failure.explanation is None else failure.explanation.whenever
+    racing = {number for number, step in enumerate(failure.trace) if step.racing}
+    return racing | {number for order in orders for number in (order.earlier, order.later) if number is not None}
+
+
+def _without(told: Iterable[int], kept: set[int]) -> Iterator[int]:
+    """Those that are kept, and how many are not in between."""
+    for is_kept, numbers in groupby(told, kept.__contains__):
+        if is_kept:
+            yield from numbers
+        else:
+            yield -len(list(numbers))
