@@ -53,7 +53,8 @@ class Job(NamedTuple):
 
 def jobs(targets: Iterable[str], strategies: Sequence[str], static: Sequence[str] = ()) -> list[Job]:
     """What is to be run, in order; of a file with several abstract programs, every one. `static`: options for the
-    strategies that use a static analysis. Raises `UserError` if there are such options and no such strategy."""
+    strategies that use a static analysis. Raises `UserError` if there are such options and no such strategy, or a
+    target names nothing."""
     if static and not set(strategies) & set(STATIC):
         raise UserError(f"{static[0]} goes with {' or '.join(STATIC)}, which are not among --strategies")
     return [
@@ -65,14 +66,14 @@ def jobs(targets: Iterable[str], strategies: Sequence[str], static: Sequence[str
 
 
 def _names(target: str) -> list[str | None]:
+    if Path(target).suffix not in (".json", ".jsonl"):
+        from dpor.runtime.target import parsed
+
+        parsed(target)
+        return [None]
     from dpor.model import load_all
 
-    if Path(target).suffix not in (".json", ".jsonl"):
-        return [None]
-    try:
-        programs = load_all(target)
-    except UserError:  # that is for its rows to say
-        return [None]
+    programs = load_all(target)
     return [None] if len(programs) == 1 else [program.name for program in programs]
 
 

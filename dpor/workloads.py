@@ -71,7 +71,7 @@ def named(target: str) -> tuple[Workload, dict[str, int]] | None:
     ('daisy', {'bug': True, 'length': 2})
     >>> named("daisy:size=3")
     Traceback (most recent call last):
-    dpor.errors.BadTarget: daisy:size=3: daisy has no size; it takes bug,threads=2,length=1,files=0
+    dpor.errors.BadTarget: daisy:size=3: daisy has no 'size'; it takes bug,threads=2,length=1,files=0
     """
     name, colon, text = target.partition(":")
     if not name.isidentifier() or not (FOLDER / f"{name}.py").is_file():
@@ -84,14 +84,20 @@ def named(target: str) -> tuple[Workload, dict[str, int]] | None:
             f"{target} names a workload, and {here[0]} lies here: say {name}.py::NAME or workloads.{name}:main"
         )
     workload = _read(name)
-    return workload, dict(_argument(workload, each, target) for each in text.split(",") if each)
+    arguments: dict[str, int] = {}
+    for each in text.split(",") if text else ():
+        argument, value = _argument(workload, each, target)
+        if argument in arguments:
+            raise BadTarget(f"{target}: {argument} is given twice")
+        arguments[argument] = value
+    return workload, arguments
 
 
 def _argument(workload: Workload, text: str, target: str) -> tuple[str, int]:
     name, equals, number = text.partition("=")
     default = workload.parameters.get(name)
     if default is None:
-        raise BadTarget(f"{target}: {workload.name} has no {name}; it takes {workload.usage}")
+        raise BadTarget(f"{target}: {workload.name} has no {name!r}; it takes {workload.usage}")
     if isinstance(default, bool) and not equals:
         return name, True
     if isinstance(default, bool) or not number.isdecimal():

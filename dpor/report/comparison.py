@@ -153,12 +153,18 @@ def notes(rows: Iterable[Row]) -> list[str]:
 
 
 def draw_table(comparison: Comparison, console: Console) -> None:
-    """A table with a column for each strategy, what kept some from finishing, and whether they agree."""
+    """A table with a column for each strategy, what kept some from finishing, and whether they agree; one line where
+    none could begin."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     rows = comparison.rows
+    if all(row.report is None and row.error == rows[0].error for row in rows):
+        error = rows[0].error or ""
+        line = error if error.startswith(comparison.target) else f"{comparison.target}: {error}"
+        console.print(Text(line), soft_wrap=True)
+        return
     table = Table(box=SIMPLE_HEAD, pad_edge=False, title=Text(comparison.target, "bold"), title_justify="left")
     table.add_column("")
     for row in rows:

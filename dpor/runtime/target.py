@@ -9,7 +9,7 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from dpor import workloads
 from dpor.errors import BadTarget
@@ -117,6 +117,22 @@ def open_target(target: str | Callable[[], object] | Opener, loader: Loader) -> 
         return _of_callable(target, loader)
     if not isinstance(target, str):
         return target.open_in(loader)
+    match parsed(target):
+        case Path() as file, str(name):
+            return NamedTarget(loader.load_file(file), name, target)
+        case Workload() as workload, dict(arguments):
+            return WorkloadTarget(workload, arguments, loader, target)
+        case str(module), str(name):
+            return NamedTarget(_module(module, loader, target), name, target)
+    raise AssertionError(target)
+
+
+Parsed: TypeAlias = "tuple[Path, str] | tuple[Workload, dict[str, int]] | tuple[str, str]"
+"""A file and a name in it, a workload and its arguments, a module and a name in it."""
+
+
+def parsed(target: str) -> Parsed:
+    """What the text names. Loads nothing. Raises `BadTarget`."""
     path, separator, name = target.partition("::")
     if separator:
         file = Path(path)
@@ -124,10 +140,10 @@ def open_target(target: str | Callable[[], object] | Opener, loader: Loader) -> 
             raise BadTarget(f"{target}: there is no file {path}")
         if not name:
             raise BadTarget(f"{target}: name a function after the ::, as in {path}::main")
-        return NamedTarget(loader.load_file(file), name, target)
+        return file, name
     workload = workloads.named(target)
     if workload is not None:
-        return WorkloadTarget(*workload, loader, target)
+        return workload
     module, separator, name = target.partition(":")
     if not separator or not name or not module:
         names = _scenarios(Path(target))
@@ -136,7 +152,7 @@ def open_target(target: str | Callable[[], object] | Opener, loader: Loader) -> 
             f"{target}: a target is path/file.py::name{hint}, package.module:name, a .json or .jsonl file,"
             " or one of dpor workloads"
         )
-    return NamedTarget(_module(module, loader, target), name, target)
+    return module, name
 
 
 def _scenarios(file: Path) -> list[str]:
@@ -205,7 +221,10 @@ def _instance(owner: type, text: str) -> object:
 
 
 def _callables(owner: object) -> list[str]:
-    return [n for n, v in vars(owner).items() if callable(v) and not n.startswith(("_", "."))]
+    """Their names; if there are any, those alone that were not imported."""
+    found = {n: v for n, v in vars(owner).items() if callable(v) and not n.startswith(("_", "."))}
+    own = [n for n, v in found.items() if getattr(v, "__module__", None) == getattr(owner, "__name__", None)]
+    return own or list(found)
 
 
 def _check_callable(found: object, text: str) -> None:

@@ -83,27 +83,28 @@ def test_what_cannot_be_compared_is_exit_code_2() -> None:
         (["sb.json", "--strategies", "magic"], "dpor: no strategy 'magic'; there are none, classic, source"),
         (["sb.json", "--strategies", "none,none"], "dpor: --strategies takes different names"),
         (["sb.json", "--json", "no/r.json"], "dpor: no/r.json: there is no folder"),
+        (["sb.json", "missing.json"], "dpor: missing.json cannot be read"),
+        (["sb.json", "missing.py::main"], "dpor: missing.py::main: there is no file missing.py"),
+        (["daisy:bug,bug"], "dpor: daisy:bug,bug: bug is given twice"),
     ):
         done = compare(*arguments)
-        assert (done.exit_code, complaint in done.stderr) == (2, True)
-    done = compare("missing.json", "--strategies", "none,full")
-    assert done.exit_code == 2
-    assert "  none, full: missing.json cannot be read" in done.stdout
+        assert (done.exit_code, done.stdout, complaint in done.stderr) == (2, "", True)
+        assert "[1/" not in done.stderr, "no process was started"
 
 
-def test_a_target_that_cannot_be_explored_is_a_cell() -> None:
+def test_a_target_that_cannot_be_explored_is_a_line() -> None:
     Path("wrong.py").write_text("def scenario(x): pass")
     done = compare("wrong.py::scenario", "sb.json", "--strategies", "source,optimal")
     assert done.exit_code == 0
-    assert "refused" in done.stdout
-    assert "  source, optimal: wrong.py::scenario needs arguments (x)" in done.stdout
-    assert "no strategy finished: nothing to hold against each other" in done.stdout
+    assert done.stdout.startswith("wrong.py::scenario needs arguments (x); a target is called without any\n")
+    assert done.stdout.count("wrong.py") == 1
     assert "all 2 strategies that finished (source, optimal) agree" in done.stdout
 
 
 def test_files_hold_all_rows() -> None:
     files = ["--json", "r.json", "--csv", "r.csv"]
-    assert compare("sb.json", "missing.json", *files, "--strategies", "none,dpor").exit_code == 0
+    Path("wrong.py").write_text("def scenario(x): pass")
+    assert compare("sb.json", "wrong.py::scenario", *files, "--strategies", "none,dpor").exit_code == 0
     content = json.loads(Path("r.json").read_text())
     jsonschema.validate(content, SCHEMA)
     for row in content["rows"]:
@@ -112,8 +113,8 @@ def test_files_hold_all_rows() -> None:
     assert [(row["target"], row["strategy"], row["exit_code"]) for row in content["rows"]] == [
         ("sb.json", "none", 0),
         ("sb.json", "dpor", 0),
-        ("missing.json", "none", 2),
-        ("missing.json", "dpor", 2),
+        ("wrong.py::scenario", "none", 2),
+        ("wrong.py::scenario", "dpor", 2),
     ]
     assert [each["agree"] for each in content["agreement"]] == [True, None]
     with open("r.csv", newline="") as lines:
@@ -128,7 +129,8 @@ def test_files_hold_all_rows() -> None:
 def test_the_html_file_needs_nothing_else_and_escapes_all_text() -> None:
     pytest.importorskip("jinja2")
     Path("<b>&.json").write_text(json.dumps(SB))
-    assert compare("<b>&.json", "missing.json", "--html", "r.html", "--strategies", "none,dpor").exit_code == 0
+    Path("wrong.py").write_text("def scenario(x): pass")
+    assert compare("<b>&.json", "wrong.py::scenario", "--html", "r.html", "--strategies", "none,dpor").exit_code == 0
     page = Path("r.html").read_text()
     assert "<b>" not in page
     assert "&lt;b&gt;&amp;.json" in page

@@ -49,7 +49,7 @@ def test_arguments_follow_a_colon() -> None:
 @pytest.mark.parametrize(
     ("target", "complaint"),
     [
-        ("cdx:speed=2", "cdx has no speed; it takes bug,frames=2,planes=2,slots=3"),
+        ("cdx:speed=2", "cdx has no 'speed'; it takes bug,frames=2,planes=2,slots=3"),
         ("cdx:frames", "cdx takes frames=2, not frames"),
         ("cdx:frames=many", "cdx takes frames=2, not frames=many"),
         ("cdx:bug=1", "cdx takes bug, not bug=1"),
