@@ -76,8 +76,9 @@ def cli() -> None:
     difference, until one fails or all are covered.
 
     \b
-      dpor check bank.py::scenario       explore; a failure is shown with the schedule that causes it
+      dpor check bank.py::scenario              explore; a failure is shown with the schedule that causes it
       dpor replay .dpor/bank-scenario-1.json    run that schedule again
+      dpor explain .dpor/bank-scenario-1.json   why it fails, and what would avoid it
     """
 
 

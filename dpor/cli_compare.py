@@ -56,7 +56,7 @@ def compare(
     html: str | None,
     traceback: bool,
 ) -> None:
-    """Explore TARGETS (those of the project's workloads, unless given) fully under every strategy, each in a process of
+    """Explore TARGETS (a few small programs, unless given) fully under every strategy, each in a process of
     its own, and show verdicts, counts, times and memory side by side: one table for each target.
 
     Of a file of abstract programs, every program is a target. Exit code 4 means that two strategies that finished

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.Path(dir_okay=False))
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write it as one page for a browser.")
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write it; - is stdout.")
-@click.option("-v", "--verbose", is_flag=True, help="Every event, nothing shortened.")
+@click.option("-v", "--verbose", is_flag=True, help="Every event, with the variables that change; nothing shortened.")
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def explain(file: str, html: str | None, json_: str | None, verbose: bool, traceback: bool) -> None:
     """Why the schedule in FILE, saved by dpor check, fails.

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, FishComplete, add_completion_class
+
+
+@add_completion_class
+class Fish(FishComplete):
+    """For lists: click's function for this shell takes all commas for those that it has put there itself."""
+
+    source_template = FishComplete.source_template.replace("string split ", "string split --max 1 ")
 
 
 def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -17,7 +17,7 @@ from dpor.pytest.store import Store, save, slug
 from dpor.pytest.target import TestTarget
 from dpor.replaying import Replay
 from dpor.report.model import Failure, Report, Verdict
-from dpor.report.text import headline, plain, show_failure, verdict_lines
+from dpor.report.text import NOTHING_SHARED, headline, plain, show_failure, verdict_lines
 from dpor.schedule import SavedSchedule
 
 _COUNTS = ("strategy", "exhaustive", "executions", "blocked", "events", "outcomes", "seconds")
@@ -67,7 +67,7 @@ def _check(item: pytest.Function) -> None:
     if report.verdict is Verdict.PASS and not report.visible:
         raise _error(
             item,
-            "there is nothing to interleave: no two threads of the test use anything in common that dpor sees. Does it"
+            f"{NOTHING_SHARED}. Does it"
             " start threads, and is the code that they share in the project (else: instrument=['package'])?",
         )
     item.user_properties.append((VERDICT, report.verdict.value))

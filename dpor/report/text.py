@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 WIDEST_VALUE = 130
 LONGEST_OUTPUT = 40
+NOTHING_SHARED = "there was nothing to interleave: no two threads use anything in common that dpor sees"
 PLAIN_WIDTH = 400
 INDENT = 2
 
@@ -97,7 +98,8 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     """The verdict with its reasons: one line where it is exhaustive."""
     counts = f"{plural(report.executions, 'execution')}, {report.seconds:.2f} s"
     if report.verdict is Verdict.PASS:
-        return [f"PASSED  {report.target}: no interleaving fails.  {counts} ({_how(report)})"]
+        passed = f"PASSED  {report.target}: no interleaving fails.  {counts} ({_how(report)})"
+        return [passed] if report.visible else [passed, f"  but {NOTHING_SHARED}"]
     if report.verdict is Verdict.FAIL:
         if report.exhaustive:
             return [f"Exhaustive: every interleaving was covered.  {counts} ({_how(report)})"]

@@ -65,7 +65,7 @@ def test_a_first_bug() -> None:
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "FAILED  AssertionError in MainThread at counter.py:20: hits is 1"
-    table = [line.split() for line in lines if "Counter.hits" in line and "Fails" not in line]
+    table = [line.split() for line in lines if "Counter.hits" in line and "before" not in line]
     assert sorted(row[6:9] for row in table) == [
         ["read", "Counter.hits", "0"],
         ["read", "Counter.hits", "0"],
@@ -74,7 +74,7 @@ def test_a_first_bug() -> None:
     ]
     assert all("counter.py:9" in row and "self.hits" in row for row in table)
     assert done.stdout.count("<- races with") == 2
-    assert "\n  Fails whenever " in done.stdout
+    assert "\n  Fails whenever\n" in done.stdout
     assert "  The program printed:\n  | hits 1\n" in done.stdout
     assert lines[-1] == "Again: dpor replay .dpor/counter-scenario-1.json"
     report = json.loads(Path("r.json").read_text())

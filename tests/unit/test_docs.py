@@ -19,7 +19,10 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+
+from dpor.cli import cli
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md")))
@@ -72,6 +75,16 @@ def _pattern(line: str) -> str:
 
 def _plain(text: str) -> list[str]:
     return [re.sub(r"\d+\.\d\d ?s\b", "TIME", line).rstrip() for line in text.strip().splitlines()]
+
+
+def test_options_that_are_named_exist() -> None:
+    commands = [command for command in cli.commands.values() if isinstance(command, click.Command)]
+    ours = {name for command in commands for option in command.params for name in option.opts}
+    plugin = (DOCS.parent / "dpor" / "pytest" / "plugin.py").read_text(encoding="utf-8")
+    others = {"--help", "--junitxml", "--no-deps"}  # click's, pytest's, pip's
+    known = ours | set(re.findall(r"--dpor-\w+", plugin)) | others
+    for page in PAGES:
+        assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page.read_text(encoding="utf-8"))) <= known, page
 
 
 def test_pictures_are_there_and_small() -> None:

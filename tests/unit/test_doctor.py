@@ -49,6 +49,11 @@ def test_a_target_that_is_not_there_is_wrong_usage() -> None:
     assert "dpor: none.py::main: there is no file none.py" in done.output
 
 
+def test_completion_in_fish_keeps_commas() -> None:
+    script = CliRunner().invoke(cli, [], prog_name="dpor", env={"_DPOR_COMPLETE": "fish_source"}).output
+    assert 'string split --max 1 "," $completion' in script
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

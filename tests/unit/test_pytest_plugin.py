@@ -161,7 +161,7 @@ def test_nothing_in_common():
         account.deposit(1)
     both(alone, alone)
 """
-    assert project.check(source, errors=2).count("there is nothing to interleave") == 2
+    assert project.check(source, errors=2).count("there was nothing to interleave") == 2
 
 
 def test_skip_and_xfail_in_a_test_are_what_they_say(project: Project) -> None:
