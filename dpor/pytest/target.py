@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpor.errors import BadTarget
-from dpor.pytest.fixtures import Fixtures, is_renewed
+from dpor.pytest.fixtures import Fixtures
 from dpor.runtime.guests import Guests, stand_ins
 from dpor.runtime.loader import Loader
 from dpor.schedule import OF_PYTEST
@@ -42,7 +42,7 @@ class TestTarget:
                 f"{item.name}: the function that pytest calls is not the one in the source; if a decorator has replaced"
                 " it (hypothesis does), call dpor.check inside the test instead"
             )
-        for fixture in renewed(item):
+        for fixture in _fixtures_of(item):
             if isinstance(plain := getattr(fixture.func, "__func__", fixture.func), FunctionType):
                 loader.twin(plain)
         return _Executions(item, module, loader)
@@ -74,12 +74,10 @@ class _Executions:
         return () if self._fixtures is None else self._fixtures.kept
 
 
-def renewed(item: pytest.Function) -> Iterator[pytest.FixtureDef[Any]]:
-    """The definitions of fixtures that each execution sets up."""
+def _fixtures_of(item: pytest.Function) -> Iterator[pytest.FixtureDef[Any]]:
+    """The definitions of all of its fixtures: what those of wider scope make has classes of their modules."""
     for name in item.fixturenames:
-        for definition in item._fixtureinfo.name2fixturedefs.get(name, ()):
-            if is_renewed(definition):
-                yield definition
+        yield from item._fixtureinfo.name2fixturedefs.get(name, ())
 
 
 def refuse(item: pytest.Item) -> None:

@@ -308,6 +308,19 @@ def test_racy(account):
     project.check(source, failed=1)
 
 
+def test_objects_of_classes_of_conftest_are_copied(project: Project) -> None:
+    conftest = BOTH + '@pytest.fixture(scope="module")\ndef account(): return Account()'
+    (project.pytester.path / "conftest.py").write_text(conftest)
+    source = """
+@pytest.mark.parametrize("again", [0, 1])
+@dpor.interleave
+def test_from_the_beginning(account, again):
+    both(lambda: account.deposit_safely(1), lambda: account.deposit_safely(1))
+    assert account.n == 2
+"""
+    project.check(source, passed=2)
+
+
 def test_an_error_in_a_fixture_is_a_failure(project: Project) -> None:
     source = """
 @pytest.fixture
