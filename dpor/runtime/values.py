@@ -45,7 +45,7 @@ def in_words(value: Any, called: Called, room: int = LONGEST) -> str:
     >>> in_words({"a": [1, (2.5,)], "b": [deque(), {2, 1}, ValueError("no")]}, str)
     "{'a': [1, (2.5,)], 'b': [deque([]), {1, 2}, ValueError('no')]}"
     >>> in_words(list(range(1000)), str, 30), in_words("x" * 100, str, 12), in_words(10**100, str)
-    ('[0, 1, 2, 3, 4, 5, ... 994 more]', "'xxxxxxxx...", '<int of 333 bits>')
+    ('[0, 1, 2, 3, 4, ... 994 more, 999]', "'xxxxxxxx...", '<int of 333 bits>')
     """
     return _Words(called).of(value, room, _DEEPEST)
 
@@ -81,7 +81,10 @@ class _Words:
 
     def _bracketed(self, value: Any, base: Any, begin: str, end: str, room: int, depth: int) -> str:
         kind, count = type(value), base.__len__(value)
-        inside = self._some(base.__iter__(value), count, room, depth, self.of, in_order=begin != "{")
+        parts, last = base.__iter__(value), ""
+        if begin != "{" and count and depth:
+            last = self.of(base.__getitem__(value, -1), room // 3, depth - 1)  # what has just been added
+        inside = self._some(parts, count, room, depth, self.of, last, in_order=begin != "{")
         if base is tuple:
             return f"{'' if kind is tuple else kind.__name__}({inside}{',' if count == 1 and kind is tuple else ''})"
         text = f"{begin}{inside}{end}" if inside or begin == "[" else ""
@@ -97,18 +100,21 @@ class _Words:
         room: int,
         depth: int,
         tell: Callable[[Any, int, int], str],
+        last: str = "",
         in_order: bool = True,
     ) -> str:
-        """As many of them as there is room for, with commas."""
+        """As many of them as there is room for, with commas; the `last` in any case."""
         if not depth:
             return "..." if count else ""
         texts: Iterable[str] = (tell(part, room - 2, depth - 1) for part in parts)
         if not in_order and count <= _MANY:
             texts = sorted(texts)  # that of sets may differ from run to run
         told: list[str] = []
+        end = f", {last}" if last else ""
         for text in texts:
             left = count - len(told)
-            if told and len(", ".join(told)) + len(text) > room - (_OF_THE_REST if left > 1 else 2):
-                return f"{', '.join(told)}, ... {left} more"
+            if told and len(", ".join(told)) + len(text) > room - (_OF_THE_REST + len(end) if left > 1 else 2):
+                more = left - bool(last)
+                return f"{', '.join(told)}{f', ... {more} more' if more else ''}{end}"
             told.append(text)
         return ", ".join(told)

@@ -4,7 +4,8 @@
 ```text                       after it: what it has printed
 ```python title="bank.py"     is written to that file
 ```console                    lines that begin with "$ " are carried out in the folder of those files;
-                              what stands below each is what it prints, times aside; "..." is any lines
+                              what stands below each is what it prints, times aside; "..." is any lines.
+                              Lines of progress, which come where the machine is busy, are left out
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def test_a_page_shows_what_happens(page: Path, tmp_path: Path, monkeypatch: pyte
 def _output(command: str) -> str:
     program, *arguments = shlex.split(command, comments=True)
     done = subprocess.run([*PROGRAMS[program], *arguments], capture_output=True, text=True, timeout=120, check=False)
-    return done.stdout + done.stderr
+    return done.stdout + re.sub(r"^\d+ s: .*\n", "", done.stderr, flags=re.MULTILINE)
 
 
 def _assert_shows(printed: str, expected: str) -> None:

@@ -31,7 +31,7 @@
     function filter() {
       events.forEach((item, at) => { item.hidden = !visible(at); });
       section.querySelectorAll(".name").forEach((name, thread) => { name.hidden = !boxes[thread].checked; });
-      grid.style.gridTemplateColumns = boxes.map(box => box.checked ? "minmax(13rem, 1fr)" : "0").join(" ");
+      grid.style.gridTemplateColumns = boxes.map(box => box.checked ? "minmax(10rem, 1fr)" : "0").join(" ");
       draw();
     }
 
@@ -48,15 +48,15 @@
     function nextRacing() {
       for (let n = 1; n <= events.length; n++) {
         const at = (view.current + n) % events.length;
-        if (visible(at) && racing(at)) return select(at);
+        if (visible(at) && racing(at)) return select(at, "center");
       }
     }
 
-    function select(at) {
+    function select(at, block = "nearest") {
       if (view.current >= 0) events[view.current].removeAttribute("aria-current");
       view.current = at;
       events[at].setAttribute("aria-current", "step");
-      events[at].scrollIntoView({ block: "nearest" });
+      events[at].scrollIntoView({ block });
       tell(at);
       mark();
     }
@@ -92,9 +92,6 @@
 
     // All is measured before anything is changed: else the browser would lay out the page anew for each arrow.
     function draw() {
-      const scroll = grid.parentElement;
-      scroll.classList.remove("fits");
-      scroll.classList.toggle("fits", scroll.scrollWidth <= scroll.clientWidth);
       const box = grid.getBoundingClientRect();
       const size = [grid.scrollWidth, grid.scrollHeight];
       const places = events.map(item => item.hidden ? undefined : item.getBoundingClientRect());
