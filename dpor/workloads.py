@@ -97,7 +97,7 @@ def _argument(workload: Workload, text: str, target: str) -> tuple[str, int]:
     name, equals, number = text.partition("=")
     default = workload.parameters.get(name)
     if default is None:
-        raise BadTarget(f"{target}: {workload.name} has no {name!r}; it takes {workload.usage or "nothing"}")
+        raise BadTarget(f"{target}: {workload.name} has no {name!r}; it takes {workload.usage or 'nothing'}")
     if isinstance(default, bool) and not equals:
         return name, True
     if isinstance(default, bool) or not number.isdecimal():
