@@ -1,10 +1,11 @@
-"""The same small programs under this and other tools for Python threads: verdict, executions, seconds.
+"""The same small programs under this and other tools for Python threads: verdict, executions, CPU seconds.
 
     python -m bench.peers                                this one
     frontrun python -m bench.peers frontrun              others: pip install them into the same environment
     python -m bench.peers interleave-test                (Python 3.12 or later)
 
-Buggy programs are explored until a failure is found, the others to the end, or until the time is over.
+Buggy programs are explored until a failure is found, the others to the end, or until the time is over. CPU seconds are
+those of all threads of the process, so they can be compared on a machine that has other things to do.
 """
 
 from __future__ import annotations
@@ -75,14 +76,14 @@ TOOLS: dict[str, Callable[[Program], tuple[str, int]]] = {
 
 
 def measured(tool: str, program: Program) -> tuple[str, str, float]:
-    """Verdict, executions and seconds, in a process of its own, which is ended when the time is over."""
+    """Verdict, executions and CPU seconds, in a process of its own, which is ended when the time is over."""
     receiving, sending = multiprocessing.Pipe(duplex=False)
 
     def child() -> None:
         TOOLS[tool](PROGRAMS[0])  # what is imported and set up once
-        begun = time.perf_counter()
+        begun = time.process_time()
         verdict, executions = TOOLS[tool](program)
-        sending.send((verdict, f"{executions:,}", time.perf_counter() - begun))
+        sending.send((verdict, f"{executions:,}", time.process_time() - begun))
 
     process = multiprocessing.get_context("fork").Process(target=child, daemon=True)
     process.start()
@@ -100,7 +101,7 @@ def main() -> None:
     tool = sys.argv[1] if len(sys.argv) > 1 else "dpor"
     if tool not in TOOLS:
         raise SystemExit(f"no tool {tool!r}; there are {', '.join(TOOLS)}")
-    print(f"| program | should | {tool} | executions | seconds |")
+    print(f"| program | should | {tool} | executions | CPU seconds |")
     print("|---|---|---|---|---|")
     for program in PROGRAMS:
         verdict, executions, seconds = measured(tool, program)

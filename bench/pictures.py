@@ -26,7 +26,7 @@ from tests.browser import CHROMIUM, browser
 
 DOCS = Path(__file__).parents[1] / "docs"
 OUT = DOCS / "pictures"
-COLUMNS = 118
+COLUMNS = 122
 """Characters of the terminal."""
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -12 {terminal_width} HEIGHT">
 <style>
