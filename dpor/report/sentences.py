@@ -47,12 +47,13 @@ def tried(failure: Failure, *, verbose: bool = False) -> list[str]:
     if explanation is None or not explanation.schedules:
         return []
     schedules, failing, held = explanation.schedules, explanation.failing, explanation.held
-    first = f"Tried: {plural(schedules, 'other schedule')}. {failing:,} failed in the same way"
+    first = f"Tried: {plural(schedules, 'other schedule')}."
     if explanation.whenever and held and held == failing:
-        first += ", those in which that holds"
-    elif explanation.whenever and held:
-        first += f", {held:,} of them with these orders: others can lead to it, too"
-    lines = [f"{first}."]
+        first += f" The {held:,} with these orders failed in the same way, no others did."
+    else:
+        first += f" {failing:,} failed in the same way"
+        first += f", {held:,} of them with these orders: others can lead to it, too." if held else "."
+    lines = [first]
     for order in explanation.avoided_by[:MOST_AVOIDING]:
         lines.append(f"Avoided, with the rest as it was, where {turned(failure, order)}.")
     lines += _all_the_same(failure, verbose)

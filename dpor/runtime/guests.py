@@ -85,6 +85,9 @@ class Guests:
             return self.function(value) or value
         if isinstance(value, type):
             return self._class(value)
+        if kind is types.ModuleType:
+            guest = self._loader.modules.get(value.__name__)
+            return value if guest is None else guest.module
         container = self._container(value, kind)
         if container is not None:
             return container
@@ -107,9 +110,9 @@ class Guests:
             raise BadTarget(
                 f"a {kind.__name__} was made outside of the program: make it in the function that is checked"
             )
-        guest = self._class(kind)
-        if guest is not kind:
-            return getattr(guest, value.name) if isinstance(value, Enum) else self._copy(value, guest)
+        own = self._class(kind)
+        if own is not kind:
+            return getattr(own, value.name) if isinstance(value, Enum) else self._copy(value, own)
         if kind not in _UNCHANGING and not is_immutable(kind):
             self.left.add(kind)
         return value

@@ -322,6 +322,21 @@ def test_from_the_beginning(account, again):
     project.check(source, passed=2)
 
 
+def test_modules_can_be_parameters(project: Project) -> None:
+    project.pytester.makepyfile(bank=BOTH.replace("import pytest\nimport dpor\n", ""))
+    source = """
+import bank
+
+@pytest.mark.parametrize("module", [bank])
+@dpor.interleave
+def test_it(module):
+    account = module.Account()
+    module.both(lambda: account.deposit(1), lambda: account.deposit(1))
+    assert account.n == 2
+"""
+    assert "<- races with" in project.check(source, failed=1)
+
+
 def test_an_error_in_a_fixture_is_a_failure(project: Project) -> None:
     source = """
 @pytest.fixture
