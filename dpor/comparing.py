@@ -21,6 +21,7 @@ import attrs
 from dpor.errors import UserError
 from dpor.explorers import STATIC
 from dpor.report.comparison import Comparison, Row
+from dpor.targets import programs_named
 
 WORKLOADS = (
     "workloads.racy_counter:main",
@@ -60,21 +61,9 @@ def jobs(targets: Iterable[str], strategies: Sequence[str], static: Sequence[str
     return [
         Job(target, name, strategy, tuple(static) if strategy in STATIC else ())
         for target in targets
-        for name in _names(target)
+        for name in programs_named(target)
         for strategy in strategies
     ]
-
-
-def _names(target: str) -> list[str | None]:
-    if Path(target).suffix not in (".json", ".jsonl"):
-        from dpor.runtime.target import parsed
-
-        parsed(target)
-        return [None]
-    from dpor.model import load_all
-
-    programs = load_all(target)
-    return [None] if len(programs) == 1 else [program.name for program in programs]
 
 
 # ---------------------------------------------------------------------- one process

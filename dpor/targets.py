@@ -63,6 +63,20 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
     return PythonSystem(given, limits, options.instrument, facts)
 
 
+def programs_named(target: str) -> list[str | None]:
+    """The programs that the text names: those of a file of abstract programs by their names, if it has several, else
+    one without. Loads no Python. Raises `UserError` if it names nothing."""
+    if not _is_model(target):
+        from dpor.runtime.target import parsed
+
+        parsed(target)
+        return [None]
+    from dpor.model import load_all
+
+    programs = load_all(target)
+    return [None] if len(programs) == 1 else [program.name for program in programs]
+
+
 def _refuse_runtime_options(options: Options, what: str) -> None:
     for name in ("timeouts", "timeout_limit", "instrument", "oracle"):
         if getattr(options, name) != getattr(Options(), name):

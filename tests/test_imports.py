@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "embedding": {"primitives", "core"},
     "findings": {"core"},
     "checking": {"embedding", "report", "findings", "explorers", "model", "runtime", "core"},
-    "comparing": {"explorers", "model", "report", "core"},
+    "comparing": {"checking", "explorers", "report", "core"},
     "testing": {"checking", "findings", "explorers", "model", "primitives", "core"},
     "debugger": {"runtime", "core"},
     "pytest": {"checking", "debugger", "report", "runtime", "core"},

@@ -12,6 +12,7 @@ import pytest
 from dpor.checking import Session
 from dpor.errors import BadTarget, DporError, UserError
 from dpor.outcome import Kind
+from dpor.pytest.logs import printed
 from dpor.pytest.mark import VERDICT, options_of
 from dpor.pytest.store import Store, save, slug
 from dpor.pytest.target import TestTarget
@@ -32,10 +33,11 @@ def run(item: pytest.Function, replayed: SavedSchedule | None) -> None:
     """Check the test, or replay the schedule. Raises what pytest is to tell."""
     before = list(item.user_properties)
     try:
-        if replayed is None:
-            _check(item)
-        else:
-            _replay(item, replayed)
+        with printed(item):
+            if replayed is None:
+                _check(item)
+            else:
+                _replay(item, replayed)
     except UserError as error:
         raise _error(item, str(error)) from None
     except DporError as error:

@@ -36,7 +36,7 @@ from dpor.runtime.standins.modules import StandIn
 if TYPE_CHECKING:
     from dpor.runtime.host import HostState
 
-_WITH_STATE = ("logging", "warnings", "os", "builtins")
+_WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # whose pools log
 _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")

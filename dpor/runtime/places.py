@@ -140,4 +140,6 @@ def record_numbered(number: int) -> Record | None:
 def object_numbered(number: int) -> Any:
     """The shared object of the present run; None if it is none, or is not known."""
     record = record_numbered(number)
-    return None if record is None else record.obj
+    if record is None:
+        return next((o for o in control.made if o.location == number), None)
+    return record.obj

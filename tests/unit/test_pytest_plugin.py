@@ -434,6 +434,30 @@ def test_them(tmp_path, monkeypatch, capsys, caplog, record_property):
     assert properties.count("n") == 1
 
 
+def test_the_log_of_the_run_that_is_told_is_shown_and_no_other(project: Project) -> None:
+    """Nor what the workers of a pool log when they are ended with the run."""
+    source = """
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+@dpor.interleave
+def test_pool():
+    account = Account()
+    def deposit(n):
+        logging.warning("deposit %s", n)
+        account.deposit(n)
+    with ThreadPoolExecutor(2) as pool:
+        for future in [pool.submit(deposit, n) for n in (1, 2)]:
+            future.result()
+    assert account.n == 3
+"""
+    text = project.check(source, failed=1)
+    assert "Captured log call" not in text
+    assert "GuestExit" not in text
+    printed = text.split("The program printed:\n")[1].split("\n\n")[0]
+    assert sorted(line.split("deposit ")[1] for line in printed.splitlines()) == ["1", "2"]
+
+
 def test_strategies_that_store_states_see_what_fixtures_have_to_do(project: Project) -> None:
     source = """
 @pytest.fixture

@@ -81,9 +81,17 @@ def _told(real: Callable[..., Any]) -> Callable[..., Any]:
     return set_
 
 
+def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
+    """What a program logs because its threads are being ended, after its run, nobody is to see."""
+    if not control.unwinding or _thread.get_ident() != control.os_thread:
+        _REAL_HANDLE(self, record)
+
+
+_REAL_HANDLE: Final = logging.Logger.handle
 _REAL_CREATE_LOCK: Final = logging.Handler.createLock
 _CHANGED: Final = [
     (logging.Handler, "createLock", _REAL_CREATE_LOCK, _create_lock),
+    (logging.Logger, "handle", _REAL_HANDLE, _handle),
     *[
         (owner, name, vars(owner)[name], _told(vars(owner)[name]))
         for owner, names in (

@@ -1,0 +1,39 @@
+"""What a test logs. pytest keeps the records of a test to show them if it fails; of a test that runs a thousand times,
+those of the run that is told are enough: they go where the program prints."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+
+class _Printed(logging.Handler):
+    """Writes to what is the standard error stream at that moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stderr)
+
+
+@contextmanager
+def printed(item: pytest.Item) -> Iterator[None]:
+    """In place of pytest's handlers, but for that of `caplog` if the test asks for it."""
+    plugin: Any = item.config.pluginmanager.getplugin("logging-plugin")
+    if plugin is None:
+        yield
+        return
+    root = logging.getLogger()
+    asked_for = plugin.caplog_handler if "caplog" in getattr(item, "fixturenames", ()) else None
+    theirs = [each for each in root.handlers if type(each).__module__ == "_pytest.logging" and each is not asked_for]
+    ours = _Printed(plugin.report_handler.level)
+    ours.setFormatter(plugin.formatter)
+    before = list(root.handlers)
+    root.handlers[:] = [*(each for each in before if each not in theirs), ours]
+    try:
+        yield
+    finally:
+        root.handlers[:] = before
