@@ -56,6 +56,8 @@ class Schedules:
     """Runs of other schedules than the failing one, each held against the orders of that.
 
     holds     for each order, the mask of the runs in which it holds
+    turned    the orders of which some run had both events the other way round, and those before which a thread waits:
+              of the others, one event may come only where the run fails, which would say nothing
     fails     the mask of the runs that show the finding
     count     of the runs
     """
@@ -68,6 +70,7 @@ class Schedules:
     budget: int = BUDGET
     orders: list[Order] = attrs.field(factory=list)
     holds: dict[Order, int] = attrs.field(factory=dict)
+    turned: set[Order] = attrs.field(factory=set)
     fails: int = 0
     count: int = 0
     _keys: list[Key] = attrs.field(factory=list)
@@ -80,6 +83,7 @@ class Schedules:
             self._waiting[thread] = (*like, seen.get(like, 0))
         self.orders = self._orders()
         self.holds = dict.fromkeys(self.orders, 0)
+        self.turned = {order for order in self.orders if order.later is None}
 
     def _orders(self) -> list[Order]:
         """The pairs that depend on each other, the clearest first, then those nearest to the end."""
@@ -148,11 +152,17 @@ class Schedules:
             second = at.get(self._waiting[order.thread] if order.later is None else self._keys[order.later])
             if first is not None and (second is None or first < second):
                 self.holds[order] |= bit
+            elif first is not None:
+                self.turned.add(order)
 
     def condition(self) -> tuple[Order, ...]:
         """The fewest orders that hold together in no run but those that fail; () if there are none. Where some hold in
-        all that fail, too, these."""
+        all that fail, too, these; where some were seen turned, those first of all."""
         necessary = [order for order in self.orders if self.fails & ~self.holds[order] == 0]
+        for orders in (necessary, self.orders):
+            found = self._fewest([order for order in orders if order in self.turned])
+            if found:
+                return found
         return self._fewest(necessary) or self._fewest(self.orders)
 
     def _fewest(self, orders: Sequence[Order]) -> tuple[Order, ...]:

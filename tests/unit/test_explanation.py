@@ -22,6 +22,7 @@ from dpor.schedule import follow
 from dpor.system import Chooser, Run, Trace
 
 PROGRAMS = """
+import concurrent.futures
 import threading
 
 
@@ -64,6 +65,18 @@ def always():
     seen = []
     together(lambda: seen.append(1), lambda: seen.append(2))
     assert not seen
+
+
+def noticed():
+    stock = {"a": 1}
+
+    def buy():
+        if "a" in stock:
+            del stock["a"]
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for future in [pool.submit(buy), pool.submit(stock.pop, "a", None)]:
+            future.result()
 
 
 class Job:
@@ -114,16 +127,16 @@ def test_check_then_act_needs_two_orders() -> None:
     failure = failure_of("oversold")
     assert closing(failure) == [
         "Fails whenever",
-        "  Ada runs line 17 (len sold) before Bob runs line 18 (append sold), and",
-        "  Bob runs line 17 (len sold) before Ada runs line 18 (append sold).",
+        "  Ada runs line 18 (len sold) before Bob runs line 19 (append sold), and",
+        "  Bob runs line 18 (len sold) before Ada runs line 19 (append sold).",
     ]
     explanation = failure.explanation
     assert explanation is not None
     assert explanation.held == explanation.failing
     _, avoided, also, *others = tried(failure)
-    assert avoided.startswith("Avoided, with the rest as it was, where Bob runs line 18 (append sold) before Ada runs ")
+    assert avoided.startswith("Avoided, with the rest as it was, where Bob runs line 19 (append sold) before Ada runs ")
     assert also == "Fails all the same, with the rest as it was, where"
-    assert others == ["  Ada runs line 18 (append sold) before Bob runs line 18 (append sold)"]
+    assert others == ["  Ada runs line 19 (append sold) before Bob runs line 19 (append sold)"]
 
 
 def test_a_deadlock_needs_each_lock_taken_first() -> None:
@@ -132,6 +145,13 @@ def test_a_deadlock_needs_each_lock_taken_first() -> None:
     assert [order.later for order in failure.explanation.whenever] == [None, None]  # type: ignore[union-attr]
     locks = [step.locks for step in failure.trace if step.locks]
     assert [state for ((_, state),) in locks] == ["held by Ada", "held by Bob"]
+
+
+def test_what_happens_only_where_it_fails_is_no_order() -> None:
+    """That a future has its exception before somebody asks for it holds whenever this fails, and explains nothing."""
+    first, *orders = closing(failure_of("noticed"))
+    assert first == "Fails whenever"
+    assert all("stock['a']" in order for order in orders)
 
 
 def test_what_no_order_avoids_is_said_to_be_such() -> None:
@@ -164,7 +184,7 @@ def test_columns_keep_to_the_width(width: int) -> None:
     text = ["".join(span.text for span in line) for line in lines(failure_of("oversold"), width)]
     assert max(map(len, text)) <= width
     starred = [line.lstrip(" |") for line in text if "* " in line]
-    assert [line.split("  ")[0] for line in starred] == ["* 17", "* 18"]
+    assert [line.split("  ")[0] for line in starred] == ["* 18", "* 19"]
     assert all("Ada" in line or "Bob" in line for line in text if "races with" in line)
 
 
