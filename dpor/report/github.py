@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpor.report.places import Located, Place, located, place_of, within
+from dpor.report.steps import change
 
 LONGEST_MESSAGE = 4_000
 """Characters: GitHub cuts what is longer."""
@@ -86,7 +87,7 @@ def _told(found: Located, root: str) -> Iterator[str]:
             f"{within(step['file'], root)}:{step['line']}",
             step["source"],
             step["operation"],
-            step["value"],
+            change(step["value"], step["after"]),
         )
         for step in shown
     ]

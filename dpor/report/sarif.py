@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpor.report.places import WORDS, Located, Place, located, place_of, within
+from dpor.report.steps import change
 from dpor.schedule import to_json_text
 from dpor.version import VERSION
 
@@ -95,7 +96,7 @@ def _thread_flows(steps: Sequence[Mapping[str, Any]], root: str) -> Iterator[dic
             {
                 "location": {
                     **_location(Place(step["file"], step["line"]), root),
-                    "message": {"text": f"{step['operation']}  {step['value']}".strip()},
+                    "message": {"text": f"{step['operation']}  {change(step['value'], step['after'])}".strip()},
                 },
                 "executionOrder": number,
                 "importance": "essential" if step["racing"] else "important",

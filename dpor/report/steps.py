@@ -42,7 +42,12 @@ class Step:
         >>> Step("Ada", None, None, "", "append sold", "[]", after="['Ada']").values
         "[] -> ['Ada']"
         """
-        return f"{self.value} -> {self.after}" if self.after else self.value
+        return change(self.value, self.after)
+
+
+def change(value: str, after: str) -> str:
+    """The value, and what has become of it if that is something else."""
+    return f"{value} -> {after}" if after else value
 
 
 @attrs.frozen
