@@ -13,7 +13,7 @@ from dpor.runtime.called import Names
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.keys import part_of
 from dpor.runtime.containers.kinds import static
-from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Record
+from dpor.runtime.sharing import ELEMENTS, STRUCTURE
 from dpor.runtime.values import Called, in_words
 
 UNKNOWN: Final = object()
@@ -46,7 +46,7 @@ class Place(NamedTuple):
         if type(slot) is MemberDescriptorType:
             return _got(owner, slot)
         try:
-            return object.__getattribute__(owner, "__dict__").get(part, UNKNOWN)
+            return dict.get(object.__getattribute__(owner, "__dict__"), part, UNKNOWN)
         except AttributeError:
             return UNKNOWN
 
@@ -132,14 +132,9 @@ def part_in_words(part: Hashable, called: Called) -> str:
     return in_words(part, called)
 
 
-def record_numbered(number: int) -> Record | None:
-    """The record of a shared object of the present run."""
-    return sharing.record_named(control.operations.name_of(number))
-
-
 def object_numbered(number: int) -> Any:
     """The shared object of the present run; None if it is none, or is not known."""
-    record = record_numbered(number)
+    record = sharing.record_named(control.operations.name_of(number))
     if record is None:
         return next((o for o in control.made if o.location == number), None)
     return record.obj
