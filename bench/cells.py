@@ -21,16 +21,29 @@ from statics.pointers import Pointers
 
 @attrs.frozen
 class Setting:
-    """A configuration. The last three are used where the strategy has a static analysis."""
+    """A configuration.
+
+    field_access, pointers, immutable   used where the strategy has a static analysis
+    every_access   as in Java Pathfinder: what nobody writes while others run is not left out beforehand, and states are
+                   stored where there are choices (by DPOR after each event: it would else begin again too often)
+    """
 
     strategy: str
     field_access: str = "sensitive"
     pointers: str = "none"
     immutable: bool = True
+    every_access: bool = False
 
     @property
     def is_static(self) -> bool:
         return self.strategy in STATIC
+
+    def words(self) -> list[str]:
+        """The arguments of `dpor check` that say so, but for the strategy."""
+        words = arguments_of(self.field_access, self.pointers, self.immutable) if self.is_static else []
+        if self.every_access:
+            words += ["--every-access", *([] if self.strategy.startswith("dpor") else ["--store", "choices"])]
+        return words
 
 
 PRECISIONS: Final = ("insensitive", "callee", "sensitive")
@@ -39,6 +52,9 @@ ORIGINAL: Final = Setting("original")
 SA: Final = Setting("sa")
 DPOR: Final = Setting("dpor")
 COMBINED: Final = Setting("dpor+static")
+CONFIGURATIONS: Final = {"original": ORIGINAL, "SA": SA, "DPOR": DPOR, "DPOR+static": COMBINED}
+ALL_ACCESSES: Final = {name: attrs.evolve(setting, every_access=True) for name, setting in CONFIGURATIONS.items()}
+"""The same, with every access an event."""
 
 
 @attrs.frozen
@@ -70,7 +86,7 @@ class Cell:
 
 def measure(workload: str, setting: Setting, max_seconds: float, max_states: int | None, *, analysis: bool) -> Cell:
     """Raises `dpor.comparing.Interrupted`."""
-    words = arguments_of(setting.field_access, setting.pointers, setting.immutable) if setting.is_static else []
+    words = setting.words()
     if max_states is not None:
         words += ["--max-states", str(max_states)]
     before = _children_seconds()

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import matplotlib
 
-from bench.cells import ORIGINAL, POINTERS, PRECISIONS, Cell, Setting
+from bench.cells import ALL_ACCESSES, CONFIGURATIONS, POINTERS, PRECISIONS, Cell, Setting
 from bench.compare import geometric_mean
-from bench.tables import CONFIGURATIONS
 
 matplotlib.use("svg")
 matplotlib.rcParams["svg.hashsalt"] = "dpor"  # the same picture is the same file
@@ -22,12 +21,12 @@ Found = Mapping[tuple[str, Setting], Cell]
 
 def draw(found: Found, workloads: Sequence[str], folder: Path) -> list[Path]:
     """Write the figures. Returns the files."""
-    precisions = {"original": ORIGINAL} | {
-        f"{precision}\nimmutable {'on' if immutable else 'off'}": Setting("sa", precision, "none", immutable)
+    precisions = {"original": ALL_ACCESSES["original"]} | {
+        f"{precision}\nimmutable {'on' if immutable else 'off'}": Setting("sa", precision, "none", immutable, True)
         for immutable in (False, True)
         for precision in PRECISIONS
     }
-    pointers = {name: Setting("sa", pointers=name) for name in POINTERS}
+    pointers = {name: Setting("sa", pointers=name, every_access=True) for name in POINTERS}
     return [
         _means(found, workloads, precisions, folder / "figure-14.svg"),
         _means(found, workloads, pointers, folder / "figure-15.svg"),

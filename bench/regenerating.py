@@ -49,10 +49,11 @@ def measured(
 
 
 def words(setting: Setting) -> str:
-    if not setting.is_static:
-        return setting.strategy
-    immutable = "on" if setting.immutable else "off"
-    return f"{setting.strategy} {setting.field_access} pointers {setting.pointers} immutable {immutable}"
+    told = setting.strategy
+    if setting.is_static:
+        immutable = "on" if setting.immutable else "off"
+        told += f" {setting.field_access} pointers {setting.pointers} immutable {immutable}"
+    return told + (", every access" if setting.every_access else "")
 
 
 def to_json(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
-from bench.cells import COMBINED, DPOR, ORIGINAL, POINTERS, PRECISIONS, SA, Cell, Setting
+from bench.cells import ALL_ACCESSES, CONFIGURATIONS, POINTERS, PRECISIONS, Cell, Setting
 
 Cells: TypeAlias = Mapping[tuple[str, Setting], Cell]
 
@@ -71,21 +71,18 @@ def both(one: Holds, other: Holds) -> Holds:
     return Holds.YES if one is other is Holds.YES else Holds.UNKNOWN
 
 
-def ordered(workloads: tuple[str, ...], cells: Cells) -> Iterator[Line]:
+def ordered(workload: str, original: Bounds, sa: Bounds, dpor: Bounds, combined: Bounds) -> Iterator[Line]:
     """What holds for every workload."""
-    for workload in workloads:
-        original, sa, dpor, combined = (bounds(cells.get((workload, s))) for s in (ORIGINAL, SA, DPOR, COMBINED))
-        yield Line(
-            "DPOR+static <= SA and DPOR", workload, both(at_most(combined, sa), at_most(combined, dpor)),
-            f"{combined}; {sa}, {dpor}",
-        )  # fmt: skip
-        yield Line("SA <= original", workload, at_most(sa, original), f"{sa}; {original}")
-        yield Line("DPOR <= original", workload, at_most(dpor, original), f"{dpor}; {original}")
+    yield Line(
+        "DPOR+static <= SA and DPOR", workload, both(at_most(combined, sa), at_most(combined, dpor)),
+        f"{combined}; {sa}, {dpor}",
+    )  # fmt: skip
+    yield Line("SA <= original", workload, at_most(sa, original), f"{sa}; {original}")
+    yield Line("DPOR <= original", workload, at_most(dpor, original), f"{dpor}; {original}")
 
 
-def particular(workload: str, cells: Cells) -> Iterator[Line]:
+def particular(workload: str, original: Bounds, sa: Bounds, dpor: Bounds, combined: Bounds) -> Iterator[Line]:
     """What is to hold for this workload beyond that, as in the paper's Table 10."""
-    original, sa, dpor, combined = (bounds(cells.get((workload, s))) for s in (ORIGINAL, SA, DPOR, COMBINED))
     if workload == "raytracer":
         holds = both(at_most(dpor, Bounds(10, 10)), at_most(Bounds(100, 100), sa))
         yield Line("DPOR <= 10 where SA has hundreds", workload, holds, f"{dpor}; {sa}")
@@ -109,14 +106,17 @@ def precise(workloads: tuple[str, ...], cells: Cells) -> Iterator[Line]:
             yield Line(demand, workload, holds, ", ".join(map(str, found)))
 
     for immutable in (True, False):
-        each = [Setting("sa", precision, "none", immutable) for precision in reversed(PRECISIONS)]
+        each = [Setting("sa", precision, "none", immutable, True) for precision in reversed(PRECISIONS)]
         switch = "on" if immutable else "off"
-        yield from chain(f"sensitive <= callee <= insensitive <= original, immutable {switch}", *each, ORIGINAL)
+        yield from chain(
+            f"sensitive <= callee <= insensitive <= original, immutable {switch}", *each, ALL_ACCESSES["original"]
+        )
     for precision in PRECISIONS:
-        each = [Setting("sa", precision, "none", immutable) for immutable in (True, False)]
+        each = [Setting("sa", precision, "none", immutable, True) for immutable in (True, False)]
         yield from chain(f"{precision}: immutable on <= off", *each)
     for pointers in POINTERS[1:]:
-        yield from chain(f"pointers {pointers} <= none", Setting("sa", pointers=pointers), SA)
+        setting = Setting("sa", pointers=pointers, every_access=True)
+        yield from chain(f"pointers {pointers} <= none", setting, ALL_ACCESSES["SA"])
 
 
 def agreeing(workloads: tuple[str, ...], cells: Cells) -> Iterator[Line]:
@@ -129,10 +129,16 @@ def agreeing(workloads: tuple[str, ...], cells: Cells) -> Iterator[Line]:
         yield Line(AGREE, workload, holds, f"{counts or 'none'} in {len(ended)} that finished")
 
 
-def shape(workloads: tuple[str, ...], cells: Cells, *, precisions: bool) -> list[Line]:
-    """All demands, one after another. `precisions`: those on the analyses' settings, too."""
-    groups: list[Callable[[tuple[str, ...], Cells], Iterator[Line]]] = [ordered, agreeing]
-    if precisions:
-        groups.append(precise)
-    lines = [line for group in groups for line in group(workloads, cells)]
-    return lines + [line for workload in workloads for line in particular(workload, cells)]
+def shape(workloads: tuple[str, ...], cells: Cells) -> list[Line]:
+    """All demands on the tables that the cells are of, one after another."""
+    settings = {setting for _, setting in cells}
+    lines = list(agreeing(workloads, cells))
+    if Setting("sa", "callee", every_access=True) in settings:
+        lines += precise(workloads, cells)
+    for table, note in ((CONFIGURATIONS, ""), (ALL_ACCESSES, ", every access an event")):
+        if not settings.isdisjoint(table.values()):
+            for demands in (ordered, particular):
+                for workload in workloads:
+                    found = [bounds(cells.get((workload, setting))) for setting in table.values()]
+                    lines += [line._replace(demand=line.demand + note) for line in demands(workload, *found)]
+    return lines

@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 
 from rich.table import Table as RichTable
 
-from bench.cells import COMBINED, DPOR, ORIGINAL, POINTERS, PRECISIONS, SA, Cell, Setting
+from bench.cells import ALL_ACCESSES, CONFIGURATIONS, POINTERS, PRECISIONS, Cell, Setting
 from bench.shape import Holds, Line
 from dpor.workloads import LARGER
 
-CONFIGURATIONS: Final = {"original": ORIGINAL, "SA": SA, "DPOR": DPOR, "DPOR+static": COMBINED}
+EVERY_ACCESS: Final = "every access an event"
 
 
 class Measure(NamedTuple):
@@ -61,32 +61,38 @@ def _precisions(number: int, measure: Measure, workloads: Sequence[str]) -> Tabl
         (
             f"{workload}, immutable {'on' if immutable else 'off'}",
             workload,
-            (None if immutable else ORIGINAL, *[Setting("sa", p, "none", immutable) for p in PRECISIONS]),
+            (
+                None if immutable else ALL_ACCESSES["original"],
+                *[Setting("sa", p, "none", immutable, every_access=True) for p in PRECISIONS],
+            ),
         )
         for workload in workloads
         for immutable in (False, True)
     )
-    return Table(str(number), "without pointer analysis", measure, ("original", *PRECISIONS), rows)
+    title = f"without pointer analysis, {EVERY_ACCESS}"
+    return Table(str(number), title, measure, ("original", *PRECISIONS), rows)
 
 
 def _pointers(number: int, measure: Measure, workloads: Sequence[str]) -> Table:
-    settings = tuple(Setting("sa", pointers=pointers) for pointers in POINTERS)
-    title = "with each pointer analysis, sensitive, immutable on"
+    settings = tuple(Setting("sa", pointers=pointers, every_access=True) for pointers in POINTERS)
+    title = f"with each pointer analysis, sensitive, immutable on, {EVERY_ACCESS}"
     return Table(str(number), title, measure, POINTERS, tuple((w, w, settings) for w in workloads))
 
 
-def _configurations(measure: Measure, workloads: Sequence[str]) -> Table:
-    rows = tuple((w, w, tuple(CONFIGURATIONS.values())) for w in workloads)
-    return Table("10", "the four configurations", measure, tuple(CONFIGURATIONS), rows)
+def _configurations(measure: Measure, workloads: Sequence[str], every_access: bool) -> Table:
+    settings = ALL_ACCESSES if every_access else CONFIGURATIONS
+    title = "the four configurations" + (f", {EVERY_ACCESS}" if every_access else "")
+    return Table("10", title, measure, tuple(settings), tuple((w, w, tuple(settings.values())) for w in workloads))
 
 
 def tables(numbers: Iterable[int], workloads: Sequence[str] = LARGER) -> list[Table]:
-    """Those with the numbers; of Table 10 there are three, for choices, time and memory."""
+    """Those with the numbers; of Table 10 there are three, for choices, time and memory. 11 is Table 10 once more, with
+    every access an event."""
     measures = (CHOICES, ANALYSIS, SECONDS, MEMORY)
     found = []
     for number in numbers:
-        if number == 10:
-            found += [_configurations(measure, workloads) for measure in (CHOICES, SECONDS, MEMORY)]
+        if number >= 10:
+            found += [_configurations(measure, workloads, number == 11) for measure in (CHOICES, SECONDS, MEMORY)]
         elif number >= 6:
             found.append(_pointers(number, measures[number - 6], workloads))
         else:

@@ -422,6 +422,7 @@ class Session:
                 "max_steps": options.max_steps,
                 "timeouts": options.timeouts.value,
                 "timeout_limit": options.timeout_limit,
+                "every_access": options.every_access,
                 "races": options.races,
                 "instrument": list(options.instrument),
             },

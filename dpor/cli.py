@@ -193,6 +193,12 @@ def cli() -> None:
     help="With --timeouts any: how often one call of a thread may time out in one execution.",
 )
 @click.option(
+    "--every-access",
+    is_flag=True,
+    help="Let accesses be events, too, to shared fields and containers that no run writes while several threads exist:"
+    " there are more events, and no more outcomes. For comparison with checkers that know no better.",
+)
+@click.option(
     "--races",
     is_flag=True,
     help="Data races are failures, too: two threads access the same field, global or element, one of them writes, and"

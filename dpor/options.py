@@ -119,6 +119,7 @@ class Options:
     max_steps       end a single execution after so many operations
     timeouts        when a timed wait may time out
     timeout_limit   how often one call site of one thread may time out in one execution while others can move
+    every_access    accesses are events, too, to what no run writes while several threads exist
     races           data races are failures: conflicting accesses that no synchronisation orders
     instrument      further packages whose accesses to shared data are explored
     name            which program of a file of abstract programs
@@ -149,6 +150,7 @@ class Options:
     max_steps: int = attrs.field(default=DEFAULT_STEPS, validator=_at_least(1))
     timeouts: Timeouts = attrs.field(default=Timeouts.ANY, converter=_timeouts)
     timeout_limit: int = attrs.field(default=1, validator=_at_least(0))
+    every_access: bool = False
     races: bool = False
     instrument: tuple[str, ...] = attrs.field(default=(), converter=_names)
     name: str | None = None
@@ -181,6 +183,7 @@ class OptionArguments(TypedDict, total=False):
     max_steps: int
     timeouts: str
     timeout_limit: int
+    every_access: bool
     races: bool
     instrument: str | list[str] | tuple[str, ...]
     name: str | None

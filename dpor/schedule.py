@@ -54,8 +54,8 @@ class SavedSchedule:
     """What a schedule file holds.
 
     target, name   as given to the check
-    settings       the options that change what an event is: strategy, max_steps, timeouts, timeout_limit, instrument,
-                   races
+    settings       the options that change what an event is: strategy, max_steps, timeouts, timeout_limit, races,
+                   every_access, instrument
     facts          what the search had learnt about the program and relied on (opaque; the system's own)
     hash_seed      PYTHONHASHSEED; None if hashes were random
     python         the version that made it

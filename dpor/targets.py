@@ -56,6 +56,7 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
         max_steps=options.max_steps,
         timeouts=options.timeouts.value,
         timeout_limit=options.timeout_limit,
+        every_access=options.every_access,
         whole_states=options.whole_states,
         statics=statics,
         oracle=options.oracle,
@@ -78,7 +79,7 @@ def programs_named(target: str) -> list[str | None]:
 
 
 def _refuse_runtime_options(options: Options, what: str) -> None:
-    for name in ("timeouts", "timeout_limit", "instrument", "oracle"):
+    for name in ("timeouts", "timeout_limit", "instrument", "oracle", "every_access"):
         if getattr(options, name) != getattr(Options(), name):
             raise UserError(f"--{name.replace('_', '-')} means nothing for {what}; take it away")
 

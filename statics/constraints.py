@@ -241,11 +241,12 @@ class PointsTo(SpecialMethods):
     def _load_item(self, site: Site, number: int, base: str, key: str, dst: Node) -> None:
         if self.objects[number].kind is Kind.CONTAINER:
             self.touch(site, "r", number, "[]", base)
-            self.edge(self.field(number, "[]"), dst)
             keys = (self._argument(site, key)._replace(variable=""), Argument(self.field(number, "keys"), ""))
             self.protocol(site, ("__hash__", "__eq__", "__index__"), keys, None)
             if self.objects[number].of in ("list", "tuple"):
-                self.watch(self.local(site[0], key), lambda k: self.give(dst, *[number] * self._may_slice(k)))
+                self.watch(self.local(site[0], key), lambda k: self._index(number, k, dst))
+            else:
+                self.edge(self.field(number, "[]"), dst)
             if "factory" in self.field_names[number]:
                 self.touch(site, "w", number, "[]", base)
                 self.edge(self._argument(site, key).node, self.field(number, "keys"))
@@ -272,6 +273,13 @@ class PointsTo(SpecialMethods):
         """If the key may be a slice, the elements of what is stored become elements."""
         if self._may_slice(key):
             self.iterate(site, Argument(self.local(site[0], src), ""), self.field(number, "[]"))
+
+    def _index(self, number: int, key: int, dst: Node) -> None:
+        """A slice of a sequence holds what it holds; all else is the index of an element."""
+        if self._may_slice(key):
+            self.give(dst, number)
+        if self.objects[key].of != "tuple":
+            self.edge(self.field(number, "[]"), dst)
 
     def _may_slice(self, key: int) -> bool:
         """A slice is made as a tuple."""

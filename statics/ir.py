@@ -280,7 +280,9 @@ def used(instruction: Instruction) -> tuple[str, ...]:
     match instruction:
         case LoadAttribute(_, base, _) | StoreAttribute(_, base, _, _) | DeleteAttribute(_, base, _):
             return (base,)
-        case LoadItem(_, base, _) | StoreItem(_, base, _, _) | DeleteItem(_, base, _):
+        case LoadItem(_, base, key):
+            return (base, key)
+        case StoreItem(_, base, _, _) | DeleteItem(_, base, _):
             return (base,)
         case Call():
             return (instruction.callee,)

@@ -47,6 +47,8 @@ class NativeCalls(NativeThreads):
             self.heap_results.add(site)
             if dst is not None:
                 self.edge(into, dst)
+        elif name == "builtins.type" and receiver is not None and len(arguments.all()) == 1:
+            self.watch(receiver.node, partial(self._type_of, site, receiver.variable, dst))
         elif name == "builtins.object.__new__" and receiver is not None:
             self.watch(receiver.node, lambda klass: self._make_instance(site, klass, dst))
         elif name in natives.RUNNING:
@@ -139,6 +141,15 @@ class NativeCalls(NativeThreads):
                 self.native(site, Arguments(), None)
         elif thing.kind is Kind.CONTAINER:
             self.watch(self.field(number, "[]"), partial(self._check_class, site))
+
+    def _type_of(self, site: Site, variable: str, dst: Node | None, number: int) -> None:
+        thing = self.objects[number]
+        if thing.kind is Kind.INSTANCE:
+            self.give(dst, self.number(thing.of))
+        elif thing.kind is Kind.VALUE:
+            self.give(dst, self.plain)
+        else:
+            self.native(site, Arguments((Argument(self.constant(number), variable),)), dst)
 
     def _make_instance(self, site: Site, klass: int, dst: Node | None) -> None:
         if self.objects[klass].kind is Kind.CLASS:

@@ -271,7 +271,7 @@ class Infrared(Task):
         infrared.pitch = attitude.y
 
 
-def main(tasks=5, periods=1, bug=False):
+def main(tasks=3, periods=1, bug=False):
     plane = Plane()
     flight_model = HastyFlightModel if bug else FlightModel
     kinds = (Stabilization, flight_model, ClimbControl, Infrared, Gps, Navigation, AltitudeControl)

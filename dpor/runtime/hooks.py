@@ -335,6 +335,10 @@ def field_key(kind: type, name: str) -> tuple[str, str, str, str]:
     return ("field", kind.__module__, kind.__qualname__, name)
 
 
+def is_field_key(fact: object) -> bool:
+    return isinstance(fact, tuple) and fact[0] == "field"
+
+
 _MISSING: Final = object()
 
 

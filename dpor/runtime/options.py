@@ -33,6 +33,7 @@ class RuntimeOptions:
     max_steps      events of one run, before it is cut
     max_back_edges loop iterations without an event, before the run is cut
     timeouts       "any": a timed wait may end at any point where it waits; "idle": only when nothing else can move
+    every_access   are accesses operations to what no run has written while several threads exist?
     whole_states   keep whole states beside their keys, and report two that differ and have the same key
     timeout_limit  how often a call site may time out in one thread and run while something else can move
     statics        how the program is analysed; None: not at all
@@ -43,6 +44,7 @@ class RuntimeOptions:
     max_back_edges: int = 1_000_000
     timeouts: Literal["any", "idle"] = "any"
     timeout_limit: int = 1
+    every_access: bool = False
     whole_states: bool = False
     statics: StaticOptions | None = None
     oracle: Callable[[Source], Oracle] | None = None

@@ -30,6 +30,7 @@ from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.containers.reach import ANYTHING, reads
+from dpor.runtime.every_access import EveryAccess
 from dpor.runtime.facts import Analysis, stack_of, stands_in_program
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.learned import INSTRUMENTED, STARTS, about
@@ -68,6 +69,8 @@ class PythonSystem:
 
         self.options = options or RuntimeOptions()
         self._search = control.Search()
+        if self.options.every_access:
+            self._search.facts = EveryAccess()
         if facts:
             try:
                 self._search.facts.update(_thawed(fact) for fact in facts["facts"])

@@ -14,7 +14,7 @@ import dpor
 from dpor.options import FieldAccess, PointerAnalysis
 
 QUICK = ("cdx", "running_example", "readers_writers:readers=1,writers=1")
-SLOW = ("jpapabench:tasks=2", "cocome", "credemo", "daisy", "raytracer", "elevator", "simplejbb")
+SLOW = ("jpapabench:tasks=2", "jpapabench", "cocome", "credemo", "daisy", "raytracer", "elevator", "simplejbb")
 TARGETS = [*QUICK, *[pytest.param(target, marks=pytest.mark.slow) for target in SLOW]]
 CONFIGURATIONS = ("original", "sa", "dpor", "dpor+static")
 

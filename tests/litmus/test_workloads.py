@@ -14,7 +14,7 @@ SMALL = {
     "daisy": "",
     "raytracer": "size=2",
     "elevator": "",
-    "jpapabench": "tasks=3",
+    "jpapabench": "",
     "cdx": "",
     "simplejbb": "transactions=2",
 }

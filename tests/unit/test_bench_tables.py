@@ -25,12 +25,12 @@ def cell(workload: str, setting: Setting, choices: int, finished: bool = True, o
 def judged(**choices: tuple[int, bool]) -> dict[str, Holds]:
     named = {"original": ORIGINAL, "sa": SA, "dpor": DPOR, "combined": COMBINED}
     cells = {("cdx", named[name]): cell("cdx", named[name], *number) for name, number in choices.items()}
-    return {line.demand: line.holds for line in shape(("cdx",), cells, precisions=False)}
+    return {line.demand: line.holds for line in shape(("cdx",), cells)}
 
 
 def test_every_cell_is_run_once_and_there_are_all_combinations() -> None:
-    cells = wanted(tables(range(2, 11)))
-    assert len(cells) == len(set(cells)) == len(LARGER) * (1 + 6 + 4 + 2)
+    cells = wanted(tables(range(2, 12)))
+    assert len(cells) == len(set(cells)) == len(LARGER) * (1 + 6 + 4 + 2 + 4)
 
 
 def test_the_shape_is_judged() -> None:
@@ -55,9 +55,7 @@ def test_a_cell_out_of_budget_is_a_lower_bound() -> None:
 
 def test_different_outcomes_are_seen() -> None:
     cells = {("cdx", s): cell("cdx", s, 1, outcomes=(str(s.is_static),)) for s in (ORIGINAL, SA)}
-    assert {x.demand: x.holds for x in shape(("cdx",), cells, precisions=False)}[
-        "the same outcomes and failures"
-    ] is Holds.NO
+    assert {x.demand: x.holds for x in shape(("cdx",), cells)}["the same outcomes and failures"] is Holds.NO
 
 
 def test_tables_are_written_with_what_ran_out_of_budget_marked() -> None:
@@ -84,5 +82,5 @@ def test_cells_are_run_written_and_drawn_again(tmp_path: Path) -> None:
 
 def test_figures(tmp_path: Path) -> None:
     figures = pytest.importorskip("bench.figures", exc_type=ImportError)
-    cells = {(w, s): cell(w, s, 10) for w, s in wanted(tables(range(2, 11)))}
+    cells = {(w, s): cell(w, s, 10) for w, s in wanted(tables(range(2, 12)))}
     assert all(file.stat().st_size for file in figures.draw(cells, LARGER, tmp_path))
