@@ -46,7 +46,7 @@ from dpor.runtime import depth
 from dpor.runtime.depth import DEEP, ROOM, with_room
 from dpor.runtime.guest_thread import GuestExit, GuestThread, Waited
 from dpor.runtime.learned import DAEMONS, INSTRUMENTED, SPINS, STARTS, about
-from dpor.runtime.library import MODELLED, ON_DEMAND
+from dpor.runtime.library import MODELLED, ON_DEMAND, PARTS
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.stuck import Stuck, in_words, name_of
 from dpor.runtime.virtual_time import VirtualTime
@@ -873,6 +873,7 @@ def limit_of_threads(reason: str) -> None:
 def opaque(name: str) -> None:
     """Code that is not instrumented ran as one step on shared objects."""
     package = name.partition(".")[0]
+    package = PARTS.get(package, package)
     fact = (INSTRUMENTED, package)
     if package in ON_DEMAND and fact not in facts:
         withdraw(fact, f"{name} is used on shared objects: {package} is instrumented")

@@ -23,3 +23,6 @@ begins again. All are in Python, do the same instrumented as plain (`docs/transp
 are imported that a run changes, so they need not be executed again before each run. Not among them: modules by whose
 classes and marks the program and code that is not instrumented know each other's objects (`dataclasses`, `enum`,
 `numbers`)."""
+
+PARTS: Final = {"_weakrefset": "weakref"}
+"""Modules that are there for another, which gives out what they define: instrumented with it."""

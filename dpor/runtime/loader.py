@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from dpor.errors import BadTarget
 from dpor.runtime.builtins import generating
 from dpor.runtime.instrument import instrument
-from dpor.runtime.library import MODELLED, ON_DEMAND
+from dpor.runtime.library import MODELLED, ON_DEMAND, PARTS
 from dpor.runtime.standins import logs, loops, outside
 from dpor.runtime.standins.importing import import_statement
 from dpor.runtime.standins.modules import StandIn
@@ -118,7 +118,8 @@ class Loader:
 
     def instrument_library(self, modules: Iterable[str]) -> None:
         """Between runs: from now on these modules of the standard library are the program's."""
-        more = frozenset(modules) - self._library
+        wanted = frozenset(modules)
+        more = wanted.union(part for part, whole in PARTS.items() if whole in wanted) - self._library
         if more:
             self._library |= more
             self._host_modules += [name for name in self._of_host() if name not in self._host_modules]

@@ -26,6 +26,7 @@ from dpor.operations import WRITE, Access, Location, Mode, Operation
 from dpor.runtime import control
 from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.learned import about
+from dpor.runtime.standins.modules import StandIn
 
 STRUCTURE: Final = "<structure>"
 """The part of a container that changes when its length, its keys or the positions of its elements do."""
@@ -397,6 +398,8 @@ def children(obj: Any, kind: type) -> list[Any]:
         if obj.__dict__:
             children.extend(obj.__dict__.values())
         return children
+    if kind is StandIn:
+        return obj.leading(_leads)  # type: ignore[no-any-return]
     if kind is types.BuiltinFunctionType:
         owner = obj.__self__
         return [] if type(owner) is types.ModuleType else [owner]
@@ -413,6 +416,21 @@ def children(obj: Any, kind: type) -> list[Any]:
         inside = set(map(id, own.values()))
         others = [child for child in others if id(child) not in inside]
     return [*others, *own.values()]
+
+
+def _leads(value: Any, depth: int = 3) -> bool:
+    """May one come from it to something that can change? Of what a stand-in for a module contains: its functions, of
+    which there are hundreds, mostly lead nowhere."""
+    kind = type(value)
+    if kind is types.CellType:
+        found = gc.get_referents(value)
+    elif kind in (types.FunctionType, types.BuiltinFunctionType):
+        found = children(value, kind)
+        if not found:
+            return False
+    else:
+        return value is None or _way_of(kind) is not _NOTHING_IN_IT
+    return not found or depth == 0 or any(_leads(child, depth - 1) for child in found)
 
 
 _fields: dict[type, Callable[[Any], dict[str, Any]] | None] = {}

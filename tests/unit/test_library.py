@@ -48,7 +48,7 @@ USES = {
 
 PROGRAM = """
 import collections, configparser, contextlib, copy, functools, graphlib, json, pprint, statistics, string
-import threading
+import threading, weakref
 
 @functools.total_ordering
 class Ordered:
@@ -84,6 +84,14 @@ def test_uses_of_the_library_are_covered(tmp_path: Path, name: str) -> None:
     report = dpor.check(f"{file}::program", all=True, max_seconds=60)
     assert report.exhaustive, report.reasons
     assert report.executions > 1
+
+
+def test_what_another_module_defines_is_instrumented_with_it(tmp_path: Path) -> None:
+    file = tmp_path / "subscribers.py"
+    file.write_text(PROGRAM.format(make="weakref.WeakSet()", first="shared.add(first)", second="len(shared)"))
+    report = dpor.check(f"{file}::program", all=True)
+    assert report.executions > 1
+    assert all(reason.startswith("objects have a __del__, or a weak reference") for reason in report.reasons)
 
 
 CATCHING = """

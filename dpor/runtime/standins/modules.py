@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +23,16 @@ class StandIn(ModuleType):
     def __delattr__(self, name: str) -> None:
         _changed[id(self)] = self
         super().__delattr__(name)
+
+    def leading(self, leads: Callable[[Any], bool]) -> list[Any]:
+        """What it contains, apart from what it has contained all the time and of which `leads` says no."""
+        namespace = vars(self)
+        names = namespace.get(".leading")
+        if names is None or id(self) in _changed:
+            names = [name for name, value in namespace.items() if not name.startswith((".", "__"))]
+            if id(self) not in _changed:
+                names = namespace[".leading"] = [name for name in names if leads(namespace[name])]
+        return [namespace[name] for name in names if name in namespace]
 
 
 def restore_all() -> None:
