@@ -49,7 +49,10 @@ _instrumented = lru_cache(maxsize=1024)(instrument)
 
 
 class GuestModule:
-    """One instrumented module: its code, and the globals that it starts with."""
+    """One instrumented module: its code, and the globals that it starts with.
+
+    changing   the globals that a run may bind anew, or that hold what it can change; None: it may be any
+    """
 
     def __init__(self, module: types.ModuleType, source: str, path: str) -> None:
         self.module = module
@@ -57,7 +60,15 @@ class GuestModule:
         self.path = path
         self.code: types.CodeType | None = None
         self.first: dict[str, Any] = {}
-        self.constant = module.__name__.partition(".")[0] in ON_DEMAND or _is_constant(ast.parse(source, path))
+        is_known = module.__name__.partition(".")[0] in ON_DEMAND
+        self.changing = frozenset[str]() if is_known else _changing_names(ast.parse(source, path))
+
+    def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
+        """Those that are `changing`, or all."""
+        names = self.module.__dict__
+        if of_all or self.changing is None:
+            return [(key, value) for key, value in names.items() if not key.startswith((".", "__"))]
+        return [(key, value) for key, value in names.items() if key in self.changing]
 
 
 class Loader:
@@ -359,7 +370,7 @@ class Loader:
     @property
     def is_constant(self) -> bool:
         """Can no run change anything at the top level of the modules by itself?"""
-        return all(guest.constant for guest in self.modules.values())
+        return all(guest.changing == frozenset() for guest in self.modules.values())
 
     def foreign(self) -> list[str]:
         """The top packages of what the modules' globals hold, if they are neither the program's nor the library's."""
@@ -371,12 +382,10 @@ class Loader:
         }
         return sorted(homes - {name.partition(".")[0] for name in self.modules} - _STDLIB - {"dpor", "pytest"})
 
-    def roots(self) -> Iterable[tuple[Any, Any]]:
-        """What every thread can reach: globals, and what classes hold."""
+    def roots(self, of_all: bool) -> Iterable[tuple[Any, Any]]:
+        """What every thread can reach by the globals that are changing, or all: what they hold, and what classes do."""
         for name, guest in self.modules.items():
-            for key, value in guest.module.__dict__.items():
-                if key.startswith((".", "__")):
-                    continue
+            for key, value in guest.globals(of_all):
                 if isinstance(value, type):
                     if value.__module__ == name:
                         for attribute, held in value.__dict__.items():
@@ -453,14 +462,57 @@ class _InstrumentingLoader(importlib.abc.Loader):
 _PLAIN_DECORATORS = ("staticmethod", "classmethod", "property")
 
 
-def _is_constant(tree: ast.Module) -> bool:
-    """Does nothing at the top level make an object that a run could change?"""
-    own = {statement.name for statement in tree.body if isinstance(statement, ast.ClassDef)}
-    return all(_is_constant_statement(statement, own) for statement in tree.body)
+def _changing_names(tree: ast.Module) -> frozenset[str] | None:
+    """The globals of a module that a run may bind anew, or that hold what it can change; None: it may be any.
+
+    The others are modules, or bound by statements that make nothing which can be changed, and mentioned by no other
+    statement at the top level: it could pass them to code that adds something to them. (What the program itself stores
+    in a module, class or function is seen when it happens: `control.dirty`.)
+    """
+    changing = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+    mentioned: set[str] = set()
+    modules: set[str] = set()
+    plain: set[str] = set()  # classes of the module, bound so far
+    for statement in tree.body:
+        if not _is_constant_statement(statement, plain):
+            changing |= _bound_in(statement)
+            mentioned |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        elif isinstance(statement, ast.ClassDef):
+            plain.add(statement.name)
+        elif isinstance(statement, ast.Import):
+            modules |= _bound_in(statement)
+        for node in ast.walk(statement):
+            if isinstance(node, ast.ImportFrom) and not _is_of_library(node):
+                changing |= _bound_in(node)
+        plain -= changing | mentioned
+    return None if "*" in changing else frozenset(changing | (mentioned - modules))
+
+
+def _bound_in(tree: ast.AST) -> set[str]:
+    """The names that it may bind, or delete."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.alias(name=name, asname=other):
+                names.add(other or name.partition(".")[0])
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                names.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                names.add(name)
+    return names
+
+
+def _is_of_library(statement: ast.ImportFrom) -> bool:
+    return not statement.level and statement.module is not None and statement.module.partition(".")[0] in _STDLIB
 
 
 def _is_constant_statement(statement: ast.stmt, own: set[str]) -> bool:
-    """`own`: the classes of the module. Other bases may do anything with a class (an enum makes objects)."""
+    """`own`: the classes of the module of which that is true. Other bases may do anything with a class (an enum makes
+    objects)."""
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass)):
         return True
     if isinstance(statement, ast.Expr):
@@ -472,8 +524,7 @@ def _is_constant_statement(statement: ast.stmt, own: set[str]) -> bool:
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         defaults = [*statement.args.defaults, *[d for d in statement.args.kw_defaults if d is not None]]
         plain = all(isinstance(d, ast.Name) and d.id in _PLAIN_DECORATORS for d in statement.decorator_list)
-        rebinds = any(isinstance(node, ast.Global) for node in ast.walk(statement))
-        return plain and not rebinds and all(_is_constant_value(d) for d in defaults)
+        return plain and all(_is_constant_value(d) for d in defaults)
     if isinstance(statement, ast.ClassDef):
         plain = not statement.decorator_list and not statement.keywords
         known = all(_is_plain_base(base, own) for base in statement.bases)

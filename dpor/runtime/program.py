@@ -193,8 +193,9 @@ class PythonSystem:
                 self._loader.restore_host()
 
     def _roots(self) -> Iterable[tuple[Hashable, Any]]:
-        """What every thread can reach. Constant modules that nobody has changed hold nothing that can be written."""
-        return () if self._loader.is_constant and not control.dirty else self._loader.roots()
+        """What every thread can reach. What is not changing, and nobody has changed, holds nothing that can be
+        written."""
+        return self._loader.roots(control.dirty)
 
     def _renew_facts(self) -> None:
         """Facts that the last run showed change what is hooked: begin again with them."""

@@ -276,13 +276,12 @@ class Capture:
     # ------------------------------------------------------------------ what all threads can reach
 
     def _module_globals(self, heap: Heap) -> None:
-        if not self._loader.is_constant or control.dirty:
-            for name, module in self._guest_modules().items():
+        for name, guest in self._loader.modules.items():
+            if guest.changing or guest.changing is None or control.dirty:
                 heap.out.append(("module", name))
-                for key, value in module.__dict__.items():
-                    if not key.startswith((".", "__")):
-                        heap.out.append(key)
-                        heap.ref(value)
+                for key, value in guest.globals(control.dirty):
+                    heap.out.append(key)
+                    heap.ref(value)
         for changed in modules._changed.values():
             heap.out.append(("changed", changed.__name__))
             first = vars(changed).get(".first", {})
