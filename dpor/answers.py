@@ -47,6 +47,16 @@ def one_of(values: Iterable[StrEnum]) -> click.Choice[str]:
     return click.Choice([value.value for value in values])
 
 
+class Whole(click.IntRange):
+    """A whole number. (Messages have the name.)"""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    name = "number"
+
+
 # ---------------------------------------------------------------------- writing
 
 

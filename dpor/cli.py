@@ -22,7 +22,9 @@ from dpor.answers import (
     EXIT_CODES,
     KEEP,
     Exit,
+    Number,
     OneLineErrors,
+    Whole,
     check_folders,
     draw,
     keep_folder,
@@ -99,14 +101,14 @@ def cli() -> None:
 )
 @click.option(
     "--preemptions",
-    type=click.IntRange(0),
+    type=Whole(0),
     metavar="N",
     help="Only schedules with at most N preemptions: switches away from a thread that could have gone on. With classic"
     " (then the default strategy) or none.",
 )
 @click.option(
     "--seed",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=0,
     show_default=True,
     metavar="N",
@@ -114,7 +116,7 @@ def cli() -> None:
 )
 @click.option(
     "--depth",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=DEFAULT_DEPTH,
     show_default=True,
     metavar="D",
@@ -123,13 +125,13 @@ def cli() -> None:
 @click.option("--all", "all_", is_flag=True, help="Go on after the first failure; show each kind and place once.")
 @click.option(
     "--max-executions",
-    type=click.IntRange(1),
+    type=Whole(1),
     metavar="N",
     help="Stop after N executions. [default: no limit]",
 )
 @click.option(
     "--max-seconds",
-    type=click.FloatRange(0),
+    type=Number(0),
     default=DEFAULT_SECONDS,
     show_default=True,
     metavar="S",
@@ -137,13 +139,13 @@ def cli() -> None:
 )
 @click.option(
     "--max-states",
-    type=click.IntRange(1),
+    type=Whole(1),
     metavar="N",
     help="Stop when more than N states are stored. [default: no limit]",
 )
 @click.option(
     "--max-memory",
-    type=click.FloatRange(1),
+    type=Number(1),
     metavar="MB",
     help="Stop when the process takes more than so many megabytes. [default: no limit]",
 )
@@ -171,7 +173,7 @@ def cli() -> None:
 @static_options
 @click.option(
     "--max-steps",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=DEFAULT_STEPS,
     show_default=True,
     metavar="N",
@@ -186,7 +188,7 @@ def cli() -> None:
 )
 @click.option(
     "--timeout-limit",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=1,
     show_default=True,
     metavar="N",

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 import click
 
 from dpor import completing
-from dpor.answers import EXIT_CODES, Exit, check_folders, draw, our_errors, strategies_named, to_stdout, write_file
+from dpor.answers import (
+    EXIT_CODES,
+    Exit,
+    Number,
+    check_folders,
+    draw,
+    our_errors,
+    strategies_named,
+    to_stdout,
+    write_file,
+)
 from dpor.cli_ci import ci_options, tell_ci
 from dpor.cli_static import arguments_of, static_options
 from dpor.options import FieldAccess, PointerAnalysis
@@ -30,7 +40,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--max-seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     default=5.0,
     show_default=True,
     metavar="S",

@@ -13,6 +13,7 @@ from dpor.answers import (
     EXIT_CODES,
     KEEP,
     Exit,
+    Whole,
     check_folders,
     keep_folder,
     our_errors,
@@ -30,13 +31,11 @@ PROGRESS_LINES = 20
 
 
 @click.command(epilog=EXIT_CODES, short_help="Test dpor itself on programs made at random.")
-@click.option(
-    "--examples", type=click.IntRange(1), default=300, show_default=True, metavar="N", help="How many programs."
-)
+@click.option("--examples", type=Whole(1), default=300, show_default=True, metavar="N", help="How many programs.")
 @click.option("--strategies", metavar="A,B,C", help="Which to judge. [default: all but random and pct]")
 @click.option(
     "--seed",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=0,
     show_default=True,
     metavar="N",

@@ -219,6 +219,10 @@ def test_a_run_that_is_cut_makes_the_verdict_inconclusive() -> None:
         (["fine.json", "--strategy", "random", "--max-seconds", "0"], "never ends: give --max-executions"),
         (["fine.json", "--timeouts", "never"], "Invalid value for '--timeouts'"),
         (["fine.json", "--max-steps", "0"], "Invalid value for '--max-steps'"),
+        (
+            ["fine.json", "--max-seconds", "long"],
+            "Invalid value for '--max-seconds': 'long' is not a valid number",
+        ),
         (["fine.json", "--json", "no/such/r.json"], "there is no folder"),
         (["fine.json", "--nonsense"], "No such option"),
         ([], "Missing argument 'TARGET'"),
