@@ -11,8 +11,8 @@ from statics.objects import Kind, Object
 from statics.solver import Node, members
 from statics.special_methods import SpecialMethods
 
-STEPS: Final = 3_000_000
-"""After so many, nothing is known of the program."""
+STEPS: Final = 2_000_000
+"""After so many, some ten seconds on a slow machine, nothing is known of the program."""
 
 
 class PointsTo(SpecialMethods):
@@ -36,7 +36,7 @@ class PointsTo(SpecialMethods):
         while solved and self._fill_gaps():
             solved = self.solve(steps)
         if not solved:
-            self.given_up = f"the program takes more than {steps:,} steps to analyse"
+            self.given_up = self.given_up or f"the program takes more than {steps:,} steps to analyse"
         self.touch_classes()
 
     def _fill_gaps(self) -> bool:

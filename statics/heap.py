@@ -60,8 +60,6 @@ class Heap(Solver):
             if isinstance(instruction, StoreAttribute)
         }
         """Names that some attribute, a method too, has."""
-        self.given_up = ""
-        """Why nothing is known of the program, and where that is seen; "" if something is."""
         self.class_reads: dict[tuple[int, str], set[Site]] = defaultdict(set)
         """Of a class and the name of an attribute, the instructions that look it up there or in its bases."""
         self.escapes: dict[Site, set[str]] = defaultdict(set)

@@ -30,6 +30,8 @@ class Solver:
         self._todo: list[Node] = []
         self.steps = 0
         """How often a set has been told along an edge, or a watcher an object."""
+        self.given_up = ""
+        """Why nothing would be known if it went on; "" if something would."""
         self.anything = 0
         self.subsumed = 0
         """Objects that need not be added where the object of the mask `anything` is: it stands for them."""
@@ -91,9 +93,10 @@ class Solver:
             watcher(number)
 
     def solve(self, steps: int) -> bool:
-        """Until nothing changes; False if that would take more steps than these, counted from the beginning."""
+        """Until nothing changes; False if that would be of no use, or take more steps than these, counted from the
+        beginning."""
         while self._todo:
-            if self.steps > steps:
+            if self.given_up or self.steps > steps:
                 return False
             node = self._todo.pop()
             fresh, self._new[node] = self._new[node], 0
