@@ -72,6 +72,9 @@ def named(target: str) -> tuple[Workload, dict[str, int]] | None:
     >>> named("daisy:size=3")
     Traceback (most recent call last):
     dpor.errors.BadTarget: daisy:size=3: daisy has no 'size'; it takes bug,threads=2,length=1,files=0
+    >>> named("daisy:threads=0")
+    Traceback (most recent call last):
+    dpor.errors.BadTarget: daisy:threads=0: threads must be 1 or more, not 0
     """
     name, colon, text = target.partition(":")
     if not name.isidentifier() or not (FOLDER / f"{name}.py").is_file():
@@ -103,4 +106,6 @@ def _argument(workload: Workload, text: str, target: str) -> tuple[str, int]:
     if isinstance(default, bool) or not number.isdecimal():
         usage = name if isinstance(default, bool) else f"{name}={default}"
         raise BadTarget(f"{target}: {workload.name} takes {usage}, not {text}")
+    if default and not int(number):
+        raise BadTarget(f"{target}: {name} must be 1 or more, not {number}")
     return name, int(number)
