@@ -269,16 +269,20 @@ def module_names(names: dict[str, Any]) -> None:
 def class_names(kind: type) -> None:
     """What the `__dict__` of the class shows: attributes are known by their names, whatever the class."""
     (names,) = gc.get_referents(kind.__dict__)
-    _put_namespace(names, CLASS_NAMES, ("class attribute",), ("class attribute",), CLASSES_EXPOSED)
+    _put_attributes(names)
 
 
 def function_names(function: types.FunctionType) -> None:
     """As `class_names`: functions are found by names as well."""
-    _put_namespace(function.__dict__, CLASS_NAMES, ("class attribute",), ("class attribute",), CLASSES_EXPOSED)
+    _put_attributes(function.__dict__)
 
 
 CLASS_NAMES: Final = ("dict of", "class attribute")
 CLASSES_EXPOSED: Final = ("dict exposed", "class attribute")
+
+
+def _put_attributes(names: dict[str, Any]) -> None:
+    _put_namespace(names, CLASS_NAMES, ("class attribute",), ("class attribute",), CLASSES_EXPOSED)
 
 
 def _put_namespace(
