@@ -21,7 +21,7 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from greenlet import getcurrent, greenlet
 
@@ -44,11 +44,12 @@ from dpor.primitives.daemons import DaemonAccess, DaemonRule, InProcess, StartIn
 from dpor.primitives.rules import BaseRule
 from dpor.runtime import depth
 from dpor.runtime.depth import DEEP, ROOM, with_room
-from dpor.runtime.guest_thread import GuestExit, GuestThread, Waited
+from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.learned import DAEMONS, INSTRUMENTED, SPINS, STARTS, about
 from dpor.runtime.library import MODELLED, ON_DEMAND, PARTS
+from dpor.runtime.listeners import Failure, Observer, Recorder, Specifications
 from dpor.runtime.options import RuntimeOptions
-from dpor.runtime.stuck import Stuck, in_words, name_of
+from dpor.runtime.stuck import Stuck, in_words
 from dpor.runtime.virtual_time import VirtualTime
 from dpor.runtime.workers import Workers
 from dpor.system import STOP, Chooser, Ending, Pending, Trace
@@ -107,54 +108,6 @@ class _Written(SyncObject):
         self.location = location
         self.state = 0
         self.made_at = None
-
-
-class Specifications(Protocol):
-    """What is to hold between the events of a run: see `dpor.runtime.specifying`."""
-
-    def settle(self) -> None:
-        """The present thread has done all that belongs to the last event."""
-        ...
-
-    def happened(self, thread: GuestThread, operation: Operation) -> None: ...
-
-    def begin_calls(self) -> None:
-        """Before an event of the present thread that cannot be ordered with others."""
-        ...
-
-    def ordered(self, operation: Operation) -> Operation:
-        """The access, as it is performed: ordered with the others that a specification looks at, if it is one."""
-        ...
-
-    def ordered_rule(self, rule: Rule, objects: tuple[SyncObject, ...]) -> Rule: ...
-
-
-class Observer(Protocol):
-    """Told of what code does that looks at the program and is no part of it."""
-
-    def access(self, operation: Operation) -> None: ...
-
-    def perform(self, rule: Rule, objects: tuple[SyncObject, ...]) -> Any: ...
-
-
-class Failure(NamedTuple):
-    """An exception that ended a thread, and its text at that time."""
-
-    thread: GuestThread
-    error: BaseException
-    message: str
-
-
-class Recorder:
-    """Told of every event of a run that is being explained. A Protocol in spirit; the default does nothing."""
-
-    def event(self, thread: GuestThread, operation: Operation, objects: tuple[SyncObject, ...] | None) -> None: ...
-
-    def finish(self) -> None: ...
-
-    def name_of(self, o: Waited, frame: FrameType | None) -> str:
-        """What the program calls it, as seen from the frame."""
-        return name_of(o)
 
 
 # ---------------------------------------------------------------------- the state of the one run

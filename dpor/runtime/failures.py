@@ -8,6 +8,7 @@ import types
 from dpor.runtime import control, hooks
 from dpor.runtime.depth import DEEP
 from dpor.runtime.guest_thread import GuestExit
+from dpor.runtime.listeners import Failure
 from dpor.runtime.loader import Loader
 
 _LONGEST = 2000
@@ -21,7 +22,7 @@ def report(error: BaseException) -> None:
     if not isinstance(error, GuestExit) and not control.unwinding:
         if isinstance(error, RecursionError) and DEEP not in control.facts:
             control.withdraw(DEEP, "the program recurses to the limit")
-        control.exceptions.append(control.Failure(control.current, error, message(error)))
+        control.exceptions.append(Failure(control.current, error, message(error)))
 
 
 def message(error: BaseException) -> str:

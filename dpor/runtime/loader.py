@@ -1,12 +1,11 @@
-"""Loads the program: an import hook that instrumentes its modules, and brings them back to their first state.
+"""Loads the program: an import hook that instruments its modules, and brings them back to their first state.
 
 The program's own modules (the target's file, the project that it lies in, and packages named with `--instrument`) are
 compiled from rewritten source; everything else is imported as usual. Their `__builtins__` has an `__import__` that
 gives them the stand-ins of `threading`, `queue` and the like, so host and program each see their own.
 
 Import runs once. Before every run the modules' code is executed again in the same module objects, in the order in
-which that happened first, unless nothing that outlives a run can have been changed: a module is *constant* if its
-top level only imports, defines functions and plain classes and binds constants.
+which that happened first, unless nothing that outlives a run can have been changed: see `changing`.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpor.errors import BadTarget
 from dpor.runtime.builtins import generating
+from dpor.runtime.changing import STDLIB, changing_globals
 from dpor.runtime.instrument import instrument
 from dpor.runtime.library import MODELLED, ON_DEMAND, PARTS
 from dpor.runtime.standins import logs, loops, outside
@@ -40,7 +40,6 @@ _WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # whose p
 _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-_STDLIB = sys.stdlib_module_names - {"test"}  # many a program's tests are in a package of this name
 _NEVER = ("dpor", "statics", "greenlet", "attrs", "attr", "pytest", "_pytest", "hypothesis")
 
 
@@ -61,7 +60,7 @@ class GuestModule:
         self.code: types.CodeType | None = None
         self.first: dict[str, Any] = {}
         is_known = module.__name__.partition(".")[0] in ON_DEMAND
-        self.changing = frozenset[str]() if is_known else _changing_names(ast.parse(source, path))
+        self.changing = frozenset[str]() if is_known else changing_globals(ast.parse(source, path))
 
     def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
         """Those that are `changing`, or all."""
@@ -150,7 +149,7 @@ class Loader:
             return False
         if any(name == p or name.startswith(p + ".") for p in self._packages):
             return True
-        if top in _NEVER or top in _STDLIB:
+        if top in _NEVER or top in STDLIB:
             return top in self._library
         path = Path(origin).resolve()
         if self._root is None or "site-packages" in path.parts or not path.is_relative_to(self._root):
@@ -224,7 +223,7 @@ class Loader:
             sys.path.insert(0, str(directory))
         name = ".".join(parts)
         self._hide_host_modules()
-        if name in _STDLIB or name in _NEVER:
+        if name in STDLIB or name in _NEVER:
             name = f"__target_{name}__"
         if "." in name:
             return self.load_name(name)
@@ -380,7 +379,7 @@ class Loader:
             for key, value in guest.module.__dict__.items()
             if not key.startswith((".", "__"))
         }
-        return sorted(homes - {name.partition(".")[0] for name in self.modules} - _STDLIB - {"dpor", "pytest"})
+        return sorted(homes - {name.partition(".")[0] for name in self.modules} - STDLIB - {"dpor", "pytest"})
 
     def roots(self, of_all: bool) -> Iterable[tuple[Any, Any]]:
         """What every thread can reach by the globals that are changing, or all: what they hold, and what classes do."""
@@ -455,100 +454,3 @@ class _InstrumentingLoader(importlib.abc.Loader):
                 modules.pop(self._name, None)
             raise
         self._loader.share_exceptions(self._name, module)
-
-
-# ---------------------------------------------------------------------- constant modules
-
-_PLAIN_DECORATORS = ("staticmethod", "classmethod", "property")
-
-
-def _changing_names(tree: ast.Module) -> frozenset[str] | None:
-    """The globals of a module that a run may bind anew, or that hold what it can change; None: it may be any.
-
-    The others are modules, or bound by statements that make nothing which can be changed, and mentioned by no other
-    statement at the top level: it could pass them to code that adds something to them. (What the program itself stores
-    in a module, class or function is seen when it happens: `control.dirty`.)
-    """
-    changing = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-    mentioned: set[str] = set()
-    modules: set[str] = set()
-    plain: set[str] = set()  # classes of the module, bound so far
-    for statement in tree.body:
-        if not _is_constant_statement(statement, plain):
-            changing |= _bound_in(statement)
-            mentioned |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-        elif isinstance(statement, ast.ClassDef):
-            plain.add(statement.name)
-        elif isinstance(statement, ast.Import):
-            modules |= _bound_in(statement)
-        for node in ast.walk(statement):
-            if isinstance(node, ast.ImportFrom) and not _is_of_library(node):
-                changing |= _bound_in(node)
-        plain -= changing | mentioned
-    return None if "*" in changing else frozenset(changing | (mentioned - modules))
-
-
-def _bound_in(tree: ast.AST) -> set[str]:
-    """The names that it may bind, or delete."""
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                names.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                names.add(name)
-            case ast.alias(name=name, asname=other):
-                names.add(other or name.partition(".")[0])
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                names.add(name)
-            case ast.MatchMapping(rest=str(name)):
-                names.add(name)
-    return names
-
-
-def _is_of_library(statement: ast.ImportFrom) -> bool:
-    return not statement.level and statement.module is not None and statement.module.partition(".")[0] in _STDLIB
-
-
-def _is_constant_statement(statement: ast.stmt, own: set[str]) -> bool:
-    """`own`: the classes of the module of which that is true. Other bases may do anything with a class (an enum makes
-    objects)."""
-    if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass)):
-        return True
-    if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, ast.Constant)
-    if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        names = all(isinstance(target, ast.Name) for target in targets)
-        return names and (statement.value is None or _is_constant_value(statement.value))
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        defaults = [*statement.args.defaults, *[d for d in statement.args.kw_defaults if d is not None]]
-        plain = all(isinstance(d, ast.Name) and d.id in _PLAIN_DECORATORS for d in statement.decorator_list)
-        return plain and all(_is_constant_value(d) for d in defaults)
-    if isinstance(statement, ast.ClassDef):
-        plain = not statement.decorator_list and not statement.keywords
-        known = all(_is_plain_base(base, own) for base in statement.bases)
-        return plain and known and all(_is_constant_statement(inner, own) for inner in statement.body)
-    if isinstance(statement, ast.If):  # if __name__ == "__main__"
-        inside = [*statement.body, *statement.orelse]
-        return all(_is_constant_statement(inner, own) for inner in inside) or _is_main(statement)
-    return False
-
-
-def _is_plain_base(base: ast.expr, own: set[str]) -> bool:
-    if isinstance(base, ast.Attribute):
-        return isinstance(base.value, ast.Name) and base.value.id == "threading"
-    return isinstance(base, ast.Name) and (base.id in own or isinstance(getattr(builtins, base.id, None), type))
-
-
-def _is_main(statement: ast.If) -> bool:
-    test = statement.test
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
-
-
-def _is_constant_value(value: ast.expr) -> bool:
-    if isinstance(value, ast.Tuple):
-        return all(_is_constant_value(element) for element in value.elts)
-    if isinstance(value, ast.UnaryOp):
-        return isinstance(value.operand, ast.Constant)
-    return isinstance(value, ast.Constant)

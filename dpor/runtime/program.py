@@ -35,6 +35,7 @@ from dpor.runtime.facts import Analysis, stack_of, stands_in_program
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.learned import INSTRUMENTED, STARTS, about
 from dpor.runtime.library import MODELLED
+from dpor.runtime.listeners import Recorder
 from dpor.runtime.loader import Loader
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.standins.threads import Startable
@@ -153,7 +154,7 @@ class PythonSystem:
         """See `dpor.system.System.run`."""
         return self._run(trace, choose, None)
 
-    def _run(self, trace: Trace, choose: Chooser, recorder: control.Recorder | None) -> Run:
+    def _run(self, trace: Trace, choose: Chooser, recorder: Recorder | None) -> Run:
         with redirect_stderr(io.StringIO()):  # finalisers of the program may run, and may fail
             control.forget()
             specifying.forget()
@@ -174,7 +175,7 @@ class PythonSystem:
                 gc.enable()
 
     def _drive(
-        self, body: Callable[[], None], trace: Trace, choose: Chooser, recorder: control.Recorder | None
+        self, body: Callable[[], None], trace: Trace, choose: Chooser, recorder: Recorder | None
     ) -> tuple[Ending, list[Pending]]:
         """Carry out `body` as the main model thread, with all that the program is given and nothing left afterwards."""
         control.refuse_nesting()

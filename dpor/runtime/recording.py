@@ -14,8 +14,9 @@ from dpor.primitives.daemons import DaemonAccess
 from dpor.report.steps import Step
 from dpor.runtime import control
 from dpor.runtime.called import Names, variables
-from dpor.runtime.control import Recorder, SyncObject
+from dpor.runtime.control import SyncObject
 from dpor.runtime.guest_thread import GuestThread, Waited
+from dpor.runtime.listeners import Recorder
 from dpor.runtime.loader import Loader
 from dpor.runtime.places import Told, told
 from dpor.runtime.stuck import has_own_name, name_of

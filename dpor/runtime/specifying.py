@@ -72,7 +72,7 @@ Cache: TypeAlias = dict[tuple[Operation, tuple[Location, ...]], Operation]
 
 
 class Specifications:
-    """Those of one run. Implements `control.Specifications`.
+    """Those of one run. Implements `listeners.Specifications`.
 
     checks     of invariants, in the order in which they were made known
     kept       what of the program the invariants hold
@@ -224,7 +224,7 @@ def _make(facts: Iterable[object], operations: OperationTable) -> Specifications
 
 
 class Look:
-    """What code of a specification looks at. Implements `control.Observer`.
+    """What code of a specification looks at. Implements `listeners.Observer`.
 
     name     of the specification, in words
     owners   the objects that it looked at

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpor
-from dpor.runtime.loader import _changing_names
+from dpor.runtime.changing import changing_globals
 
 ROWS = {
     "import os, a.b\nfrom threading import Lock": "",
@@ -40,18 +40,20 @@ ROWS = {
     "(y := [])": "y",
     "match given:\n    case [x, *xs] as all_ if x: ...\n    case {'a': y, **rest}: ...": "all_ given rest x xs y",
     "if __name__ == '__main__':\n    main()": "",
+    "if sys.version_info < (3, 12):\n    LIMIT = 1\nelse:\n    LIMIT = 2": "",
+    "def f(): ...\nif registered(f):\n    import a": "a f registered",
 }
 
 
 @pytest.mark.parametrize("source", ROWS)
 def test_what_may_change(source: str) -> None:
-    changing = _changing_names(ast.parse(source))
+    changing = changing_globals(ast.parse(source))
     assert changing is not None
     assert sorted(changing) == ROWS[source].split()
 
 
 def test_nothing_is_known_of_what_a_star_brings() -> None:
-    assert _changing_names(ast.parse("from mine import *")) is None
+    assert changing_globals(ast.parse("from mine import *")) is None
 
 
 PROGRAM = """
