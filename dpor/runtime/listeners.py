@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from dpor.operations import Operation, Rule
 from dpor.runtime.guest_thread import GuestThread, Waited
 from dpor.runtime.stuck import name_of
-
-if TYPE_CHECKING:
-    from dpor.runtime.control import SyncObject
 
 
 class Specifications(Protocol):
@@ -30,7 +27,7 @@ class Specifications(Protocol):
         """The access, as it is performed: ordered with the others that a specification looks at, if it is one."""
         ...
 
-    def ordered_rule(self, rule: Rule, objects: tuple[SyncObject, ...]) -> Rule: ...
+    def ordered_rule(self, rule: Rule, objects: tuple[Waited, ...]) -> Rule: ...
 
 
 class Observer(Protocol):
@@ -38,7 +35,7 @@ class Observer(Protocol):
 
     def access(self, operation: Operation) -> None: ...
 
-    def perform(self, rule: Rule, objects: tuple[SyncObject, ...]) -> Any: ...
+    def perform(self, rule: Rule, objects: tuple[Waited, ...]) -> Any: ...
 
 
 class Failure(NamedTuple):
@@ -52,7 +49,7 @@ class Failure(NamedTuple):
 class Recorder:
     """Told of every event of a run that is being explained. A Protocol in spirit; the default does nothing."""
 
-    def event(self, thread: GuestThread, operation: Operation, objects: tuple[SyncObject, ...] | None) -> None: ...
+    def event(self, thread: GuestThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None: ...
 
     def finish(self) -> None: ...
 

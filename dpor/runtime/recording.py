@@ -14,7 +14,6 @@ from dpor.primitives.daemons import DaemonAccess
 from dpor.report.steps import Step
 from dpor.runtime import control
 from dpor.runtime.called import Names, variables
-from dpor.runtime.control import SyncObject
 from dpor.runtime.guest_thread import GuestThread, Waited
 from dpor.runtime.listeners import Recorder
 from dpor.runtime.loader import Loader
@@ -57,7 +56,7 @@ class Recording(Recorder):
         self._threads: dict[int, str] = {}
         self._names = Names(control.guest_frame, _standing)
 
-    def event(self, thread: GuestThread, operation: Operation, objects: tuple[SyncObject, ...] | None) -> None:
+    def event(self, thread: GuestThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
         try:
             self.finish()
             self._add(thread, operation, objects)
@@ -66,7 +65,7 @@ class Recording(Recorder):
         except Exception as error:
             self._error = error
 
-    def _add(self, thread: GuestThread, operation: Operation, objects: tuple[SyncObject, ...] | None) -> None:
+    def _add(self, thread: GuestThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
         self._threads[thread.id] = thread.name
         frame = control.guest_frame(sys._getframe(1))
         if objects is None or isinstance(operation.rule, DaemonAccess):
@@ -110,7 +109,7 @@ class Recording(Recorder):
     def name_of(self, o: Waited, frame: FrameType | None) -> str:
         return name_of(o) if has_own_name(o) else self._names.of(o, frame, name_of(o))
 
-    def _synchronising(self, operation: Operation, objects: tuple[SyncObject, ...], frame: FrameType | None) -> Told:
+    def _synchronising(self, operation: Operation, objects: tuple[Waited, ...], frame: FrameType | None) -> Told:
         inner = {id(part) for o in objects if type(o).__name__ == "Event" for part in vars(o).values()}
         shown = [o for o in objects if not type(o).__name__.startswith("_") and id(o) not in inner]
         names = dict.fromkeys(self.name_of(o, frame) for o in shown)
@@ -125,7 +124,7 @@ class Recording(Recorder):
             (name, in_words(value, self._names.of_value)) for name, value in islice(found.items(), _MOST_VARIABLES)
         )
 
-    def _changes(self, objects: tuple[SyncObject, ...], frame: FrameType | None) -> Pairs:
+    def _changes(self, objects: tuple[Waited, ...], frame: FrameType | None) -> Pairs:
         """What has another state now, in words."""
         found = []
         for o in objects:
@@ -135,7 +134,7 @@ class Recording(Recorder):
                 found.append((self.name_of(o, frame), text))
         return tuple(found)
 
-    def _note_lock(self, operation: Operation, objects: tuple[SyncObject, ...], frame: FrameType | None) -> None:
+    def _note_lock(self, operation: Operation, objects: tuple[Waited, ...], frame: FrameType | None) -> None:
         if frame is None or operation.kind not in ("lock", "try", "rewait"):
             return
         for o in objects:

@@ -27,7 +27,7 @@ from dpor.operations import READ, WRITE, Access, Location, Operation, OperationT
 from dpor.outcome import Finding
 from dpor.primitives.ordered import Ordered
 from dpor.runtime import control, sharing
-from dpor.runtime.guest_thread import GuestExit, GuestThread
+from dpor.runtime.guest_thread import GuestExit, GuestThread, Waited
 from dpor.runtime.learned import about
 
 SPECIFIED: Final = "specified"
@@ -141,7 +141,7 @@ class Specifications:
             done = self._ordered[key] = self._operations.intern(operation.kind, accesses) if orders else operation
         return done
 
-    def ordered_rule(self, rule: Rule, objects: tuple[control.SyncObject, ...]) -> Rule:
+    def ordered_rule(self, rule: Rule, objects: tuple[Waited, ...]) -> Rule:
         if rule.plain:  # an access, which has been ordered as such
             return rule
         orders = self._orders((o.location for o in objects), self._begun())
@@ -240,7 +240,7 @@ class Look:
             if mode is not READ:
                 control.limit(f"{self.name} may change what it looks at: {operation.kind}")
 
-    def perform(self, rule: Rule, objects: tuple[control.SyncObject, ...]) -> Any:
+    def perform(self, rule: Rule, objects: tuple[Waited, ...]) -> Any:
         states = tuple([o.state for o in objects])
         if rule.name in _LOCKING:
             return True
