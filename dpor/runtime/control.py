@@ -46,7 +46,7 @@ from dpor.runtime import depth
 from dpor.runtime.depth import DEEP, ROOM, with_room
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.learned import DAEMONS, INSTRUMENTED, SPINS, STARTS, about
-from dpor.runtime.library import MODELLED, ON_DEMAND, PARTS
+from dpor.runtime.library import MODELLED, ON_DEMAND, package_of
 from dpor.runtime.listeners import Failure, Observer, Recorder, Specifications
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.stuck import Stuck, in_words
@@ -825,15 +825,32 @@ def limit_of_threads(reason: str) -> None:
 
 def opaque(name: str) -> None:
     """Code that is not instrumented ran as one step on shared objects."""
-    package = name.partition(".")[0]
-    package = PARTS.get(package, package)
+    _opaque(name, limit)
+
+
+def opaque_for_threads(name: str) -> None:
+    """As `opaque`, if another thread exists by now or will be started."""
+    _opaque(name, limit_of_threads)
+
+
+def demand(module: str, why: str) -> bool:
+    """The module is needed instrumented. Is it one that can be, and was not?"""
+    package = package_of(module)
     fact = (INSTRUMENTED, package)
-    if package in ON_DEMAND and fact not in facts:
-        withdraw(fact, f"{name} is used on shared objects: {package} is instrumented")
-    elif package in MODELLED or fact in facts:
-        limit(f"{name} ran as one step, which in Python it is not")
+    if package not in ON_DEMAND or fact in facts:
+        return False
+    withdraw(fact, f"{why}: {package} is instrumented")
+    return True
+
+
+def _opaque(name: str, limited: Callable[[str], None]) -> None:
+    package = package_of(name)
+    if demand(package, f"{name} is used on shared objects"):
+        return
+    if package in MODELLED or (INSTRUMENTED, package) in facts:
+        limited(f"{name} ran as one step, which in Python it is not")
     else:
-        limit(f"{name} ran as one step: add --instrument {package}")
+        limited(f"{name} ran as one step: add --instrument {package}")
 
 
 def withdraw(fact: object, reason: str, *, at_once: bool = False) -> None:

@@ -19,6 +19,7 @@ from typing import Any, Final
 from dpor.operations import READ, WRITE, Access, Mode, Operation
 from dpor.runtime import control, endless, sharing
 from dpor.runtime.classes import is_a
+from dpor.runtime.containers.kinds import is_c_iterator
 from dpor.runtime.instrument import SUPPORT
 from dpor.runtime.instrument.names import LOADED_SPECIALLY, is_stored_specially
 from dpor.runtime.learned import about
@@ -252,13 +253,20 @@ _C_CALLABLES: Final = frozenset(
 _SPECIAL: Final = frozenset(
     {"__getitem__", "__setitem__", "__delitem__", "__contains__", "__len__", "__iter__", "__iadd__", "__next__"}
 )
+_TELLING: Final = frozenset(
+    {
+        "__length_hint__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__copy__", "__repr__",
+        "__str__", "__enter__", "__exit__",
+    }
+)  # fmt: skip
+"""Methods that tell where an iterator written in C stands, or change it: files are such iterators, too."""
 _IMMUTABLE_C: Final = frozenset({"datetime", "re", "_decimal", "decimal", "uuid", "_thread", "types", "zoneinfo"})
 
 
 def _is_harmless(kind: type, name: str) -> bool:
     """A method in C that touches nothing that can change."""
     return (
-        (name.startswith("__") and name not in _SPECIAL)
+        (name.startswith("__") and name not in _SPECIAL and not (name in _TELLING and is_c_iterator(kind)))
         or kind.__module__ in _IMMUTABLE_C
         or kind is ContextVar
         or kind is Token
@@ -300,6 +308,8 @@ def _opaque_property(obj: Any, record: Record, name: str) -> Any:
     found = _static(type(obj), name)[0]
     if isinstance(found, property):
         return Holder(name, call(found.fget)(obj))
+    if type(found).__module__ == "enum":  # `member.value` is what is in `member._value_`
+        loaded(obj, f"_{name}_")
     return Holder(name, call(type(found).__get__)(found, obj, type(obj)))
 
 
@@ -322,6 +332,8 @@ def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
         key = field_key(kind, name)
         if key not in control.facts:
             control.withdraw(key, f"{kind.__qualname__}.{name} is written while several threads exist")
+            for base in kind.__mro__:  # whose own code looks at the field, in a comparison without a hook perhaps
+                control.demand(base.__module__, f"{base.__qualname__}.{name} is written")
             return record.access("write", name, WRITE)
         accesses: tuple[Access, ...] = ((record.location(name), WRITE),)
         accesses += sharing.structure_of(("dict of", record.name), sharing.exposed(kind))

@@ -26,3 +26,9 @@ classes and marks the program and code that is not instrumented know each other'
 
 PARTS: Final = {"_weakrefset": "weakref"}
 """Modules that are there for another, which gives out what they define: instrumented with it."""
+
+
+def package_of(name: str) -> str:
+    """What is to be instrumented, so that the code of this name (`module.function`) is."""
+    package = name.partition(".")[0]
+    return PARTS.get(package, package)

@@ -21,13 +21,12 @@ from dpor.runtime.containers.accesses import UNMADE, Touched, made, make, stand
 from dpor.runtime.containers.calls import Call, as_dict, foreign, perform, unknown
 from dpor.runtime.containers.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.runtime.containers.keys import FOREIGN, part_of
-from dpor.runtime.containers.kinds import families, family_of, is_immutable, is_program, static
+from dpor.runtime.containers.kinds import families, family_of, is_c_iterator, is_immutable, is_program, static
 from dpor.runtime.containers.lists import reads_item, writes_item
 from dpor.runtime.containers.order import stable_order
 from dpor.runtime.containers.reach import EQUAL, SHOW, reads, views, writes
 from dpor.runtime.containers.taking import (
     CHAINS,
-    is_c_iterator,
     iterator_over,
     look,
     may_be_endless,

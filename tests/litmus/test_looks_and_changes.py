@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import dpor
-from tests.programs import library_looks_and_changes, looks_and_changes
+from tests.programs import iterators_and_files, library_looks_and_changes, looks_and_changes
 from tests.programs.looks_and_changes import HEAD, Group
 
-GROUPS = (*looks_and_changes.GROUPS, *library_looks_and_changes.GROUPS)
+GROUPS = (*looks_and_changes.GROUPS, *library_looks_and_changes.GROUPS, *iterators_and_files.GROUPS)
 
 SCENARIO = """
 def scenario_{number}():

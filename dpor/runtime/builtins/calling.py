@@ -37,6 +37,7 @@ from dpor.runtime.classes import is_a
 from dpor.runtime.containers.calls import Bound
 from dpor.runtime.containers.kinds import family_of, is_immutable, static
 from dpor.runtime.containers.reach import ANYTHING, views
+from dpor.runtime.containers.taking import acts_unseen
 from dpor.runtime.operators import SCALARS, unpackmap
 from dpor.runtime.standins.outside import PROCESSES
 from dpor.runtime.standins.unmodelled import refuse
@@ -112,23 +113,13 @@ def _python_method(method: Any, function: Any) -> Any:
         control.opaque(f"{module}.{function.__qualname__}")
     if hooks.is_instrumented(function) or is_immutable(type(method.__self__)):
         return method
+    if function.__name__ in WRITING_FUNCTIONS:
+        return unknown_python(function, method, method.__self__)
     if module == "collections.abc":  # a mixin: what it does is what the class of the object does
-        return unknown_python(function, method, method.__self__) if _acts_unseen(type(method.__self__)) else method
+        return unknown_python(function, method, method.__self__) if acts_unseen(type(method.__self__)) else method
     if module not in STATEFUL_MODULES and _is_harmless_module(module):
         return method
     return unknown_python(function, method, method.__self__)
-
-
-_ABSTRACT: Final = ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__", "insert", "add", "discard")
-
-
-def _acts_unseen(kind: type) -> bool:
-    """Is one of the methods that mixins call written in Python that is not instrumented? (As those of `UserDict`.)"""
-    methods = (static(kind, name) for name in _ABSTRACT)
-    return any(
-        type(method) is _FUNCTION and method.__module__ != "collections.abc" and not hooks.is_instrumented(method)
-        for method in methods
-    )
 
 
 def _is_harmless(function: types.FunctionType) -> bool:
@@ -224,7 +215,9 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
     if kind in sharing.ATOMIC or is_immutable(kind) or sharing.is_neutral(kind):
         return method
     of_object = name in _OF_OBJECT and any(plain is root.__dict__.get(name) for root in (object, type))
-    if kind is types.SimpleNamespace or (family_of(kind) is None and of_object):
+    if kind is types.SimpleNamespace:
+        return _of_object(owner, name) or functools.partial(reading_c(plain), owner)
+    if family_of(kind) is None and of_object:
         return _of_object(owner, name) or method
     known = family_of(kind) is not None and kind is not memoryview and name not in READS_ARGUMENTS
     if control.multi and kind not in views and sharing.record_of(owner) is None and known:

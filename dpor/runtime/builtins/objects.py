@@ -15,7 +15,7 @@ from dpor.runtime import control, depth, hooks, sharing
 from dpor.runtime.builtins.executing import Names
 from dpor.runtime.builtins.formatting import simplified
 from dpor.runtime.builtins.registry import set_wrapper, wrap, wrappers
-from dpor.runtime.builtins.unknown import stand_to_read
+from dpor.runtime.builtins.unknown import module_of, stand_to_read
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.identity import stable_id
@@ -231,6 +231,15 @@ def _print(*args: Any, **kwargs: Any) -> None:
                 writes((file,), touched)
             stand("print", touched.accesses())
     print(*map(shown, args), **kwargs)
+
+
+@wrap(types.MappingProxyType)
+def _mapping_proxy(*args: Any, **kwargs: Any) -> Any:
+    """Of a dict it is looked through. What any other mapping does is seen if its code is instrumented."""
+    found = static(type(args[0]), "__getitem__") if args else None
+    if type(found) is types.FunctionType and not hooks.is_instrumented(found):
+        control.opaque_for_threads(f"{module_of(found)}.{found.__qualname__}")
+    return types.MappingProxyType(*args, **kwargs)
 
 
 # ---------------------------------------------------------------------- namespaces

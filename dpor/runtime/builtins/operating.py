@@ -15,13 +15,14 @@ from typing import Any, Final
 from dpor.runtime import control, hooks, operators, sharing
 from dpor.runtime.builtins.registry import harmless, set_wrapper, wrap
 from dpor.runtime.builtins.taking import consumer
-from dpor.runtime.builtins.unknown import reading_python, stand_to_read
+from dpor.runtime.builtins.unknown import reading_c, reading_python, stand_to_read
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched, stand, writes_structure
 from dpor.runtime.containers.calls import Bound
 from dpor.runtime.containers.kinds import family_of, static
 from dpor.runtime.containers.lists import is_built_in
 from dpor.runtime.containers.reach import EQUAL, fields_of, reads
+from dpor.runtime.containers.taking import tell_foreign
 
 # ---------------------------------------------------------------------- operator
 
@@ -44,7 +45,7 @@ for _name, _hook in (
 ):
     set_wrapper(getattr(operator, _name), _hook)
 set_wrapper(operator.call, lambda function, /, *args, **kwargs: hooks.call(function)(*args, **kwargs))
-set_wrapper(operator.length_hint, lambda obj, *default: operator.length_hint(operators.truth(obj), *default))
+set_wrapper(operator.length_hint, reading_c(operator.length_hint))
 set_wrapper(operator.countOf, consumer(operator.countOf, EQUAL))
 set_wrapper(operator.indexOf, consumer(operator.indexOf, EQUAL))
 harmless(operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.is_, operator.is_not, operator.index)
@@ -86,6 +87,8 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
     def act(items: Any, *args: Any, **kwargs: Any) -> Any:
         if not control.multi:
             return function(items, *args, **kwargs)
+        if not is_a(items, list):
+            tell_foreign(items)
         touched = Touched()
         values = (*list.__iter__(items), *args) if is_a(items, list) else args
         called = reads(values, "__lt__", touched)
@@ -150,7 +153,7 @@ def _copy(obj: Any) -> Any:
     touched = Touched()
     if family is not None:
         touched.add(family.reads_all(record))
-    if fields_of(obj):
+    if family is None or fields_of(obj):
         reads((obj,), "", touched)
     stand("copy", touched.accesses())
     with control.atomic():

@@ -24,8 +24,11 @@ HARMLESS_MODULES: Final = frozenset(
 """Modules (and packages) whose functions keep nothing that they are given where another thread could find it, and look
 at nothing but texts and numbers, or at what only the reader of a log will see."""
 
-STATEFUL_MODULES: Final = frozenset({"collections", "weakref", "_weakrefset"})
-"""Harmless modules with classes whose objects are containers written in Python: their methods are not harmless."""
+STATEFUL_MODULES: Final = frozenset(
+    {"argparse", "codecs", "collections", "optparse", "tempfile", "weakref", "_weakrefset"}
+)
+"""Harmless modules with classes, written in Python, whose objects are containers or write to files: their methods are
+not harmless."""
 
 READING_MODULES: Final = frozenset(
     {"math", "_json", "_pickle", "zlib", "binascii", "_struct", "_hashlib", "_statistics", "marshal", "_csv", "_bisect"}
@@ -36,9 +39,13 @@ TEXT_MODULES: Final = frozenset({"re", "_sre", "io", "_io", "codecs", "_codecs",
 """Harmless modules that look at texts, which may be in a bytearray, and change nothing."""
 
 WRITING_FUNCTIONS: Final = frozenset(
-    {"pack_into", "dump", "pprint", "pp", "print_exc", "print_exception", "print_last", "print_tb"}
-)
-"""Names of functions in these and in harmless modules that are none such: they write to what they are given."""
+    {
+        "pack_into", "dump", "pprint", "pp", "copyfileobj", "print", "print_exc", "print_exception", "print_last",
+        "print_list", "print_stack", "print_tb", "showwarning",
+    }
+)  # fmt: skip
+"""Names of functions and methods in these and in harmless modules that are none such: they write to what they are
+given."""
 
 READING_PYTHON_MODULES: Final = frozenset({"statistics", "json", "json.encoder", "pprint", "reprlib"})
 READING_FUNCTIONS: Final = frozenset(

@@ -19,7 +19,7 @@ from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched, reads_structure, stand
 from dpor.runtime.containers.calls import as_dict
 from dpor.runtime.containers.generators import drive
-from dpor.runtime.containers.kinds import family_of, static
+from dpor.runtime.containers.kinds import family_of, is_c_iterator, static
 from dpor.runtime.containers.lists import is_built_in
 from dpor.runtime.containers.order import stable_order
 from dpor.runtime.containers.reach import ANYTHING, HASH, reads, views
@@ -27,7 +27,6 @@ from dpor.runtime.containers.taking import (
     C_ITERATORS,
     advance,
     has_plain_items,
-    is_c_iterator,
     iterator_over,
     steps,
     take,

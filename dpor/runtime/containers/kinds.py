@@ -26,6 +26,11 @@ def static(kind: type, name: str, default: Any = None) -> Any:
     return default
 
 
+def is_c_iterator(kind: type) -> bool:
+    found = static(kind, "__next__")
+    return found is not None and not isinstance(found, types.FunctionType)
+
+
 def is_program(function: types.FunctionType) -> bool:
     """Is this Python function instrumented? (What `dataclass` and its like generate has the program's globals, and is
     in none of its files.)"""

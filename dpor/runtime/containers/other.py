@@ -13,12 +13,12 @@ from typing import Any, Final
 
 from dpor.runtime import sharing
 from dpor.runtime.containers.accesses import Accesses, Touched, reads_structure, writes_structure
-from dpor.runtime.containers.calls import Args, Call, Entry, entry, nothing, special, unknown
+from dpor.runtime.containers.calls import Args, Call, Entry, entry, nothing, special
 from dpor.runtime.containers.generators import drive
-from dpor.runtime.containers.kinds import family
+from dpor.runtime.containers.kinds import family, is_c_iterator
 from dpor.runtime.containers.lists import looks_deep
 from dpor.runtime.containers.reach import ANYTHING, EQUAL, SHOW, reads
-from dpor.runtime.containers.taking import C_ITERATORS, advance, contents, is_c_iterator, steps, take, taken
+from dpor.runtime.containers.taking import C_ITERATORS, advance, contents, steps, take, taken
 from dpor.runtime.sharing import Record
 
 _COMPARISONS: Final = (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)
@@ -174,7 +174,11 @@ special[types.GeneratorType] = _generator
 def _iterator(call: Call) -> Any:
     if call.name == "__next__":
         return advance(call.obj)
-    return call.run() if call.name in ("__iter__", "__length_hint__", "__reduce__") else unknown(call)
+    if call.name == "__iter__":
+        return call.run()
+    touched = Touched()
+    reads((call.obj, *call.args), ANYTHING, touched)
+    return call.done(touched.accesses())
 
 
 for _iterator_type in C_ITERATORS:

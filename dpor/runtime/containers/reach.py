@@ -17,7 +17,7 @@ from dpor.operations import WRITE, Operation
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched
-from dpor.runtime.containers.kinds import family_of, is_program, static
+from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_program, static
 from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
 
 ANYTHING: Final = ""
@@ -29,8 +29,8 @@ _NESTING: Final = frozenset({tuple, frozenset})
 _PLAIN: Final = ATOMIC - _NESTING
 _SHOWING: Final = frozenset({types.MethodType, functools.partial, slice})
 """What shows what it refers to, but is not equal to others because of that."""
-_HOLDING: Final = frozenset({"_csv", "_pickle"})
-"""Modules in C whose objects write to what they were given."""
+_HOLDING: Final = frozenset({"_csv", "_io", "_pickle"})
+"""Modules in C whose objects write to what they were given, or read from it."""
 _CALLABLES: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, type)
 
 
@@ -67,6 +67,8 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
                 stack.extend(_read_fields(value, touched))
         elif kind in views:
             stack.append(views[kind](value))
+        elif is_c_iterator(kind) and method in (ANYTHING, SHOW):
+            stack.extend(_taken_from(value, touched))
         elif is_a(value, BaseException) and not isinstance(found, types.FunctionType):
             record = sharing.record_of(value)
             if record is not None:
@@ -80,6 +82,15 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
                 if isinstance(found, types.FunctionType) and len(touched) > known:
                     control.opaque(f"{found.__globals__.get('__name__')}.{found.__qualname__}")
     return called
+
+
+def _taken_from(iterator: Any, touched: Touched) -> list[Any]:
+    """Add that the iterator, or generator, is looked at and perhaps taken from; returns what is behind it. (The code of
+    a generator performs operations of its own.)"""
+    record = sharing.record_of(iterator)
+    if record is not None:
+        touched.add(((record.location(STRUCTURE), WRITE),))
+    return [] if type(iterator) is types.GeneratorType else gc.get_referents(iterator)
 
 
 def _parts(kind: type[BaseException]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from dpor.runtime import control, hooks, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, reads_structure, stand
 from dpor.runtime.containers.generators import GeneratorSteps
-from dpor.runtime.containers.kinds import family_of, static
+from dpor.runtime.containers.kinds import family_of, is_c_iterator, static
 from dpor.runtime.containers.order import stable_order
 from dpor.runtime.containers.reach import views, writes
 from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
@@ -134,11 +134,6 @@ def take_all(container: Any, touched: Touched) -> None:
         touched.add(family.reads_all(record))
 
 
-def is_c_iterator(kind: type) -> bool:
-    found = static(kind, "__next__")
-    return found is not None and not isinstance(found, types.FunctionType)
-
-
 def _take_iterator(iterator: Any, touched: Touched, in_steps: Touched) -> bool:
     """As `take`, for an iterator written in C: it changes, and takes from what it refers to. What `Steps` touch, which
     perform operations of their own unless the whole is one, is added to `in_steps`."""
@@ -240,20 +235,32 @@ def steps(items: Any) -> Any:
         return items
     if static(kind, "__iter__") is None and static(kind, "__getitem__") is None:
         return items
-    _tell_foreign(items)
+    tell_foreign(items)
     made = iter(items)
     return made if type(made) is kind else steps(made)
 
 
-def _tell_foreign(items: Any) -> None:
-    """Stand before an iteration by Python code that is not instrumented, over something shared: it is told that other
-    threads are not seen to come in between."""
-    found = static(type(items), "__iter__")
-    if control.multi and isinstance(found, types.FunctionType) and found.__module__ != "collections.abc":
-        touched = Touched()
-        if not hooks.is_instrumented(found) and writes((items,), touched):
-            control.opaque(f"{found.__globals__.get('__name__')}.{found.__qualname__}")
-            stand("iterate", touched.accesses())
+def tell_foreign(items: Any) -> None:
+    """Stand before Python code that is not instrumented goes through something shared: it is told that other threads
+    are not seen to come in between."""
+    unseen = acts_unseen(type(items)) if control.multi else None
+    touched = Touched()
+    if unseen is not None and writes((items,), touched):
+        control.opaque(f"{unseen.__globals__.get('__name__')}.{unseen.__qualname__}")
+        stand("iterate", touched.accesses())
+
+
+_ABSTRACT: Final = ("__iter__", "__getitem__", "__setitem__", "__delitem__", "__len__", "insert", "add", "discard")
+
+
+def acts_unseen(kind: type) -> types.FunctionType | None:
+    """One of the methods that the mixins of `collections.abc` call, if it is written in Python that is not
+    instrumented. (As those of `UserDict`.)"""
+    for method in (static(kind, name) for name in _ABSTRACT):
+        if type(method) is types.FunctionType and method.__module__ != "collections.abc":
+            if not hooks.is_instrumented(method):
+                return method
+    return None
 
 
 def iterator_over(items: Any) -> Iterator[Any]:

@@ -5,6 +5,9 @@ of one OS thread; so the handlers that a program makes get a modelled one. Where
 a library's handler writes to the standard streams, it is left out: nothing can come in between, and the order of lines
 in a log that nobody reads would double the search with each record.
 
+What a record shows of its arguments, and what a handler writes to a file in memory or keeps in a list, the program may
+look at: both are operations.
+
 Left as it is: the lock of the module, under which no code of the program runs. What loggers and handlers are set to is
 read unseen, so a program that changes it while several threads exist is told.
 """
@@ -13,13 +16,17 @@ from __future__ import annotations
 
 import _thread
 import logging
+import logging.handlers
 import sys
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from dpor.runtime import control
+from dpor.runtime import control, hooks, sharing
+from dpor.runtime.builtins.unknown import stand_to_read
+from dpor.runtime.containers.accesses import Touched, stand
+from dpor.runtime.containers.reach import SHOW, writes
 from dpor.runtime.standins.locks import RLock
 
 
@@ -72,6 +79,31 @@ def _create_lock(self: logging.Handler) -> None:
         _REAL_CREATE_LOCK(self)
 
 
+def _get_message(self: logging.LogRecord) -> str:
+    if control.multi and _thread.get_ident() == control.os_thread:
+        if sharing.record_of(self) is not None:
+            for name in tuple(vars(self)):
+                hooks.loaded(self, name)
+        arguments = self.args.values() if isinstance(self.args, dict) else self.args or ()
+        stand_to_read(_REAL_GET_MESSAGE, (self.msg, *arguments), SHOW)
+    return _REAL_GET_MESSAGE(self)
+
+
+def _emitting(real: Callable[..., None]) -> Callable[..., None]:
+    def emit(self: logging.Handler, record: logging.LogRecord) -> None:
+        if control.multi and _thread.get_ident() == control.os_thread:
+            touched = Touched()
+            writes([held for name, held in vars(self).items() if name in _OUTPUTS], touched)
+            stand("emit", touched.accesses())
+        real(self, record)
+
+    return emit
+
+
+_OUTPUTS: Final = ("stream", "buffer")
+"""Fields of handlers: what they write to."""
+
+
 def _told(real: Callable[..., Any]) -> Callable[..., Any]:
     def set_(*args: Any, **kwargs: Any) -> Any:
         if control.multi and _thread.get_ident() == control.os_thread:
@@ -89,9 +121,15 @@ def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
 
 _REAL_HANDLE: Final = logging.Logger.handle
 _REAL_CREATE_LOCK: Final = logging.Handler.createLock
+_REAL_GET_MESSAGE: Final = logging.LogRecord.getMessage
 _CHANGED: Final = [
     (logging.Handler, "createLock", _REAL_CREATE_LOCK, _create_lock),
     (logging.Logger, "handle", _REAL_HANDLE, _handle),
+    (logging.LogRecord, "getMessage", _REAL_GET_MESSAGE, _get_message),
+    *[
+        (owner, "emit", vars(owner)["emit"], _emitting(vars(owner)["emit"]))
+        for owner in (logging.StreamHandler, logging.handlers.BufferingHandler)
+    ],
     *[
         (owner, name, vars(owner)[name], _told(vars(owner)[name]))
         for owner, names in (
