@@ -402,6 +402,8 @@ def children(obj: Any, kind: type) -> list[Any]:
         if obj.__dict__:
             children.extend(obj.__dict__.values())
         return children
+    if kind is dict and HOOKS_OF in obj:  # a `__builtins__` that `exec` was given: nothing of the program's
+        return []
     if kind is StandIn:
         return obj.leading(_leads)  # type: ignore[no-any-return]
     if kind is types.BuiltinFunctionType:
@@ -420,6 +422,10 @@ def children(obj: Any, kind: type) -> list[Any]:
         inside = set(map(id, own.values()))
         others = [child for child in others if id(child) not in inside]
     return [*others, *own.values()]
+
+
+HOOKS_OF: Final = ".owner"
+"""In a `__builtins__` of ours: whose hooks these are."""
 
 
 def _leads(value: Any, depth: int = 3) -> bool:

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from dpor.runtime import sharing
+from dpor.runtime.program import PythonSystem
+from dpor.system import Trace
 from tests.source_outcomes import outcomes
 
 BOX = """
@@ -185,3 +188,21 @@ def test_it_looks_as_it_does_without_hooks(tmp_path: Path, name: str) -> None:
 
 def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, (list, tuple)) else value
+
+
+def test_the_hooks_that_executed_code_is_given_are_not_published(tmp_path: Path) -> None:
+    """They lead to all that we remember of earlier runs: objects would be counted, and named, otherwise in each."""
+    file = tmp_path / "program.py"
+    file.write_text("""
+import threading
+def scenario():
+    names = {}
+    exec("def made(): return 1", names)
+    thread = threading.Thread(target=names["made"])
+    thread.start()
+    thread.join()
+""")
+    PythonSystem(f"{file}::scenario").run(Trace(), lambda enabled: (enabled & -enabled).bit_length() - 1)
+    ours = {type(record.obj).__module__ for record in sharing._used} & {"dpor.operations", "greenlet"}
+    assert ours == set()
+    assert len(sharing._used) < 20

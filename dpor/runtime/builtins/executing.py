@@ -33,8 +33,6 @@ from dpor.runtime.instrument.scopes import analyse
 _Mode = Literal["exec", "eval", "single"]
 _FUTURE: Final = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 """What code inherits from the code that compiles it."""
-_OWNER: Final = ".owner"
-"""In a `__builtins__` of ours: whose hooks these are."""
 
 _compiled: set[CodeType] = set()
 """What was compiled here and has no hooks, so that it can be told from code of which nothing is known."""
@@ -219,11 +217,11 @@ def supply(namespace: dict[str, Any], frame: FrameType) -> None:
     present = dict.get(namespace, "__builtins__")
     if isinstance(present, types.ModuleType):
         present = vars(present)
-    if isinstance(present, dict) and present.get(_OWNER) == id(namespace):
+    if isinstance(present, dict) and present.get(sharing.HOOKS_OF) == id(namespace):
         return
     base = frame.f_builtins if present is None or present is vars(builtins) else present
     hooks = {name: frame.f_globals.get(name, frame.f_builtins.get(name)) for name in HOOK_NAMES}
-    made = {**base, **hooks, **_hooks_of(namespace), _OWNER: id(namespace)}
+    made = {**base, **hooks, **_hooks_of(namespace), sharing.HOOKS_OF: id(namespace)}
     dict.__setitem__(namespace, "__builtins__", made)
 
 

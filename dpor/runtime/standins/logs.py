@@ -91,7 +91,7 @@ def _get_message(self: logging.LogRecord) -> str:
 
 def _emitting(real: Callable[..., None]) -> Callable[..., None]:
     def emit(self: logging.Handler, record: logging.LogRecord) -> None:
-        if control.multi and _thread.get_ident() == control.os_thread:
+        if control.multi and isinstance(self.lock, HandlerLock) and _matters(self):
             touched = Touched()
             writes([held for name, held in vars(self).items() if name in _OUTPUTS], touched)
             stand("emit", touched.accesses())
