@@ -46,7 +46,8 @@ def _means(found: Found, workloads: Sequence[str], settings: Mapping[str, Settin
 
 
 def _choices(found: Found, workloads: Sequence[str], file: Path) -> Path:
-    """Hatched: out of budget, at least so many."""
+    """Hatched: out of budget, at least so many. Workloads of which cells are missing are left out."""
+    workloads = [w for w in workloads if all((w, s) in found for s in CONFIGURATIONS.values())]
     figure, axes = pyplot.subplots(figsize=(9, 4))
     width = 0.8 / len(CONFIGURATIONS)
     for i, (name, setting) in enumerate(CONFIGURATIONS.items()):

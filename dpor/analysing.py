@@ -23,9 +23,10 @@ def analyze(
 
     Raises `UserError` for a target that cannot be loaded, or is none in Python.
     """
-    system = open_target(target, Options(instrument=instrument))
-    if not isinstance(system, PythonSystem):
+    if target.endswith((".json", ".jsonl")):
         raise UserError(f"{target}: only Python programs are analysed: path/file.py::name or package.module:name")
+    system = open_target(target, Options(instrument=instrument))
+    assert isinstance(system, PythonSystem)
     source = system.source()
     texts = {relative(path): text for path, text in source.texts.items()}
     names = {relative(path): name for path, name in source.names.items()}

@@ -83,17 +83,17 @@ def lines(analysis: Analysis) -> Iterator[str]:
     if analysis.unknown:
         yield from _nothing(analysis)
         return
-    yield "immutable fields"
+    yield "immutable fields" + ("" if analysis.immutable else ": none")
     for field in analysis.immutable:
         yield f"  {field}"
-    yield "other fields"
+    yield "other fields" + ("" if analysis.mutable else ": none")
     for each in analysis.mutable:
         yield f"  {each.field}: {each.why}" + (f", {each.path}:{each.line}" if each.line else "")
     yield "until it returns, a function may access"
     for function in analysis.functions:
         told = ", ".join(function.accesses) or "nothing that is written after import"
         yield f"  {function.path}:{function.line} {function.function}: {told}"
-    yield "accesses"
+    yield "accesses" + ("" if analysis.accesses else ": none that may matter to another thread")
     for access in analysis.accesses:
         yield f"  {access.path}:{access.line} {access.function}: {access}: {access.label}: {access.why}"
 

@@ -83,4 +83,5 @@ def test_cells_are_run_written_and_drawn_again(tmp_path: Path) -> None:
 def test_figures(tmp_path: Path) -> None:
     figures = pytest.importorskip("bench.figures", exc_type=ImportError)
     cells = {(w, s): cell(w, s, 10) for w, s in wanted(tables(range(2, 12)))}
+    del cells[LARGER[0], DPOR]  # nor did a run that was cut short measure it
     assert all(file.stat().st_size for file in figures.draw(cells, LARGER, tmp_path))
