@@ -20,6 +20,7 @@ from dpor.operations import READ, WRITE, Access, Mode
 from dpor.runtime import control, hooks, operators, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched
+from dpor.runtime.containers.generators import is_executing
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.depth import DEEP, with_room
 from dpor.runtime.instrument.names import CHAINED, OF_GENERATORS
@@ -238,6 +239,8 @@ def load(obj: Any, name: str) -> Any:
             record = record_of(obj)
             if record is not None:
                 control.touch("read", ((record.location(STRUCTURE), READ),))
+                if name in ("gi_running", "gi_suspended") and is_executing(obj):
+                    return hooks.Holder(name, name == "gi_running")
             return obj
     return hooks.attr_with_classes(obj, name)
 

@@ -27,6 +27,12 @@ GROUPS = (
     ),
     Group("i=enumerate([1,2,3])", ("i.__reduce__()",), ("next(i)", "dict(i)")),
     Group(_GENERATOR, ("next(g,0)",), ("heapq.nsmallest(1,g)", "statistics.mean(map(len,g))")),
+    Group(_GENERATOR, ("g.gi_running",), ("next(g)", "list(g)")),
+    Group(
+        "m=memoryview(bytearray(b'abc'))",
+        ("bytes(m)", "list(m)", "[*m]", "[x for x in m]", "max(m)"),
+        ("m[0]=200", "struct.pack_into('B',m,0,200)"),
+    ),
     Group("s=io.StringIO('ab')", ("s.getvalue()",), ("s.__exit__(None,None,None)", "s.__setstate__(('q','',0,None))")),
     Group(
         "s=io.StringIO()",

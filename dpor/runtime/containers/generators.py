@@ -28,15 +28,20 @@ def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: 
     if record is None:
         return step(*args)
     stand("next", ((record.location(STRUCTURE), WRITE),))
-    key = id(generator)
-    owner = _inside.get(key)
-    if owner is not None and owner.running and owner in control.threads:
+    if is_executing(generator):
         raise ValueError("generator already executing")
+    key = id(generator)
     _inside[key] = control.current
     try:
         return step(*args)
     finally:
         _come_out(generator, record, key)
+
+
+def is_executing(generator: Generator[Any, Any, Any]) -> bool:
+    """Is a thread inside the shared generator?"""
+    owner = _inside.get(id(generator))
+    return owner is not None and owner.running and owner in control.threads
 
 
 def _come_out(generator: Generator[Any, Any, Any], record: Record, key: int) -> None:

@@ -98,7 +98,7 @@ def take(items: Any, touched: Touched) -> bool:
     if family is not None:
         if isinstance(static(kind, "__iter__"), types.FunctionType):
             return False
-        record = sharing.record_of(items)
+        record = sharing.record_of(_shown(items))
         if record is not None:
             touched.add(family.reads_items(record))
         return True
@@ -114,6 +114,11 @@ def take(items: Any, touched: Touched) -> bool:
     if is_c_iterator(kind):
         return kind is not types.GeneratorType and _take_iterator(items, touched, touched)
     return static(kind, "__iter__") is None and static(kind, "__getitem__") is None  # not iterable: will fail
+
+
+def _shown(container: Any) -> Any:
+    """What holds the items: of a memoryview, what it shows."""
+    return container.obj if type(container) is memoryview else container
 
 
 def take_view(view: Any, touched: Touched) -> bool:
@@ -340,7 +345,7 @@ class Steps:
 
 def look(source: Any, index: int, touches: Look) -> None:
     """Stand before the step to an item."""
-    record = sharing.record_of(source)
+    record = sharing.record_of(_shown(source))
     if record is not None:
         stand("next", touches(record, source, index))
 
