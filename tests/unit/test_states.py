@@ -204,6 +204,47 @@ UNEQUAL = {
             "join": "''.join(items(str(v)))",
         }.items()
     },
+    **{
+        f"the state of {made}": f"import {module}\nx = {module}.{made}\n{change}\ngate.acquire()\nreturn x"
+        for module, made, change in (
+            ("itertools", "cycle([1, 2, 1])", "next(x)\nif v: next(x); next(x)"),
+            ("itertools", "chain([1], [1, 1])", "next(x)\nif v: next(x)"),
+            ("itertools", "islice([1, 1, 1], 3)", "if v: next(x)"),
+            ("itertools", "repeat(1, 3)", "if v: next(x)"),
+            ("itertools", "accumulate([1, 0, 0])", "next(x)\nif v: next(x)"),
+            ("itertools", "zip_longest([1, 1], [1])", "if v: next(x)"),
+            ("itertools", "starmap(pow, [(1, 1), (1, 1)])", "if v: next(x)"),
+            ("itertools", "takewhile(bool, [1, 1])", "if v: next(x)"),
+            ("itertools", "dropwhile(bool, [0, 0])", "if v: next(x)"),
+            ("itertools", "filterfalse(bool, [0, 0])", "if v: next(x)"),
+            ("itertools", "compress([1, 1], [1, 1])", "if v: next(x)"),
+            ("itertools", "groupby([1, 1])", "if v: next(x)"),
+            ("itertools", "tee([1, 1])", "if v: next(x[1])"),
+            ("itertools", "product([1, 1], [1])", "if v: next(x)"),
+            ("itertools", "permutations([1, 1])", "if v: next(x)"),
+            ("itertools", "combinations([1, 1, 1], 2)", "if v: next(x)"),
+            ("array", "array('i', [1, 1])", "x = iter(x)\nif v: next(x)"),
+            ("hashlib", "sha256()", "x.update(bytes(v))"),
+            ("decimal", "Context()", "x.prec = 20 + v"),
+            ("struct", "Struct", "x = x('ib'[v])"),
+            ("contextvars", "ContextVar", "x = x('n', default=v)"),
+            ("zoneinfo", "ZoneInfo", "x = x(('UTC', 'GMT')[v])"),
+            ("collections", "OrderedDict(a=1)", "x.update(a=v)\nx = x.values()"),
+            ("time", "struct_time", "x = x((1,) * 8 + (v,))"),
+            ("typing", "TypeVar", "x = x('TU'[v])"),
+            ("os", "stat_result", "x = x((1,) * 9 + (v,))"),
+        )
+    },
+    "a union of types": "x = (int | None, int | str)[v]\ngate.acquire()\nreturn x",
+    "an iterator over text": "x = iter('\u00e4\u00e4')\nif v: next(x)\ngate.acquire()\nreturn x",
+    "a field of a named tuple": (
+        "from collections import namedtuple\nx = namedtuple('P', 'ab'[v])\ngate.acquire()\nreturn x"
+    ),
+    "a field of a dataclass": (
+        "from dataclasses import make_dataclass\nx = make_dataclass('P', ['ab'[v]])\ngate.acquire()\nreturn x"
+    ),
+    "the code of a function": "f = eval(f'lambda: {v}')\nv = 0\ngate.acquire()\nreturn f",
+    "whose super it is": "x, y = Box(0), Box(1)\nz = super(Box, y if v else x)\ngate.acquire()\nreturn x, y, z",
     "a dead variable that keeps a finaliser waiting": "x = Finalised() if v else None\ngate.acquire()",
     "a dead variable that is weakly referred to": (
         "x = Box()\ny = weakref.ref(x)\nif v: z = x\nv = x = None\ngate.acquire()\nreturn y"

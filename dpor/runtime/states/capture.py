@@ -67,6 +67,7 @@ class Capture:
         control.stateful = self._stateful
         self._forget()
         self._watched = False
+        self._layouts.begin_run()
         self._plans.begin_run()
 
     def _forget(self) -> None:

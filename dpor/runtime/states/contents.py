@@ -25,6 +25,7 @@ from dpor.runtime import sharing
 from dpor.runtime.containers.order import is_fixed
 from dpor.runtime.states.frames import ATOMS, HOLE, UNBOUND
 from dpor.runtime.states.heap import Heap
+from dpor.runtime.states.in_c import TOLD, by_reduce
 from dpor.runtime.states.stacks import CannotTell
 
 Content = Callable[[Heap, Any], None]
@@ -121,14 +122,6 @@ def _value(plain: Callable[[Any], Any]) -> Content:
         heap.out.append(plain(obj))
 
     return content
-
-
-def _by_reduce(heap: Heap, obj: Any) -> None:
-    """Immutable objects in C that tell all about themselves, and iterators over one object that tell their position."""
-    kind: Any = type(obj)
-    _, args, *state = kind.__reduce__(obj)
-    heap.out.append((len(args), len(state)))
-    heap.refs((*args, *state))
 
 
 def _range(heap: Heap, obj: Any) -> None:
@@ -350,11 +343,11 @@ SUBCLASSED: Final[dict[type, Content]] = {
     io.StringIO: _text_buffer,
     io.BytesIO: _text_buffer,
     _random.Random: _random_state,
-    datetime.datetime: _by_reduce,
-    datetime.date: _by_reduce,
-    datetime.time: _by_reduce,
-    datetime.timedelta: _by_reduce,
-    decimal.Decimal: _by_reduce,
+    datetime.datetime: by_reduce,
+    datetime.date: by_reduce,
+    datetime.time: by_reduce,
+    datetime.timedelta: by_reduce,
+    decimal.Decimal: by_reduce,
     weakref.ReferenceType: _reference,
     functools.partial: _partial,
     property: _property,
@@ -377,7 +370,7 @@ def _iterators() -> dict[type, Content]:
     ranges: tuple[Any, ...] = (iter(range(0)), iter(range(1 << 70)))
     deques: tuple[Any, ...] = (iter(collections.deque()), reversed(collections.deque()))
     return {
-        **{type(example): _by_reduce for example in told},
+        **{type(example): by_reduce for example in told},
         **{type(example): _range_iterator for example in ranges},
         **{type(example): _dict_iterator for example in hidden},
         **{type(example): _deque_iterator for example in deques},
@@ -385,12 +378,21 @@ def _iterators() -> dict[type, Content]:
     }
 
 
+def _views(mapping: dict[Any, Any]) -> tuple[Any, ...]:
+    return mapping.keys(), mapping.values(), mapping.items()
+
+
 _NOTHING: Final[dict[Any, Any]] = {}
-_VIEWS: Final = (_NOTHING.keys(), _NOTHING.values(), _NOTHING.items())
+_VIEWS: Final = tuple(
+    view
+    for empty in (_NOTHING, collections.OrderedDict(_NOTHING))
+    for view in (empty.keys(), empty.values(), empty.items())
+)
 
 EXACT: Final[dict[type, Content]] = {
     **SUBCLASSED,
     **_iterators(),
+    **TOLD,
     range: _range,
     slice: _slice,
     types.FunctionType: function,
@@ -407,13 +409,13 @@ EXACT: Final[dict[type, Content]] = {
     types.CodeType: _code,
     types.MappingProxyType: _view,
     **dict.fromkeys(map(type, _VIEWS), _view),
-    operator.itemgetter: _by_reduce,
-    operator.attrgetter: _by_reduce,
-    operator.methodcaller: _by_reduce,
-    datetime.timezone: _by_reduce,
+    operator.itemgetter: by_reduce,
+    operator.attrgetter: by_reduce,
+    operator.methodcaller: by_reduce,
+    datetime.timezone: by_reduce,
     re.Pattern: _pattern,
     re.Match: _match,
-    types.GenericAlias: _by_reduce,
+    types.GenericAlias: by_reduce,
     type(NotImplemented): _nothing,
     object: _nothing,
     type(__import__("_thread").allocate_lock()): _nothing,

@@ -42,7 +42,8 @@ _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
 
 
 class Layouts:
-    """The layouts of all code seen, by `id`; they keep it alive.
+    """The layouts of all code seen, by `id`; they keep it alive. Code that is equal to code seen before, since it is
+    compiled again in every run (by `exec`, as dataclasses and named tuples do), is kept for a run.
 
     bottom   code of which only the position counts where it begins a thread: its variables are our own, or follow from
              which thread it is
@@ -50,18 +51,37 @@ class Layouts:
 
     def __init__(self, bottom: Iterable[CodeType]) -> None:
         self._known: dict[int, Layout] = {}
+        self._numbers: dict[int, int] = {}
+        self._by_value: dict[tuple[CodeType, str, str], int] = {}
+        self._again: list[CodeType] = []
         self.get = self._known.get
         self.bottom = frozenset(map(self.of, bottom))
+
+    def begin_run(self) -> None:
+        for code in self._again:
+            self._known.pop(id(code), None)
+            self._numbers.pop(id(code), None)
+        self._again.clear()
 
     def of(self, code: CodeType) -> Layout:
         return self.get(id(code)) or self._new(code)
 
     def _new(self, code: CodeType) -> Layout:
-        found = self._known[id(code)] = Layout(code, len(self._known), _ADDRESSES.get(code, frozenset()))
+        found = self._known[id(code)] = Layout(code, self.number(code), _ADDRESSES.get(code, frozenset()))
         return found
 
     def number(self, code: CodeType) -> int:
-        return self.of(code).number
+        """The same for code that is equal."""
+        number = self._numbers.get(id(code))
+        if number is None:
+            key = (code, code.co_filename, code.co_qualname)
+            number = self._by_value.get(key)
+            if number is None:
+                number = self._by_value[key] = len(self._by_value)
+            else:
+                self._again.append(code)
+            self._numbers[id(code)] = number
+        return number
 
 
 def frames_of(thread: GuestThread) -> list[FrameType]:
