@@ -1,7 +1,6 @@
 """Which globals of a module a run may change, from its source.
 
-A module without any is executed once for all runs; of others, what is not changing is neither shared data nor part of a
-state.
+What is not changing is neither shared data nor part of a state.
 """
 
 from __future__ import annotations

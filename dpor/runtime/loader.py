@@ -5,7 +5,7 @@ compiled from rewritten source; everything else is imported as usual. Their `__b
 gives them the stand-ins of `threading`, `queue` and the like, so host and program each see their own.
 
 Import runs once. Before every run the modules' code is executed again in the same module objects, in the order in
-which that happened first, unless nothing that outlives a run can have been changed: see `changing`.
+which that happened first, unless nothing that outlives a run can have been changed: see `lasting`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from dpor.errors import BadTarget
 from dpor.runtime.builtins import generating
 from dpor.runtime.changing import STDLIB, changing_globals
 from dpor.runtime.instrument import instrument
+from dpor.runtime.lasting import lasts
 from dpor.runtime.library import MODELLED, ON_DEMAND, PARTS
 from dpor.runtime.standins import logs, loops, outside
 from dpor.runtime.standins.importing import import_statement
@@ -51,6 +52,7 @@ class GuestModule:
     """One instrumented module: its code, and the globals that it starts with.
 
     changing   the globals that a run may bind anew, or that hold what it can change; None: it may be any
+    lasts      is what it makes there for all runs?
     """
 
     def __init__(self, module: types.ModuleType, source: str, path: str) -> None:
@@ -59,8 +61,12 @@ class GuestModule:
         self.path = path
         self.code: types.CodeType | None = None
         self.first: dict[str, Any] = {}
-        is_known = module.__name__.partition(".")[0] in ON_DEMAND
-        self.changing = frozenset[str]() if is_known else changing_globals(ast.parse(source, path))
+        self.changing: frozenset[str] | None = frozenset()
+        self.lasts = True
+        if module.__name__.partition(".")[0] not in ON_DEMAND:
+            tree = ast.parse(source, path)
+            self.changing = changing_globals(tree)
+            self.lasts = (not self.changing and self.changing is not None) or lasts(tree)
 
     def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
         """Those that are `changing`, or all."""
@@ -369,7 +375,7 @@ class Loader:
     @property
     def is_constant(self) -> bool:
         """Can no run change anything at the top level of the modules by itself?"""
-        return all(guest.changing == frozenset() for guest in self.modules.values())
+        return all(guest.lasts for guest in self.modules.values())
 
     def foreign(self) -> list[str]:
         """The top packages of what the modules' globals hold, if they are neither the program's nor the library's."""

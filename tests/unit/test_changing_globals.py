@@ -1,4 +1,4 @@
-"""Which globals of a module a run may change: one rule a row."""
+"""Which globals of a module a run may change, and which modules make nothing that it can: one rule a row."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 import dpor
 from dpor.runtime.changing import changing_globals
+from dpor.runtime.lasting import lasts
 
 ROWS = {
     "import os, a.b\nfrom threading import Lock": "",
@@ -56,6 +57,57 @@ def test_nothing_is_known_of_what_a_star_brings() -> None:
     assert changing_globals(ast.parse("from mine import *")) is None
 
 
+LAST = (
+    "import os, a.b\nfrom .mine import lock\nfrom threading import Thread\nclass T(Thread): ...",
+    "from typing import TypeVar, Generic\nT = TypeVar('T')\nclass A(Generic[T]):\n    def f(self, x: T = None): ...",
+    "import re\nFLAGS = re.I | re.M\nname = re.compile(rf'[a-z]{1}', FLAGS)",
+    "__all__ = ['f']\nA, B = 1, 2\nC = A + B if A < B else (A, B)[0]\nmissing = object()",
+    "from dataclasses import dataclass, field\n@dataclass(eq=False)\nclass A:\n    x = field(default_factory=list)",
+    "from collections import namedtuple\nP = namedtuple('P', 'a b')",
+    "from typing import NamedTuple\nclass Q(NamedTuple):\n    x: int = 0",
+    "class A:\n    @property\n    def x(self): ...\n    @x.setter\n    def x(self, y): ...\n    z = x",
+    "from contextlib import contextmanager as manager\n@manager\ndef f(): yield",
+    "try:\n    import fast\nexcept ImportError:\n    fast = None",
+    "from pathlib import Path\nHERE = Path(__file__).parent\nget = lambda x, y=HERE: x",
+)
+DO_NOT_LAST = (
+    "import logging\nlog = logging.getLogger(__name__)",
+    "x = []",
+    "x = {}",
+    "x = [0 for _ in range(3)]",
+    "import threading\nlock = threading.Lock()",
+    "n = 0\ndef f():\n    global n",
+    "def f(x=[]): ...",
+    "from functools import lru_cache\n@lru_cache\ndef f(): ...",
+    "from functools import cached_property\nclass A:\n    @cached_property\n    def x(self): ...",
+    "class A:\n    found = []",
+    "class A:\n    __slots__ = ['x']",
+    "from enum import Enum\nclass A(Enum):\n    X = 1",
+    "from mine import Base\nclass A(Base): ...",
+    "class A(metaclass=M): ...",
+    "def f(): ...\nf.calls = 0",
+    "def object(): return []\nx = object()",
+    "re = fake()\nx = re.compile('a')",
+    "from mine import *",
+    "def wrap(f): return f\n@wrap\ndef g(): ...",
+    "print(1)",
+    "for i in range(3): pass",
+    "x = 1\nx += 1",
+    "x = frozenset([[]])",
+    "lambda: 0",
+)
+
+
+@pytest.mark.parametrize("source", LAST)
+def test_modules_that_last(source: str) -> None:
+    assert lasts(ast.parse(source))
+
+
+@pytest.mark.parametrize("source", DO_NOT_LAST)
+def test_modules_that_are_executed_again(source: str) -> None:
+    assert not lasts(ast.parse(source))
+
+
 PROGRAM = """
 import threading
 
@@ -84,6 +136,12 @@ CHANGED = {
     "a global": ("n = 0\nlock = threading.Lock()", "global n; n += 1", "n"),
     "a default": ("def f(a=[0]): a[0] += 1; return a", "f()", "f()[0] - 1"),
     "an element": ("found = [0]\ndef f(): return found", "f()[0] += 1", "found[0]"),
+    "a class attribute of a dataclass": (
+        "from dataclasses import dataclass\n@dataclass\nclass A:\n    n: int = 0",
+        "A.n += 1",
+        "A.n",
+    ),
+    "an attribute of a function of a module that lasts": ("def f(): ...", "f.n = getattr(f, 'n', 0) + 1", "f.n"),
     "by the module": ("import sys\nn = 0", "sys.modules[__name__].n = sys.modules[__name__].n + 1", "n"),
 }
 
