@@ -359,7 +359,8 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                 continue
             visited.add(key)
         else:
-            if isinstance(table.get(key), Record):
+            mark = table.get(key)
+            if isinstance(mark, Record):
                 if through and key not in visited:
                     visited.add(key)
                     stack += reversed(children(obj, kind))
@@ -367,7 +368,9 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
             if _exposed and key in _exposed and _exposed[key][1] is obj:  # owner first
                 stack.append(_exposed[key][0])
                 continue
-            if _any_coarse and _type_key(kind) in control.facts:
+            if mark is not None and mark is not thread:  # another has touched it, and this one has it
+                _escaped(obj)
+            elif _any_coarse and _type_key(kind) in control.facts:
                 _coarse(obj)
             elif root is not None:
                 _put(obj, ("root", root, counted))

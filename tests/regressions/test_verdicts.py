@@ -186,3 +186,28 @@ def test_a_finaliser_that_waits_for_a_deadline_between_runs_is_given_up(monkeypa
 
     assert dpor.check(program, all=True).verdict == "fail"
     dpor.check(lambda: None)  # the last run's finalisers die here, not in a later test
+
+
+def test_what_only_the_methods_of_a_class_refer_to_is_not_missed_when_another_thread_has_it() -> None:
+    """The first thread touches it before the second, which has it from elsewhere, is started."""
+
+    class Cell:
+        n = 0
+
+    def program() -> Any:
+        cell, seen = Cell(), []
+
+        class Reader:
+            @property
+            def value(self) -> int:
+                return cell.n
+
+        reader = Reader()
+
+        def write() -> None:
+            cell.n = 1
+
+        both(lambda: seen.append((reader.value, reader.value)), write)
+        return seen
+
+    assert outcomes(program) == 3
