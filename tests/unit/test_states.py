@@ -259,7 +259,9 @@ EQUAL = {
     "a variable that is replaced": "x = v\ngate.acquire()\nx = 0\nreturn x",
     "an object that is gone": "x = [v]\nx.clear()\nv = 0\ngate.acquire()\nreturn x",
     "a key that came and went": "x = {}\nx[2] = 0\nif v:\n    x[1] = 0\n    del x[1]\ngate.acquire()\nreturn x",
-    "what any has passed over": "def items(n):\n    yield n\n    gate.acquire()\nreturn any(items(False if v else 0))",
+    "what any has passed over": (
+        "def items(n):\n    yield n\n    gate.acquire()\nx = False if v else 0\nv = 0\nreturn any(items(x))"
+    ),
     "what all has passed over": "def items(n):\n    yield n\n    gate.acquire()\nreturn all(items(v + 1))",
     "what was made in between": "if v: y = [Box() for _ in range(9)]\ny = None\nx = Box()\ngate.acquire()\nreturn x",
     "who was waited with before": "with Manager(v): pass\ngate.acquire()",
