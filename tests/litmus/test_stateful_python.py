@@ -51,11 +51,11 @@ def test_a_fact_that_shows_amid_a_run_begins_the_search_again() -> None:
 
 
 CHOICES = {
-    "running_example": (625, 523, 90, 90),
+    "running_example": (625, 146, 90, 90),
     "chen_macdonald": (17, 13, 5, 5),
     "counter": (105, 101, 36, 36),
     "philosophers(3)": (262, 262, 11, 11),
-    "producers_consumers(1, 1, 2, 1)": (48, 36, 5, 5),
+    "producers_consumers(1, 1, 2, 1)": (48, 34, 5, 5),
     "readers_writers:readers=1,writers=1": (83, 45, 5, 5),
     "lock_beside_object()": (22, 22, 2, 2),
     "independent_work_1:length=3": (5, 5, 0, 0),
