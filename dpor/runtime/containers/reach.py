@@ -31,6 +31,8 @@ _SHOWING: Final = frozenset({types.MethodType, functools.partial, slice})
 """What shows what it refers to, but is not equal to others because of that."""
 _HOLDING: Final = frozenset({"_csv", "_io", "_pickle"})
 """Modules in C whose objects write to what they were given, or read from it."""
+_OF_STREAMS: Final = "dpor.runtime.program"
+"""What is behind the standard streams of a run is nothing of the program, and differs where its output is kept."""
 _CALLABLES: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, type)
 
 
@@ -134,7 +136,9 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
         elif record is not None:
             touched.add(((record.location(STRUCTURE), WRITE),))
         if kind.__module__ in _HOLDING:
-            stack.extend(getattr(held, "__self__", held) for held in gc.get_referents(value))
+            behind = gc.get_referents(value)
+            if not any(type(held).__module__ == _OF_STREAMS for held in behind):
+                stack.extend(getattr(held, "__self__", held) for held in behind)
         stack.extend(_read_fields(value, touched))
     return found
 
