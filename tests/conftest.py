@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -11,6 +14,14 @@ settings.register_profile(
 settings.load_profile("the same in every run")
 
 ON_REQUEST = ("slow", "network")
+
+
+@pytest.fixture(autouse=True)
+def _path() -> Iterator[None]:
+    """A target by the name of a module puts the folder of the test on the path, where no other test is to look."""
+    before = list(sys.path)
+    yield
+    sys.path[:] = before
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
