@@ -75,3 +75,11 @@ def test_the_pointer_analyses(target: str) -> None:
 def test_what_is_particular_to_a_workload() -> None:
     assert choices("raytracer", "dpor") <= 10 < 100 <= choices("raytracer", "sa")
     assert 20 * choices("cocome", "dpor") <= choices("cocome", "sa")
+
+
+@pytest.mark.slow
+def test_what_is_so_with_every_access_an_event() -> None:
+    """As for the paper's searches, which do not leave out beforehand what nobody writes."""
+    java: dict[str, Any] = {"every_access": True, "store": "choices"}
+    assert 10 * choices("cdx", "sa", **java) <= choices("cdx", "original", **java)
+    assert 20 * choices("simplejbb", "dpor", every_access=True) <= choices("simplejbb", "sa", **java)
