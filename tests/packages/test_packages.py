@@ -21,11 +21,11 @@ EXPECTED = [
     ("cachetools", "with_a_lock", "pass", ""),
     ("cachetools", "called_at_the_same_time", "fail", "called 2 times"),
     ("cachetools", "consistent_all_the_same", "pass", ""),
-    ("urllib3", "a_connection_for_each", "pass", ""),
+    ("urllib3", "a_connection_for_each", "inconclusive", ""),  # a pool has a finaliser, and when it dies is no step
     ("urllib3", "counted_exactly", "fail", "made 2, counted 1"),
     ("urllib3", "closed_meanwhile", "fail", "a connection is left open"),
     ("urllib3", "never_given_back", "fail", "waits for a notify"),
-    ("urllib3", "never_given_back_with_a_timeout", "pass", ""),
+    ("urllib3", "never_given_back_with_a_timeout", "inconclusive", ""),
     ("pykka", "two_messages", "fail", "AssertionError"),
     ("pykka", "told_and_stopped", "pass", ""),
     ("pykka", "told_by_two", "pass", ""),
