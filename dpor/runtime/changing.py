@@ -82,9 +82,9 @@ def _is_constant_statement(statement: ast.stmt, own: set[str]) -> bool:
         known = all(_is_plain_base(base, own) for base in statement.bases)
         return plain and known and all(_is_constant_statement(inner, own) for inner in statement.body)
     if isinstance(statement, ast.If):
-        inside = [*statement.body, *statement.orelse]
+        inside = statement.orelse if is_main(statement.test) else [*statement.body, *statement.orelse]
         calls = any(isinstance(node, ast.Call) for node in ast.walk(statement.test))
-        return not calls and (all(_is_constant_statement(inner, own) for inner in inside) or _is_main(statement))
+        return not calls and all(_is_constant_statement(inner, own) for inner in inside)
     return False
 
 
@@ -94,9 +94,9 @@ def _is_plain_base(base: ast.expr, own: set[str]) -> bool:
     return isinstance(base, ast.Name) and (base.id in own or isinstance(getattr(builtins, base.id, None), type))
 
 
-def _is_main(statement: ast.If) -> bool:
-    test = statement.test
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
+def is_main(test: ast.expr) -> bool:
+    """Does it ask whether the module is the program that was started? Under control it is not."""
+    return ast.unparse(test) in ("__name__ == '__main__'", "'__main__' == __name__")
 
 
 def _is_constant_value(value: ast.expr) -> bool:

@@ -11,6 +11,8 @@ import builtins
 from collections.abc import Iterable
 from typing import Final
 
+from dpor.runtime.changing import is_main
+
 _MAKERS: Final = frozenset(
     {
         "builtins.object", "builtins.frozenset", "builtins.tuple", "builtins.int", "builtins.float", "builtins.str",
@@ -88,8 +90,8 @@ class _Reader:
                 self.names[name] = ""
                 return plain
             case ast.If(test=test, body=body, orelse=orelse):
-                if _is_main(test):
-                    return True
+                if is_main(test):
+                    return self.all_last(orelse)
                 return self._value(test) and self.all_last(body) and self.all_last(orelse)
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
                 caught = all(self.all_last(handler.body) for handler in handlers)
@@ -160,7 +162,3 @@ class _Reader:
             owner = self._full_name(expression.value)
             return f"{owner}.{expression.attr}" if owner else owner
         return None
-
-
-def _is_main(test: ast.expr) -> bool:
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

@@ -66,7 +66,7 @@ class GuestModule:
         if module.__name__.partition(".")[0] not in ON_DEMAND:
             tree = ast.parse(source, path)
             self.changing = changing_globals(tree)
-            self.lasts = (not self.changing and self.changing is not None) or lasts(tree)
+            self.lasts = self.changing == frozenset() or lasts(tree)
 
     def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
         """Those that are `changing`, or all."""

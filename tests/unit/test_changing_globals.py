@@ -41,6 +41,8 @@ ROWS = {
     "(y := [])": "y",
     "match given:\n    case [x, *xs] as all_ if x: ...\n    case {'a': y, **rest}: ...": "all_ given rest x xs y",
     "if __name__ == '__main__':\n    main()": "",
+    "if __name__ == '__main__':\n    main()\nelse:\n    found = []": "__name__ found main",
+    "if __name__ != '__main__':\n    found = []": "__name__ found",
     "if sys.version_info < (3, 12):\n    LIMIT = 1\nelse:\n    LIMIT = 2": "",
     "def f(): ...\nif registered(f):\n    import a": "a f registered",
 }
@@ -71,6 +73,8 @@ LAST = (
     "from pathlib import Path\nHERE = Path(__file__).parent\nget = lambda x, y=HERE: x",
 )
 DO_NOT_LAST = (
+    "if __name__ == '__main__':\n    f()\nelse:\n    x = []",
+    "if __name__ != '__main__':\n    x = []",
     "import logging\nlog = logging.getLogger(__name__)",
     "x = []",
     "x = {}",
