@@ -165,7 +165,10 @@ def our_errors(traceback: bool) -> Iterator[None]:
     """A user's error is one line, one of ours is one line and a file."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        yield
+        try:
+            yield
+        finally:  # what is answered is answered
+            signal.signal(signal.SIGINT, signal.SIG_IGN if is_our_process() else before)
     except NotDeterministic as error:
         end(f"dpor: not deterministic: {error}", Exit.INCONCLUSIVE)
     except UserError as error:
@@ -174,8 +177,11 @@ def our_errors(traceback: bool) -> Iterator[None]:
         end("dpor: interrupted", Exit.INCONCLUSIVE)
     except Exception as error:
         end(_our_fault(error, traceback), Exit.OUR_ERROR)
-    finally:
-        signal.signal(signal.SIGINT, before)
+
+
+def is_our_process() -> bool:
+    """Is this the `dpor` command, rather than a command that somebody calls in a process of their own?"""
+    return click.get_current_context().find_root().obj is not None
 
 
 def _our_fault(error: Exception, traceback: bool) -> str:

@@ -27,6 +27,7 @@ from dpor.answers import (
     Whole,
     check_folders,
     draw,
+    is_our_process,
     keep_folder,
     one_of,
     our_errors,
@@ -394,7 +395,8 @@ def _stopping(monitor: Monitor) -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if not is_our_process():  # one that comes late must not undo the answer
+            signal.signal(signal.SIGINT, before)
 
 
 # ---------------------------------------------------------------------- replay

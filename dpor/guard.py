@@ -10,6 +10,7 @@ Only on systems with `fork`.
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import pickle
@@ -112,7 +113,8 @@ class _Parent:
         if number == signal.SIGINT:
             self.interrupted = True
             self.over_at = min(self.over_at, time.monotonic() + PATIENCE)
-        os.kill(self.child, number)
+        with contextlib.suppress(ProcessLookupError):  # it has ended: its answer counts
+            os.kill(self.child, number)
 
     def _hear(self) -> bool:
         """Take a message. False if there will be no more."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
 import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -180,14 +181,16 @@ def test_a_program_that_takes_the_process_down(name: str, reason: str) -> None:
     assert reason in lines[1]
 
 
-def interrupted(*arguments: str, pauses: Sequence[float] = (), code: int = 3) -> str:
-    """Ctrl-C once the program runs, and again after each pause. Returns what was written."""
+def interrupted(*arguments: str, pauses: Iterable[float] = (), code: int = 3) -> str:
+    """Ctrl-C once the program runs, and again after each pause, while it lives. Returns what was written."""
     process = dpor_process("check", *arguments)
     while not Path("begun").exists():
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     for pause in pauses:
         time.sleep(pause)
+        if process.poll() is not None:
+            break
         process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == code, err
@@ -198,6 +201,15 @@ def interrupted(*arguments: str, pauses: Sequence[float] = (), code: int = 3) ->
 @pytest.mark.parametrize("pauses", [[0.0, 0.0], [0.4, 0.4]])
 def test_ctrl_c_again_and_again(pauses: list[float]) -> None:
     assert "  because interrupted\n" in interrupted("p.py::long", pauses=pauses)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["p.py::long"], 3), (["p.py::found_before", "--all", "-q"], 1)], ids=["nothing", "failure"]
+)
+def test_ctrl_c_until_the_very_end(arguments: list[str], code: int) -> None:
+    """It once undid the answer when it came after it."""
+    out = interrupted(*arguments, pauses=itertools.repeat(0.002), code=code)
+    assert out.startswith("FAILED" if code == 1 else "INCONCLUSIVE")
 
 
 def test_ctrl_c_while_a_c_function_does_not_end() -> None:
