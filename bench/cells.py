@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import attrs
 
-from dpor.cli_static import arguments_of
 from dpor.comparing import Job, run
 from dpor.explorers import STATIC
 from dpor.options import Options
@@ -38,12 +37,18 @@ class Setting:
     def is_static(self) -> bool:
         return self.strategy in STATIC
 
-    def words(self) -> list[str]:
-        """The arguments of `dpor check` that say so, but for the strategy."""
-        words = arguments_of(self.field_access, self.pointers, self.immutable) if self.is_static else []
-        if self.every_access:
-            words += ["--every-access", *([] if self.strategy.startswith("dpor") else ["--store", "choices"])]
-        return words
+    def options(self, max_seconds: float, max_states: int | None) -> Options:
+        """Of `dpor check`, within a budget."""
+        static = {name: getattr(self, name) for name in ("field_access", "pointers", "immutable") if self.is_static}
+        store = "choices" if self.every_access and not self.strategy.startswith("dpor") else "events"
+        return Options(
+            strategy=self.strategy,
+            max_seconds=max_seconds,
+            max_states=max_states,
+            store=store,
+            every_access=self.every_access,
+            **static,
+        )
 
 
 PRECISIONS: Final = ("insensitive", "callee", "sensitive")
@@ -86,11 +91,8 @@ class Cell:
 
 def measure(workload: str, setting: Setting, max_seconds: float, max_states: int | None, *, analysis: bool) -> Cell:
     """Raises `dpor.comparing.Interrupted`."""
-    words = setting.words()
-    if max_states is not None:
-        words += ["--max-states", str(max_states)]
     before = _children_seconds()
-    row = run(Job(workload, None, setting.strategy, tuple(words)), max_seconds)
+    row = run(Job(workload, setting.options(max_seconds, max_states)))
     seconds = _children_seconds() - before
     analysed = analysis_seconds(workload, setting) if analysis and setting.is_static else None
     return _cell(workload, setting, row, seconds, analysed)

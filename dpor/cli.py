@@ -24,12 +24,10 @@ from dpor.answers import (
     Exit,
     Number,
     OneLineErrors,
-    Whole,
     check_folders,
     draw,
     is_our_process,
     keep_folder,
-    one_of,
     our_errors,
     same_hashes,
     to_stdout,
@@ -41,11 +39,11 @@ from dpor.cli_compare import compare
 from dpor.cli_doctor import doctor
 from dpor.cli_explain import explain
 from dpor.cli_fuzz import fuzz
-from dpor.cli_static import static_options
+from dpor.cli_searching import search_options
 from dpor.cli_workloads import workloads
 from dpor.completing import files, strategies
 from dpor.errors import BadSchedule, UserError
-from dpor.options import DEFAULT_DEPTH, DEFAULT_SECONDS, DEFAULT_STEPS, Options
+from dpor.options import DEFAULT_SECONDS, Options
 from dpor.report.model import Failure, Report, Verdict, ended_by
 from dpor.report.progress import Lines, Monitor, StatusLine
 from dpor.report.text import (
@@ -56,7 +54,6 @@ from dpor.report.text import (
     show_failure,
     verdict_lines,
 )
-from dpor.system import Store, SyncChoices
 from dpor.version import VERSION
 
 if TYPE_CHECKING:
@@ -100,36 +97,7 @@ def cli() -> None:
     " Pathfinder does, without and with a static analysis), full (every state; a judge)."
     " Never exhaustive: random and pct (one random schedule after another). [default: optimal]",
 )
-@click.option(
-    "--preemptions",
-    type=Whole(0),
-    metavar="N",
-    help="Only schedules with at most N preemptions: switches away from a thread that could have gone on. With classic"
-    " (then the default strategy) or none.",
-)
-@click.option(
-    "--seed",
-    type=Whole(0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Of random and pct: the same seed gives the same schedules.",
-)
-@click.option(
-    "--depth",
-    type=Whole(1),
-    default=DEFAULT_DEPTH,
-    show_default=True,
-    metavar="D",
-    help="Of pct: look for bugs that show if D events come in a certain order.",
-)
 @click.option("--all", "all_", is_flag=True, help="Go on after the first failure; show each kind and place once.")
-@click.option(
-    "--max-executions",
-    type=Whole(1),
-    metavar="N",
-    help="Stop after N executions. [default: no limit]",
-)
 @click.option(
     "--max-seconds",
     type=Number(0),
@@ -138,81 +106,7 @@ def cli() -> None:
     metavar="S",
     help="Stop after S seconds; 0: no limit.",
 )
-@click.option(
-    "--max-states",
-    type=Whole(1),
-    metavar="N",
-    help="Stop when more than N states are stored. [default: no limit]",
-)
-@click.option(
-    "--max-memory",
-    type=Number(1),
-    metavar="MB",
-    help="Stop when the process takes more than so many megabytes. [default: no limit]",
-)
-@click.option(
-    "--store",
-    type=one_of(Store),
-    default=Store.EVENTS.value,
-    show_default=True,
-    help="Of full, original and dpor: which states are stored and can be met again: those after every event, those"
-    " with a choice, or nothing.",
-)
-@click.option("--no-matching", "store", flag_value=Store.NOTHING.value, help="The same as --store nothing.")
-@click.option(
-    "--whole-states",
-    is_flag=True,
-    help="Of full, original and dpor: keep whole states, and tell if two that differ have the same key (of 128 bits).",
-)
-@click.option(
-    "--sync-choices",
-    type=one_of(SyncChoices),
-    default=SyncChoices.ALL.value,
-    show_default=True,
-    help="Of original: are all starts, ends and joins of threads choices, or those of threads that share something?",
-)
-@static_options
-@click.option(
-    "--max-steps",
-    type=Whole(1),
-    default=DEFAULT_STEPS,
-    show_default=True,
-    metavar="N",
-    help="Cut a single execution after N operations.",
-)
-@click.option(
-    "--timeouts",
-    type=click.Choice(["any", "idle"]),
-    default="any",
-    show_default=True,
-    help="When a timed wait may time out: at any point, as on a loaded machine, or only when nothing else can move.",
-)
-@click.option(
-    "--timeout-limit",
-    type=Whole(0),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="With --timeouts any: how often one call of a thread may time out in one execution.",
-)
-@click.option(
-    "--every-access",
-    is_flag=True,
-    help="Let accesses be events, too, to shared fields and containers that no run writes while several threads exist:"
-    " there are more events, and no more outcomes. For comparison with checkers that know no better.",
-)
-@click.option(
-    "--races",
-    is_flag=True,
-    help="Data races are failures, too: two threads access the same field, global or element, one of them writes, and"
-    " no lock, event, start or join orders them.",
-)
-@click.option(
-    "--instrument",
-    multiple=True,
-    metavar="PKG",
-    help="Explore accesses to shared data inside this package too. May be given again.",
-)
+@search_options
 @click.option("--name", metavar="NAME", help="Which program of a .json or .jsonl file.")
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report; - is stdout.")
 @click.option(

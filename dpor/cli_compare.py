@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,8 +21,8 @@ from dpor.answers import (
     write_file,
 )
 from dpor.cli_ci import ci_options, tell_ci
-from dpor.cli_static import arguments_of, static_options
-from dpor.options import FieldAccess, PointerAnalysis
+from dpor.cli_searching import search_options
+from dpor.options import Options
 from dpor.report.progress import counted
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     metavar="S",
     help="For one target under one strategy.",
 )
-@static_options
+@search_options
+@click.option("--name", metavar="NAME", help="Which program of a .json or .jsonl file. [default: all]")
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows.")
 @click.option("--csv", "csv_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows, one a line.")
 @ci_options
@@ -56,20 +57,19 @@ def compare(
     targets: tuple[str, ...],
     strategies: str | None,
     max_seconds: float,
-    field_access: FieldAccess,
-    pointers: PointerAnalysis,
-    immutable: bool,
     json_: str | None,
     csv_: str | None,
     sarif: str | None,
     github: bool,
     html: str | None,
     traceback: bool,
+    **arguments: Any,
 ) -> None:
     """Explore TARGETS (a few small programs, unless given) fully under every strategy, each in a process of
     its own, and show verdicts, counts, times and memory side by side: one table for each target.
 
-    Of a file of abstract programs, every program is a target. Exit code 4 means that two strategies that finished
+    Of a file of abstract programs, every program is a target. An option that some of the strategies have no use for is
+    for the others. Exit code 4 means that two strategies that finished
     disagree about a target (or that one of them met an error of dpor); the table then says what differs. Verdicts
     and runs that were cut short are shown and change no exit code.
     """
@@ -79,8 +79,9 @@ def compare(
 
         check_folders(json_, csv_, sarif, html)
         names = strategies_named(strategies, samplers=True)
-        jobs = comparing.jobs(targets or comparing.WORKLOADS, names, arguments_of(field_access, pointers, immutable))
-        done, interrupted = _compare(jobs, len(names), max_seconds)
+        options = Options(max_seconds=max_seconds, **arguments)
+        jobs = comparing.jobs(targets or comparing.WORKLOADS, names, options)
+        done, interrupted = _compare(jobs, len(names))
         if json_ is not None:
             write_file(json_, comparison.to_json(done, max_seconds, interrupted))
         if csv_ is not None:
@@ -108,7 +109,7 @@ def _troubles(done: Iterable[Comparison]) -> Iterator[str]:
                 yield f"{row.target} ({row.strategy}): {row.error}"
 
 
-def _compare(jobs: Sequence[Job], width: int, max_seconds: float) -> tuple[list[Comparison], bool]:
+def _compare(jobs: Sequence[Job], width: int) -> tuple[list[Comparison], bool]:
     """Run them; show each target when its `width` jobs are done. Also answers whether Ctrl-C cut that short."""
     from dpor import comparing
     from dpor.report.comparison import draw_table, progress_line
@@ -127,8 +128,8 @@ def _compare(jobs: Sequence[Job], width: int, max_seconds: float) -> tuple[list[
     with counted(len(jobs)) as count:
         try:
             for job in jobs:
-                count.begin(f"{job.title}  {job.strategy}")
-                rows.append(comparing.run(job, max_seconds))
+                count.begin(f"{job.title}  {job.options.explorer}")
+                rows.append(comparing.run(job))
                 count.end(progress_line(rows[-1]))
                 if len(rows) == width:
                     with count.paused():

@@ -1,4 +1,4 @@
-"""Options of `check` and `compare` for the strategies that use a static analysis."""
+"""Options of the static analysis, for the commands that use one."""
 
 from __future__ import annotations
 
@@ -42,10 +42,3 @@ def static_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (immutable_option, pointers_option, field_access_option):
         command = option(command)
     return command
-
-
-def arguments_of(field_access: str, pointers: str, immutable: bool) -> list[str]:
-    """The arguments that say the same, defaults left out."""
-    given = {"--field-access": field_access, "--pointers": pointers, "--immutable": "on" if immutable else "off"}
-    usual = {"--field-access": FieldAccess.SENSITIVE, "--pointers": PointerAnalysis.NONE, "--immutable": "on"}
-    return [word for option, value in given.items() if value != usual[option] for word in (option, str(value))]

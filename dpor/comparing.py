@@ -14,13 +14,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import attrs
 
 from dpor.errors import UserError
-from dpor.explorers import STATIC
+from dpor.options import Options
 from dpor.report.comparison import Comparison, Row
+from dpor.strategies import GOES_WITH, explorer_of, without_use
 from dpor.targets import programs_named
 
 WORKLOADS = (
@@ -40,29 +41,39 @@ SHOWN_DIFFERENCES = 5
 
 
 class Job(NamedTuple):
-    """`name`: which program of a file of abstract programs; `static`: options of the static analysis, where used."""
+    """`options`: with the strategy, a budget of seconds, and which program of a file of abstract programs."""
 
     target: str
-    name: str | None
-    strategy: str
-    static: tuple[str, ...] = ()
+    options: Options
 
     @property
     def title(self) -> str:
-        return self.target if self.name is None else f"{self.target} {self.name}"
+        name = self.options.name
+        return self.target if name is None else f"{self.target} {name}"
 
 
-def jobs(targets: Iterable[str], strategies: Sequence[str], static: Sequence[str] = ()) -> list[Job]:
-    """What is to be run, in order; of a file with several abstract programs, every one. `static`: options for the
-    strategies that use a static analysis. Raises `UserError` if there are such options and no such strategy, or a
-    target names nothing."""
-    if static and not set(strategies) & set(STATIC):
-        raise UserError(f"{static[0]} goes with {' or '.join(STATIC)}, which are not among --strategies")
+def jobs(targets: Iterable[str], strategies: Sequence[str], options: Options) -> list[Job]:
+    """What is to be run, in order; of a file with several abstract programs every one, unless `options` names one.
+
+    An option that some strategies have no use for is for the others. Raises `UserError` if it is for none, if one of
+    the strategies cannot do what is asked, or if a target names nothing.
+    """
+    each = [attrs.evolve(options, strategy=strategy) for strategy in strategies]
+    of_no_use = [set(without_use(one)) for one in each]
+    for option in sorted(set.intersection(*of_no_use)):
+        flag, known = f"--{option.replace('_', '-')}", " or ".join(GOES_WITH[option])
+        raise UserError(f"{flag} goes with {known}, of which none is among --strategies")
+    each = [
+        attrs.evolve(one, **{name: getattr(Options(), name) for name in useless})
+        for one, useless in zip(each, of_no_use, strict=True)
+    ]
+    for one in each:
+        explorer_of(one)
     return [
-        Job(target, name, strategy, tuple(static) if strategy in STATIC else ())
+        Job(target, attrs.evolve(one, name=name))
         for target in targets
-        for name in programs_named(target)
-        for strategy in strategies
+        for name in programs_named(target, options)
+        for one in each
     ]
 
 
@@ -77,13 +88,15 @@ class Interrupted(Exception):
         self.row = row
 
 
-def run(job: Job, max_seconds: float) -> Row:
+def run(job: Job) -> Row:
     """Run one search. Raises `Interrupted`."""
+    max_seconds = job.options.max_seconds
+    assert max_seconds is not None, "a run that has no budget may never end"
     with TemporaryDirectory(prefix="dpor-compare-") as folder:
         report, errors = Path(folder, "report.json"), Path(folder, "errors.txt")
         with errors.open("w") as stderr:
             process = subprocess.Popen(
-                _command(job, max_seconds, report),
+                _command(job, report),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
@@ -109,15 +122,42 @@ def run(job: Job, max_seconds: float) -> Row:
     return row
 
 
-def _command(job: Job, max_seconds: float, report: Path) -> list[str]:
+def _command(job: Job, report: Path) -> list[str]:
     return [
         *(sys.executable, "-P", "-m", "dpor", "check", "--all", "--quiet"),
-        *("--strategy", job.strategy, "--max-seconds", f"{max_seconds:g}"),
         *("--json", str(report), "--save", str(report.with_name("schedule.json"))),
-        *job.static,
-        *(["--name", job.name] if job.name is not None else []),
+        *_arguments(job.options),
         *("--", job.target),
     ]
+
+
+_OF_THE_COMMAND: Final = frozenset({"all", "oracle"})
+
+
+def _arguments(options: Options) -> list[str]:
+    """The arguments of `dpor check` that say the same, but for `all` and `oracle`; defaults are left out.
+
+    >>> _arguments(Options(strategy="sa", immutable=False, every_access=True, max_seconds=9, instrument=("a", "b")))
+    ['--strategy', 'sa', '--max-seconds', '9', '--immutable', 'off', '--every-access', '--instrument', 'a', \
+'--instrument', 'b']
+    """
+    words = []
+    for field in attrs.fields(Options):
+        value, flag = getattr(options, field.name), f"--{field.name.replace('_', '-')}"
+        if field.name in _OF_THE_COMMAND or value == field.default:
+            continue
+        match value:
+            case True:
+                words.append(flag)
+            case False:
+                words += [flag, "off"]
+            case None:
+                words += [flag, "0"]
+            case tuple():
+                words += [word for each in value for word in (flag, each)]
+            case _:
+                words += [flag, str(value)]
+    return words
 
 
 def _stop(process: subprocess.Popen[bytes]) -> int:
@@ -136,7 +176,7 @@ def _row(job: Job, code: int, file: Path, errors: Path) -> Row:
         report = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # it died before it was written, or while it was
         pass
-    return Row(job.title, job.strategy, report, _error(code, report is not None, errors), code)
+    return Row(job.title, job.options.explorer, report, _error(code, report is not None, errors), code)
 
 
 def _error(code: int, has_report: bool, errors: Path) -> str | None:

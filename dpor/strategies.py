@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 from dpor.errors import UserError
 from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STATIC, STRATEGIES, Explorer, Stats
@@ -10,23 +11,44 @@ from dpor.findings.explain import Checkable
 from dpor.options import Options
 from dpor.system import OracleSystem, StatefulSystem
 
+GOES_WITH: Final[Mapping[str, Sequence[str]]] = {
+    "preemptions": tuple(BOUNDED),
+    "seed": tuple(SAMPLERS),
+    "depth": ("pct",),
+    "store": tuple(STATEFUL),
+    "whole_states": tuple(STATEFUL),
+    "sync_choices": ("original", "sa"),
+    "field_access": STATIC,
+    "pointers": STATIC,
+    "immutable": STATIC,
+}
+"""The strategies that an option says something to; every other option does to all."""
+
+
+def without_use(options: Options) -> list[str]:
+    """The options given (so: not as they are by default) that the strategy has no use for."""
+    usual = Options()
+    return [
+        option
+        for option, names in GOES_WITH.items()
+        if options.explorer not in names and getattr(options, option) != getattr(usual, option)
+    ]
+
 
 def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
     """The search that the options ask for. Raises `UserError` if there is none, and so does the search where it needs
     states that the target cannot tell."""
     name, preemptions = options.explorer, options.preemptions
-    known = [*STRATEGIES, *STATEFUL, *SAMPLERS]
-    if name not in known:
-        raise UserError(f"no strategy {name!r}; there are {', '.join(known)}")
-    for option in ("field_access", "pointers", "immutable") if name not in STATIC else ():
-        if getattr(options, option) != getattr(Options(), option):
-            flag = f"--{option.replace('_', '-')}"
-            raise UserError(f"{flag} goes with --strategy {' or '.join(STATIC)}, not with {name}")
+    strategies = [*STRATEGIES, *STATEFUL, *SAMPLERS]
+    if name not in strategies:
+        raise UserError(f"no strategy {name!r}; there are {', '.join(strategies)}")
+    for option in without_use(options):
+        raise UserError(
+            f"--{option.replace('_', '-')} goes with --strategy {' or '.join(GOES_WITH[option])}, not with {name}"
+        )
     if options.oracle is not None and name != "sa":
         raise UserError(f"oracle goes with strategy='sa', not with {name!r}")
     if preemptions is not None:
-        if name not in BOUNDED:
-            raise UserError(f"--preemptions goes with --strategy {' or '.join(BOUNDED)}, not with {name}")
         return lambda system: BOUNDED[name](system, preemptions)
     if name in SAMPLERS:
         if options.max_executions is None and options.max_seconds is None:

@@ -42,8 +42,7 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
     if _is_model(given):
         return _ModelTarget(given, options)
 
-    if options.name is not None:
-        raise UserError(f"--name {options.name}: only programs of .json and .jsonl files have such names; take it away")
+    _refuse_name(options)
     from dpor.runtime.options import RuntimeOptions, StaticOptions
     from dpor.runtime.program import PythonSystem
 
@@ -64,18 +63,29 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
     return PythonSystem(given, limits, options.instrument, facts)
 
 
-def programs_named(target: str) -> list[str | None]:
-    """The programs that the text names: those of a file of abstract programs by their names, if it has several, else
-    one without. Loads no Python. Raises `UserError` if it names nothing."""
+def programs_named(target: str, options: Options) -> list[str | None]:
+    """The programs that the text names: those of a file of abstract programs by their names, if it has several and the
+    options name none, else one. Loads no Python. Raises `UserError` if it names nothing, or no such thing as the
+    options are for."""
     if not _is_model(target):
+        _refuse_name(options)
         from dpor.runtime.target import parsed
 
         parsed(target)
         return [None]
-    from dpor.model import load_all
+    from dpor.model import load, load_all
 
+    _refuse_runtime_options(options, "an abstract program")
+    if options.name is not None:
+        load(target, options.name)
+        return [options.name]
     programs = load_all(target)
     return [None] if len(programs) == 1 else [program.name for program in programs]
+
+
+def _refuse_name(options: Options) -> None:
+    if options.name is not None:
+        raise UserError(f"--name {options.name}: only programs of .json and .jsonl files have such names; take it away")
 
 
 def _refuse_runtime_options(options: Options, what: str) -> None:

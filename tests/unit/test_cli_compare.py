@@ -10,9 +10,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from xml.etree import ElementTree
 
+import attrs
 import jsonschema
 import pytest
 from click.testing import CliRunner, Result
@@ -20,7 +21,9 @@ from click.testing import CliRunner, Result
 import dpor
 from dpor import comparing
 from dpor.cli import cli
+from dpor.errors import UserError
 from dpor.explorers import STATEFUL, STRATEGIES
+from dpor.options import Options
 from dpor.report.comparison import MEASURES, Row
 from dpor.report.html import chart
 
@@ -28,6 +31,23 @@ REPORTS = Path(dpor.__file__).parent / "report"
 SCHEMA, REPORT_SCHEMA = (json.loads((REPORTS / name).read_text()) for name in ("comparison.schema.json", "schema.json"))
 SB = {"vars": {"x": 0, "y": 0}, "threads": [["w x 1", "r y a"], ["w y 1", "r x a"]]}
 ENDLESS = {"vars": {"x": 0}, "threads": [["w x 2"], [["while", "1", ["w x 1"]]]]}
+
+LOOKERS = """
+from threading import Thread
+
+class Limits:
+    low = 1
+    def __init__(self):
+        self.high = 2
+
+def scenario():
+    limits = Limits()
+    threads = [Thread(target=lambda: limits.low < limits.high) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -86,10 +106,82 @@ def test_what_cannot_be_compared_is_exit_code_2() -> None:
         (["sb.json", "missing.json"], "dpor: missing.json cannot be read"),
         (["sb.json", "missing.py::main"], "dpor: missing.py::main: there is no file missing.py"),
         (["daisy:bug,bug"], "dpor: daisy:bug,bug: bug is given twice"),
+        (["sb.json", "--pointers", "ci-ex", "--strategies", "none,dpor"], "--pointers goes with sa or dpor+static, of"),
+        (["sb.json", "--store", "choices", "--strategies", "none"], "--store goes with full or original or sa or"),
+        (["sb.json", "--preemptions", "1", "--strategies", "dpor"], "--preemptions goes with none or classic, of"),
+        (["sb.json", "--races"], "dpor: --races needs a search that visits every trace, and full does not"),
+        (["sb.json", "--every-access"], "dpor: --every-access means nothing for an abstract program; take it away"),
+        (["sb.json", "--max-states", "0"], "dpor: Invalid value for '--max-states': 0"),
+        (["sb.json", "--name", "x"], "dpor: sb.json has no program 'x' (it has sb)"),
+        (["a.py::main", "--name", "x"], "dpor: --name x: only programs of .json and .jsonl files have such names"),
     ):
         done = compare(*arguments)
         assert (done.exit_code, done.stdout, complaint in done.stderr) == (2, "", True)
         assert "[1/" not in done.stderr, "no process was started"
+
+
+def test_options_of_the_search_are_for_the_strategies_that_have_a_use_for_them() -> None:
+    Path("both.jsonl").write_text("\n".join(json.dumps({"name": n, "spec": SB}) for n in "ab"))
+    found = {}
+    for words in ([], ["--store", "choices", "--max-steps", "50"]):
+        done = compare("both.jsonl", "--name", "b", "--strategies", "none,original,dpor", "--json", "r.json", *words)
+        assert done.exit_code == 0, done.stdout
+        rows = json.loads(Path("r.json").read_text())["rows"]
+        assert [row["target"] for row in rows] == ["both.jsonl b"] * 3
+        found[bool(words)] = [row["states"] for row in rows]
+    assert found[True][0] == found[False][0] is None
+    assert found[True][1] < found[False][1]
+
+
+def test_every_access_is_an_event_under_all_strategies() -> None:
+    Path("lookers.py").write_text(LOOKERS)
+    files = ["--json", "r.json", "--strategies", "optimal,original,dpor"]
+    events = []
+    for words in ([], ["--every-access"]):
+        assert compare("lookers.py::scenario", *files, *words).exit_code == 0
+        content = json.loads(Path("r.json").read_text())
+        assert content["agreement"][0]["agree"] is True
+        events.append([row["events"] for row in content["rows"]])
+    assert all(few < many for few, many in zip(*events, strict=True))
+
+
+def test_the_arguments_of_a_process_say_all_that_was_asked() -> None:
+    """Each option that `check` has, but for those of how it tells what it found."""
+    named = {
+        "strategy": "sa",
+        "preemptions": 1,
+        "seed": 2,
+        "depth": 4,
+        "max_executions": 5,
+        "max_seconds": 6.5,
+        "max_states": 7,
+        "max_memory": 8,
+        "store": "choices",
+        "whole_states": True,
+        "sync_choices": "shared",
+        "field_access": "callee",
+        "pointers": "ci-dd",
+        "immutable": False,
+        "max_steps": 9,
+        "timeouts": "idle",
+        "timeout_limit": 10,
+        "every_access": True,
+        "races": True,
+        "instrument": ("a", "b"),
+        "name": "n",
+    }
+    assert {*named, "all", "oracle"} == {field.name for field in attrs.fields(Options)}
+    seen = {}
+
+    def session(target: str, options: Options, *_: object, **__: object) -> NoReturn:
+        seen["options"] = options
+        raise UserError("enough")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpor.checking.Session", session)
+        words = comparing._arguments(Options(**named))
+        CliRunner().invoke(cli, ["check", "sb.json", *words])
+    assert seen["options"] == Options(**named)
 
 
 def test_a_target_that_cannot_be_explored_is_a_line() -> None:
@@ -168,7 +260,7 @@ def test_a_disagreement_is_exit_code_4(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = {"choices": 0, "states": None, "matched": None, "executions": 1, "events": 1, "seconds": 0.1}
     rest = {**counts, "verdict": "pass", "reasons": [], "peak_memory_bytes": 1}
     rows = {"none": row("none", **rest), "full": row("full", outcome_digests={}, **rest)}
-    monkeypatch.setattr(comparing, "run", lambda job, seconds: rows[job.strategy])
+    monkeypatch.setattr(comparing, "run", lambda job: rows[job.options.explorer])
     done = compare("sb.json", "--strategies", "none,full")
     assert done.exit_code == 4
     assert "outcome 00 (x=1): found by none; not by full" in done.stdout
@@ -191,7 +283,7 @@ def test_a_process_that_dies_or_hangs_is_a_row(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(comparing, "GRACE", 0.6)
     monkeypatch.setattr(comparing, "LAST_GRACE", 0.2)
     monkeypatch.setattr(comparing, "_command", lambda *_: [sys.executable, "-c", code])
-    row = comparing.run(comparing.Job("t", None, "none"), 0.1)
+    row = comparing.run(comparing.Job("t", Options(strategy="none", max_seconds=0.1)))
     assert (row.report, row.error) == (None, error)
     assert comparing.compared([row]).agree is None
 
