@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Unpack
 
@@ -142,8 +142,16 @@ class Session:
     def run(self) -> Report:
         """Search, then tell the failures."""
         explorer = explorer_of(self.options)
-        with beating(self._beat):
+        with self._beating():
             return self._run(explorer)
+
+    @contextmanager
+    def _beating(self) -> Iterator[None]:
+        try:
+            with beating(self._beat):
+                yield
+        finally:
+            self.monitor.rest()
 
     def _beat(self, frame: FrameType | None) -> None:
         self.monitor.beat()
@@ -347,7 +355,7 @@ class Session:
         assert self._system is not None
         classes: list[ExploredClass] = []
         self.over_at = time.monotonic() + EXPLAINING_SECONDS
-        with beating(self._beat):
+        with self._beating():
             for trace, outcome in self._results.explored:
                 if self._is_over():
                     break

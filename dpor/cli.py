@@ -201,6 +201,7 @@ def _guarded(session: Session, monitor: Monitor, deliver: Callable[[Report], Exi
         yield
         return
     monitor.beat = lambda: child.tell(session.over_at, session.news, session.report)  # type: ignore[method-assign]
+    monitor.rest = child.end  # type: ignore[method-assign]
     monitor.beat()
     try:
         yield

@@ -24,8 +24,9 @@ from collections.abc import Callable
 from types import FrameType
 from typing import IO, Any, Final, NoReturn
 
-PATIENCE: Final = 1.0
-"""Seconds without a word from the child, when its time is over, until it is killed."""
+PATIENCE: Final = 3.0
+"""Seconds without a word from the child, when its time is over, until it is killed: enough for one that others leave
+little of the processor."""
 WHERE: Final = getattr(signal, "SIGUSR1", None)
 """Asks the child where it stands. Answered by C code, so at any time."""
 FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -51,7 +52,7 @@ class Guarded:
         self._send(over_at, message)
 
     def end(self) -> None:
-        """From now on I answer for myself."""
+        """From now on, or until I `tell` again, I answer for myself, and take the time that it needs."""
         self._send(_ENDED, b"")
 
     def _send(self, over_at: float, message: bytes) -> None:
@@ -110,7 +111,7 @@ class _Parent:
 
     def _forward(self, number: int, frame: FrameType | None) -> None:
         """The child may have heard it from the terminal already: it passes over the second."""
-        if number == signal.SIGINT:
+        if number == signal.SIGINT and not self.ended:
             self.interrupted = True
             self.over_at = min(self.over_at, time.monotonic() + PATIENCE)
         with contextlib.suppress(ProcessLookupError):  # it has ended: its answer counts
@@ -123,8 +124,8 @@ class _Parent:
             return False
         over_at, size = _HEADER.unpack(header)
         self.heard_at = time.monotonic()
-        if over_at == _ENDED:
-            self.ended = True
+        self.ended = over_at == _ENDED
+        if self.ended:
             self.over_at = float("inf")
             return True
         self.over_at = self.heard_at if self.interrupted else over_at

@@ -77,6 +77,9 @@ class Monitor:
     def beat(self) -> None:
         """Called about ten times a second, amid a run too (from a signal handler), and at each new finding."""
 
+    def rest(self) -> None:
+        """No beats for now: what follows is not the program's, and may take its time."""
+
     def progress(self, progress: Progress) -> None:
         """Called about ten times a second, between two executions."""
 

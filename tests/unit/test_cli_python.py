@@ -52,7 +52,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     env = {key: value for key, value in os.environ.items() if key != "PYTHONHASHSEED"}
     return subprocess.run(
-        [sys.executable, "-m", "dpor", *arguments], input=stdin, capture_output=True, text=True, env=env, timeout=120
+        [sys.executable, "-m", "dpor", *arguments], input=stdin, capture_output=True, text=True, env=env, timeout=600
     )
 
 
@@ -231,10 +231,10 @@ def test_ctrl_c_passes_any_except_of_the_program(body: str) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not Path("begun").exists():
+    while not Path("begun").exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 3, out + err
     assert "  because interrupted" in out
     assert "Traceback" not in err

@@ -57,7 +57,7 @@ def test_a_page_shows_what_happens(page: Path, tmp_path: Path, monkeypatch: pyte
 
 def _output(command: str) -> str:
     program, *arguments = shlex.split(command, comments=True)
-    done = subprocess.run([*PROGRAMS[program], *arguments], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([*PROGRAMS[program], *arguments], capture_output=True, text=True, timeout=600, check=False)
     return done.stdout + re.sub(r"^\d+ s: .*\n", "", done.stderr, flags=re.MULTILINE)
 
 

@@ -211,7 +211,7 @@ def test_the_command_line_writes_pages() -> None:
     Path("correct.py").write_text(CORRECT)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "dpor", *arguments], capture_output=True, text=True, timeout=120)
+        return subprocess.run([sys.executable, "-m", "dpor", *arguments], capture_output=True, text=True, timeout=600)
 
     assert run("check", "hostile.py::scenario", "--html", "fail.html", "--save", "s.json").returncode == 1
     assert 'section class="failure"' in Path("fail.html").read_text()
