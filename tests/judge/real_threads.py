@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple
 
 from dpor.runtime.canonical import freeze
 
-PATIENCE: Final = 30.0
+PATIENCE: Final = 300.0
 """Seconds after which a run is taken to hang, which is a fault of the judge."""
 MOST_POINTS: Final = 50_000
 """Points of one run, after which it is given up: a program that spins."""
