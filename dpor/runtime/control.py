@@ -61,35 +61,37 @@ PATIENCE = 10_000
 class SyncObject:
     """Base of the stand-ins of synchronisation primitives.
 
-    state      the immutable state that the rules of `dpor.primitives` read and replace
-    location   its number, named by its maker and how many events that thread had then run
-    made_at    (file, line) of the program
+    dpor_state      the immutable state that the rules of `dpor.primitives` read and replace
+    dpor_location   its number, named by its maker and how many events that thread had then run
+    dpor_made_at    (file, line) of the program
+
+    Programs derive classes from some of these, with attributes of their own: no name of ours may be one of theirs.
     """
 
-    state: Any
-    location: Location
-    made_at: tuple[str, int] | None
+    dpor_state: Any
+    dpor_location: Location
+    dpor_made_at: tuple[str, int] | None
 
     def __init__(self) -> None:
-        self.made_at = None
+        self.dpor_made_at = None
         made.append(self)
         thread = current
         if thread is None:
-            self.location = operations.location(("sync", type(self).__name__, -1, len(_early)))
+            self.dpor_location = operations.location(("sync", type(self).__name__, -1, len(_early)))
             _early.append(self)
         else:
-            self.location = operations.location(("sync", type(self).__name__, *thread.name_object()))
+            self.dpor_location = operations.location(("sync", type(self).__name__, *thread.name_object()))
         if recorder is not None:
             frame = guest_frame(sys._getframe(1))
             if frame is not None:
-                self.made_at = (frame.f_code.co_filename, frame.f_lineno)
+                self.dpor_made_at = (frame.f_code.co_filename, frame.f_lineno)
 
     @property
-    def made_as(self) -> str:
+    def dpor_made_as(self) -> str:
         """What tells it from others of its kind, equal in equivalent runs and for all strategies: its maker, after how
         many events, the how manieth; the last alone of what the main thread makes before all events."""
-        name: Any = operations.name_of(self.location)
-        maker, events, count = name[2:] if name[0] == "sync" and len(name) == 5 else (0, 0, self.location)
+        name: Any = operations.name_of(self.dpor_location)
+        maker, events, count = name[2:] if name[0] == "sync" and len(name) == 5 else (0, 0, self.dpor_location)
         return f"{maker}.{events}.{count}" if maker or events else str(count)
 
 
@@ -97,17 +99,17 @@ class _Process(SyncObject):
     """Is the program running? State: how many non-daemon threads are alive."""
 
     def __init__(self) -> None:
-        self.state = 1
-        self.made_at = None
+        self.dpor_state = 1
+        self.dpor_made_at = None
 
 
 class _Written(SyncObject):
     """How often a location of plain accesses has been written, which its state is."""
 
     def __init__(self, location: Location) -> None:
-        self.location = location
-        self.state = 0
-        self.made_at = None
+        self.dpor_location = location
+        self.dpor_state = 0
+        self.dpor_made_at = None
 
 
 # ---------------------------------------------------------------------- the state of the one run
@@ -226,8 +228,8 @@ def begin(
     _spins = not stateful and any(about(facts, SPINS))
     _deep = DEEP in facts
     _be_careful()
-    _process.location = operations.location("process")
-    _process.state = 1
+    _process.dpor_location = operations.location("process")
+    _process.dpor_state = 1
     main = GuestThread(0, "MainThread", False, None)
     main.greenlet = _hub = getcurrent()
     _ready = _everybody = main.bit
@@ -366,12 +368,12 @@ def _decide() -> GuestThread | None:
 def _is_enabled(thread: GuestThread) -> bool:
     assert thread.pending is not None
     assert thread.objects is not None
-    return thread.pending.applied(tuple([o.state for o in thread.objects])) is not None
+    return thread.pending.applied(tuple([o.dpor_state for o in thread.objects])) is not None
 
 
 def _could_time_out() -> int:
     """Nobody can move: the threads whose wait may end because time passes."""
-    waiting = [t for t in threads if t.running and t.timed is not None and (not t.daemon or _process.state)]
+    waiting = [t for t in threads if t.running and t.timed is not None and (not t.daemon or _process.dpor_state)]
     if not waiting:
         return 0
     if options.timeouts == "idle":
@@ -544,7 +546,7 @@ def _perform(rule: Rule, objects: tuple[SyncObject, ...]) -> Any:
         else:
             _stand(me)
         me.objects = None
-    states = (objects[0].state,) if len(objects) == 1 else tuple([o.state for o in objects])
+    states = (objects[0].dpor_state,) if len(objects) == 1 else tuple([o.dpor_state for o in objects])
     applied = operation.applied(states)
     if applied is None:
         if me.timed is not None:
@@ -576,9 +578,9 @@ def _count(accesses: tuple[Access, ...]) -> States:
     befores: list[int] = []
     for location, mode in accesses:
         counter = written(location)
-        befores.append(counter.state)
+        befores.append(counter.dpor_state)
         if mode is not READ:
-            counter.state += 1
+            counter.dpor_state += 1
             _able = _UNKNOWN
     return tuple(befores)
 
@@ -607,9 +609,9 @@ def _operation(rule: Rule, me: GuestThread, objects: tuple[SyncObject, ...]) -> 
     """
     key: tuple[int, ...]
     if len(objects) == 1:
-        key = (id(rule), me.id, objects[0].location)
+        key = (id(rule), me.id, objects[0].dpor_location)
     else:
-        key = (id(rule), me.id, *[o.location for o in objects])
+        key = (id(rule), me.id, *[o.dpor_location for o in objects])
     starts = -1
     if rule.name == "start":
         starts = _next_child(me)
@@ -617,7 +619,7 @@ def _operation(rule: Rule, me: GuestThread, objects: tuple[SyncObject, ...]) -> 
     known = _known.get(key)
     if known is not None and known[0] is rule:
         return known[1]
-    accesses = tuple([(o.location, mode) for o, mode in zip(objects, rule.modes, strict=False)]) + rule.plain
+    accesses = tuple([(o.dpor_location, mode) for o, mode in zip(objects, rule.modes, strict=False)]) + rule.plain
     operation = operations.intern(rule.name, accesses, rule, me.id, starts=starts)
     found = operation, type(rule).enabled is not BaseRule.enabled
     _known[key] = (rule, found)
@@ -626,7 +628,7 @@ def _operation(rule: Rule, me: GuestThread, objects: tuple[SyncObject, ...]) -> 
 
 def _apply(rule: Rule, objects: tuple[SyncObject, ...]) -> Effect | None:
     """Do it, without an event. None if it is blocked."""
-    states = tuple([o.state for o in objects])
+    states = tuple([o.dpor_state for o in objects])
     me = 0 if current is None else current.id
     if not rule.enabled(states, me):
         return None
@@ -639,10 +641,10 @@ def _set_states(objects: tuple[SyncObject, ...], states: States) -> None:
     global _able
     _able = _UNKNOWN
     if len(objects) == 1:
-        objects[0].state = states[0]
+        objects[0].dpor_state = states[0]
     else:
         for o, state in zip(objects, states, strict=False):
-            o.state = state
+            o.dpor_state = state
 
 
 def _without_control(rule: Rule, objects: tuple[SyncObject, ...]) -> Any:
@@ -777,7 +779,7 @@ def _knows_ended(me: GuestThread, front: SyncObject) -> None:
     """`me` has waited for the end of a thread. When it has for all, it is alone and its accesses need no care."""
     global multi
     other = _by_front.get(id(front))
-    if other is None or front.state is not thread_rules.ENDED:
+    if other is None or front.dpor_state is not thread_rules.ENDED:
         return
     me.ended |= other.bit | other.ended
     if multi and me.ended | me.bit == _everybody:
@@ -980,7 +982,7 @@ def _in_words(thread: GuestThread) -> Stuck:
 
 def _states_of(thread: GuestThread) -> States:
     assert thread.pending is not None
-    states = tuple(o.state for o in thread.objects or ())
+    states = tuple(o.dpor_state for o in thread.objects or ())
     return states + (None,) * (len(thread.pending.accesses) - len(states))
 
 

@@ -16,12 +16,12 @@ class GuestExit(BaseException):
 class Waited(Protocol):
     """What a thread can wait for: see `dpor.runtime.control.SyncObject`."""
 
-    state: Any
-    location: Location
-    made_at: tuple[str, int] | None
+    dpor_state: Any
+    dpor_location: Location
+    dpor_made_at: tuple[str, int] | None
 
     @property
-    def made_as(self) -> str: ...
+    def dpor_made_as(self) -> str: ...
 
 
 class GuestThread:

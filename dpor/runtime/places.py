@@ -136,5 +136,5 @@ def object_numbered(number: int) -> Any:
     """The shared object of the present run; None if it is none, or is not known."""
     record = sharing.record_named(control.operations.name_of(number))
     if record is None:
-        return next((o for o in control.made if o.location == number), None)
+        return next((o for o in control.made if o.dpor_location == number), None)
     return record.obj

@@ -128,9 +128,9 @@ class Recording(Recorder):
         """What has another state now, in words."""
         found = []
         for o in objects:
-            text = state_in_words(type(o).__name__, o.state, self._threads)
-            if text is not None and self._states.get(o.location, "") != text:
-                self._states[o.location] = text
+            text = state_in_words(type(o).__name__, o.dpor_state, self._threads)
+            if text is not None and self._states.get(o.dpor_location, "") != text:
+                self._states[o.dpor_location] = text
                 found.append((self.name_of(o, frame), text))
         return tuple(found)
 

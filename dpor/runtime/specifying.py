@@ -144,7 +144,7 @@ class Specifications:
     def ordered_rule(self, rule: Rule, objects: tuple[Waited, ...]) -> Rule:
         if rule.plain:  # an access, which has been ordered as such
             return rule
-        orders = self._orders((o.location for o in objects), self._begun())
+        orders = self._orders((o.dpor_location for o in objects), self._begun())
         return Ordered(rule, orders) if orders else rule
 
     def _begun(self) -> tuple[Location, ...]:
@@ -241,7 +241,7 @@ class Look:
                 control.limit(f"{self.name} may change what it looks at: {operation.kind}")
 
     def perform(self, rule: Rule, objects: tuple[Waited, ...]) -> Any:
-        states = tuple([o.state for o in objects])
+        states = tuple([o.dpor_state for o in objects])
         if rule.name in _LOCKING:
             return True
         me = control.current.id
@@ -249,7 +249,7 @@ class Look:
             control.limit(f"{self.name} would wait ({rule.name}), and was answered as if it had not to")
             return True
         for o in objects:
-            self.owners[owner(o.location)] = None
+            self.owners[owner(o.dpor_location)] = None
         effect = rule.apply(states, me)
         if effect.states != states:
             control.limit(f"{self.name} changes what it looks at ({rule.name}); that is left out")

@@ -214,7 +214,7 @@ def _spin(me: GuestThread, start: int) -> None:
             befores = trace.befores[position]
             assert befores is not None
             for (location, _), before in zip(trace.operations[position].accesses, befores, strict=True):
-                if location == control._process.location:
+                if location == control._process.dpor_location:
                     continue
                 if not _is_memory(location):
                     return

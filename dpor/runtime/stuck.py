@@ -52,14 +52,14 @@ def in_words(
     kind = thread.pending.kind
     if kind == "spin":
         where = "" if place is None else f"at {short_place(place)} "
-        locations = tuple(o.location for o in objects)
+        locations = tuple(o.dpor_location for o in objects)
         return Stuck(thread.name, thread.daemon, f"spin {locations}", place, f"{where}spins", locations)
-    notified = kind == "rewait" and thread.id not in objects[0].state
+    notified = kind == "rewait" and thread.id not in objects[0].dpor_state
     verb = "waits to lock" if notified else _WAITS_TO.get(kind, f"waits ({kind})")
     awaited = objects[-1] if notified or kind == "lock" else objects[0] if objects else None
     sentence = verb if awaited is None else f"{verb} {names.get(id(awaited), name_of(awaited))}"
-    if awaited is not None and awaited.made_at is not None and kind != "join":
-        sentence += f" (made at {short_place(awaited.made_at)})"
+    if awaited is not None and awaited.dpor_made_at is not None and kind != "join":
+        sentence += f" (made at {short_place(awaited.dpor_made_at)})"
     if awaited is not None and verb == "waits to lock":
         sentence += _held(awaited, thread, threads, taken_at)
     return Stuck(
@@ -78,13 +78,13 @@ def has_own_name(o: Waited) -> bool:
 
 def name_of(o: Waited) -> str:
     """A name for a report: equal in equivalent runs, and for all strategies."""
-    return str(getattr(o, "_name", "")) if has_own_name(o) else f"{type(o).__name__} #{o.made_as}"
+    return str(getattr(o, "_name", "")) if has_own_name(o) else f"{type(o).__name__} #{o.dpor_made_as}"
 
 
 def _held(
     lock: Waited, waiting: GuestThread, threads: Sequence[GuestThread], taken_at: Mapping[int, tuple[str, int]]
 ) -> str:
-    owner = lock.state[0] if isinstance(lock.state, tuple) else lock.state
+    owner = lock.dpor_state[0] if isinstance(lock.dpor_state, tuple) else lock.dpor_state
     if not isinstance(owner, int):
         return ""
     by = "itself" if owner == waiting.id else threads[owner].name

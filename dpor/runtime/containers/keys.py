@@ -92,7 +92,7 @@ def _of_identity(key: Any, kind: type) -> Hashable:
     if is_a(key, enum.Enum):
         return ("enum", kind.__module__, kind.__qualname__, key._name_)
     if is_a(key, control.SyncObject):
-        return ("object", key.location)
+        return ("object", key.dpor_location)
     if is_a(key, types.ModuleType):
         return ("module", key.__name__)
     if is_a(key, _NAMED):

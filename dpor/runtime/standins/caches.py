@@ -59,7 +59,7 @@ class CachedFunction:
     def __init__(self, function: Callable[..., Any], maxsize: int | None, typed: bool, info: Any) -> None:
         if not callable(function):
             raise TypeError("the first argument must be callable")
-        self._location = _Place().location
+        self._location = _Place().dpor_location
         self._function = function
         self._maxsize = maxsize
         self._typed = typed

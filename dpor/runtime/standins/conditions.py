@@ -36,16 +36,16 @@ def _ways_back(count: int | None) -> tuple[Rewait, GiveUp, Rule]:
 
 @presented_as("threading")
 class Condition(SyncObject):
-    """`_copy` is CPython's condition on a lock that is not ours, else None."""
+    """`dpor_copy` is CPython's condition on a lock that is not ours, else None."""
 
     _lock: Any
-    _copy: Any
+    dpor_copy: Any
 
     def __init__(self, lock: Any = None) -> None:
         super().__init__()
-        self.state = ()
+        self.dpor_state = ()
         self._lock = lock = RLock() if lock is None else lock
-        self._copy = None if type(lock) is Lock or type(lock) is RLock else from_threading.condition_class()(lock)
+        self.dpor_copy = None if type(lock) is Lock or type(lock) is RLock else from_threading.condition_class()(lock)
 
     def acquire(self, *args: Any, **kwargs: Any) -> Any:
         return self._lock.acquire(*args, **kwargs)
@@ -60,8 +60,8 @@ class Condition(SyncObject):
         return self._lock.__exit__(*exc_info)
 
     def wait(self, timeout: float | None = None) -> bool:
-        if self._copy is not None:
-            return self._copy.wait(timeout)  # type: ignore[no-any-return]
+        if self.dpor_copy is not None:
+            return self.dpor_copy.wait(timeout)  # type: ignore[no-any-return]
         seconds = None if timeout is None else duration(timeout)
         lock = self._lock
         count = lock._recursion_count() if type(lock) is RLock else None
@@ -85,25 +85,25 @@ class Condition(SyncObject):
         return from_threading.wait_for(self, predicate, timeout)
 
     def notify(self, n: int = 1) -> None:
-        if self._copy is not None:
-            self._copy.notify(n)
+        if self.dpor_copy is not None:
+            self.dpor_copy.notify(n)
             return
-        self._check_owned()
+        self.dpor_check_owned()
         if n > 0:
             control.perform(_NOTIFY if n == 1 else Notify(math.ceil(n)), self)
 
     def notify_all(self) -> None:
-        if self._copy is not None:
-            self._copy.notify_all()
+        if self.dpor_copy is not None:
+            self.dpor_copy.notify_all()
             return
-        self._check_owned()
+        self.dpor_check_owned()
         control.perform(_NOTIFY_ALL, self)
 
     def notifyAll(self) -> None:
         warnings.warn("notifyAll() is deprecated, use notify_all() instead", DeprecationWarning, stacklevel=2)
         self.notify_all()
 
-    def _check_owned(self) -> None:
+    def dpor_check_owned(self) -> None:
         if not self._is_owned():
             raise RuntimeError("cannot notify on un-acquired lock")
 
@@ -114,9 +114,9 @@ class Condition(SyncObject):
         is one step also then, where CPython's steps can fall over the holder's (IndexError).
         """
         lock = self._lock
-        if self._copy is not None or type(lock) is RLock:
-            return bool((self._copy or lock)._is_owned())
-        if lock.state is not None and ident_of(lock.state) == get_ident():
+        if self.dpor_copy is not None or type(lock) is RLock:
+            return bool((self.dpor_copy or lock)._is_owned())
+        if lock.dpor_state is not None and ident_of(lock.dpor_state) == get_ident():
             return True
         if control.perform(_TRY, lock):
             control.perform(_RELEASE, lock)
@@ -125,12 +125,12 @@ class Condition(SyncObject):
 
     def _release_save(self) -> Any:
         if type(self._lock) is not Lock:
-            return (self._copy or self._lock)._release_save()
+            return (self.dpor_copy or self._lock)._release_save()
         return self._lock.release()
 
     def _acquire_restore(self, state: Any) -> None:
         if type(self._lock) is not Lock:
-            (self._copy or self._lock)._acquire_restore(state)
+            (self.dpor_copy or self._lock)._acquire_restore(state)
         else:
             self._lock.acquire()
 
@@ -139,7 +139,7 @@ class Condition(SyncObject):
 
     @property
     def _waiters(self) -> Any:
-        return control.perform(_LOOK, self) if self._copy is None else self._copy._waiters
+        return control.perform(_LOOK, self) if self.dpor_copy is None else self.dpor_copy._waiters
 
     def __repr__(self) -> str:
         return f"<Condition({self._lock}, {len(self._waiters)})>"

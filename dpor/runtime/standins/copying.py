@@ -100,5 +100,5 @@ def unnoticed() -> Iterator[None]:
 
 def pinned(obj: Any, name: str) -> Any:
     """The synchronisation object, one of a module's own: at the same location in all runs."""
-    obj.location = control.operations.location(("module", name))
+    obj.dpor_location = control.operations.location(("module", name))
     return obj

@@ -19,7 +19,7 @@ class _Waiters(SyncObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.state = frozenset()
+        self.dpor_state = frozenset()
 
 
 _Waiters.__name__ = "Event"
@@ -29,8 +29,8 @@ _Waiters.__name__ = "Event"
 class Event(SyncObject):
     def __init__(self) -> None:
         super().__init__()
-        self.state = False
-        self._waiters = _Waiters()
+        self.dpor_state = False
+        self.dpor_waiters = _Waiters()
 
     def is_set(self) -> bool:
         return control.perform(_IS_SET, self)  # type: ignore[no-any-return]
@@ -44,20 +44,20 @@ class Event(SyncObject):
         return self.is_set()
 
     def set(self) -> None:
-        control.perform(_SET, self, self._waiters)
+        control.perform(_SET, self, self.dpor_waiters)
 
     def clear(self) -> None:
         control.perform(_CLEAR, self)
 
     def wait(self, timeout: float | None = None) -> bool:
         seconds = None if timeout is None else duration(timeout)
-        if control.perform(_BEGIN, self, self._waiters) is not False:
+        if control.perform(_BEGIN, self, self.dpor_waiters) is not False:
             return True
         if seconds is None:
-            return control.perform(_AWAIT, self._waiters)  # type: ignore[no-any-return]
+            return control.perform(_AWAIT, self.dpor_waiters)  # type: ignore[no-any-return]
         if seconds == 0:
-            return timing.poll(_AWAIT_OR_TIMEOUT, self._waiters)  # type: ignore[no-any-return]
-        return timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self._waiters)  # type: ignore[no-any-return]
+            return timing.poll(_AWAIT_OR_TIMEOUT, self.dpor_waiters)  # type: ignore[no-any-return]
+        return timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self.dpor_waiters)  # type: ignore[no-any-return]
 
     def _at_fork_reinit(self) -> None:
         """Nothing to do: there is no fork."""

@@ -42,7 +42,7 @@ def base_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
     # Constants of the module. Not in containers that could change: every thread can reach them.
     names["_FUTURE_STATES"] = tuple(names["_FUTURE_STATES"])
     names["_STATE_TO_DESCRIPTION_MAP"] = MappingProxyType(names["_STATE_TO_DESCRIPTION_MAP"])
-    names["id"] = lambda future: future._condition.location  # the order in which several are locked: run-stable
+    names["id"] = lambda future: future._condition.dpor_location  # the order in which several are locked: run-stable
     return module.settle()
 
 

@@ -25,7 +25,7 @@ class _Register(SyncObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.state = frozenset()
+        self.dpor_state = frozenset()
         pinned(self, "threads alive")
 
 
@@ -36,13 +36,13 @@ def begin_run() -> None:
 
 def enter(thread: SyncObject) -> None:
     if _FACT in control.facts:
-        run.listed[thread.location] = thread
-        control.perform(List(thread.location, True), run.register)
+        run.listed[thread.dpor_location] = thread
+        control.perform(List(thread.dpor_location, True), run.register)
 
 
 def strike_out(thread: SyncObject) -> None:
     if _FACT in control.facts:
-        control.perform(List(thread.location, False), run.register)
+        control.perform(List(thread.dpor_location, False), run.register)
 
 
 def alive() -> list[Any]:

@@ -29,7 +29,7 @@ _ENTER, _TRY_AGAIN, _LEAVE, _LEAVE_ALL, _LOOK = AcquireAgain(), TryAgain(), Rele
 class Lock(SyncObject):
     def __init__(self) -> None:
         super().__init__()
-        self.state = None
+        self.dpor_state = None
 
     def __init_subclass__(cls) -> None:
         raise TypeError("type '_thread.lock' is not an acceptable base type")
@@ -70,7 +70,7 @@ class Lock(SyncObject):
 class RLock(SyncObject):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        self.state = None
+        self.dpor_state = None
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         if blocking is True and timeout == -1:
@@ -100,7 +100,7 @@ class RLock(SyncObject):
 
     def _recursion_count(self) -> int:
         """Whether the caller holds it, and how often, is determined by the caller's own past: no event."""
-        held = self.state
+        held = self.dpor_state
         return held[1] if held is not None and ident_of(held[0]) == get_ident() else 0
 
     def _is_owned(self) -> bool:

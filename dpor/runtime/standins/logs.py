@@ -56,7 +56,7 @@ class HandlerLock(RLock):
 
     def _taken(self) -> list[bool]:
         """The present thread's: for each time that it holds the lock, did it matter?"""
-        taken: list[bool] = control.current.data.setdefault(("handler lock", self.location), [])
+        taken: list[bool] = control.current.data.setdefault(("handler lock", self.dpor_location), [])
         return taken
 
 

@@ -31,7 +31,7 @@ def presented_as(module: str) -> Callable[[C], C]:
 def address(obj: SyncObject) -> str:
     """What stands for `hex(id(obj))` in reprs."""
     control.note(IDENTITIES)
-    return hex(_FIRST_ADDRESS + 16 * obj.location)
+    return hex(_FIRST_ADDRESS + 16 * obj.dpor_location)
 
 
 def full_name(obj: object) -> str:

@@ -30,20 +30,20 @@ class ThreadHandle(Startable):
         return self._ident or 0
 
     def is_done(self) -> bool:
-        return self._status() is ENDED
+        return self.dpor_status() is ENDED
 
     def join(self, timeout: float | None = None) -> None:
         if control.current.front is self:
             raise RuntimeError("Cannot join current thread")
         if timeout is not None and timeout < 0:
             timeout = None
-        if self._await_end(timeout) not in (True, False):
+        if self.dpor_await_end(timeout) not in (True, False):
             raise RuntimeError("thread not started")
 
     def _set_done(self) -> None:
-        if self.state is NEW:
+        if self.dpor_state is NEW:
             raise RuntimeError("thread not started")
-        self.state = ENDED
+        self.dpor_state = ENDED
 
 
 def _begin(handle: ThreadHandle, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
@@ -60,10 +60,10 @@ def _begin(handle: ThreadHandle, function: Callable[..., Any], args: Any, kwargs
         except BaseException as error:
             failures.report(error)
         sentinel = control.current.data.get(_SENTINEL)
-        if sentinel is not None and sentinel.state is not None:
+        if sentinel is not None and sentinel.dpor_state is not None:
             sentinel.release()
 
-    if not handle._launch(body):
+    if not handle.dpor_launch(body):
         raise RuntimeError("thread already started")
 
 
@@ -96,7 +96,7 @@ def start_joinable_thread(
 def _make_thread_handle(ident: int) -> ThreadHandle:
     """The handle of a thread that is running already; `threading` makes one for the main thread."""
     handle = ThreadHandle()
-    handle.state = RUNNING
+    handle.dpor_state = RUNNING
     handle._ident = ident
     return handle
 

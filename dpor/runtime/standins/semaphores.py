@@ -32,7 +32,7 @@ class Semaphore(SyncObject):
         if value < 0:
             raise ValueError("semaphore initial value must be >= 0")
         super().__init__()
-        self.state = value
+        self.dpor_state = value
 
     @property
     def _value(self) -> int:

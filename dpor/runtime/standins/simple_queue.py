@@ -25,13 +25,13 @@ _V, _LOOK = V(), Look()
 class SimpleQueue(SyncObject):
     def __init__(self) -> None:
         super().__init__()
-        self.state = 0
-        self._items: deque[Any] = deque()
+        self.dpor_state = 0
+        self.dpor_items: deque[Any] = deque()
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         sharing.publish(item)
         control.perform(_V, self)
-        self._items.append(item)
+        self.dpor_items.append(item)
 
     def put_nowait(self, item: Any) -> None:
         self.put(item)
@@ -41,7 +41,7 @@ class SimpleQueue(SyncObject):
             raise ValueError("'timeout' must be a non-negative number")
         if take(self, block, timeout if block else None) is False:
             raise Empty
-        return self._items.popleft() if self._items else None
+        return self.dpor_items.popleft() if self.dpor_items else None
 
     def get_nowait(self) -> Any:
         return self.get(False)

@@ -36,10 +36,10 @@ class Startable(SyncObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.state = NEW
+        self.dpor_state = NEW
         self._ident = None
 
-    def _launch(self, body: Callable[[], None]) -> bool:
+    def dpor_launch(self, body: Callable[[], None]) -> bool:
         """Start a model thread that runs `body`, then ends. False if it was started before."""
         listing.enter(self)
         if control.perform(_START, self) is False:
@@ -57,7 +57,7 @@ class Startable(SyncObject):
         control.current.data.clear()
         control.perform(_END, self)
 
-    def _await_end(self, timeout: float | None) -> Any:
+    def dpor_await_end(self, timeout: float | None) -> Any:
         """True; NEW if it was never started; False if the time was up first."""
         seconds = None if timeout is None else duration(timeout)
         if seconds is None:
@@ -70,7 +70,7 @@ class Startable(SyncObject):
             run.unjoined.pop(id(self), None)
         return status
 
-    def _status(self) -> Any:
+    def dpor_status(self) -> Any:
         return control.perform(_STATUS, self)
 
 
@@ -100,7 +100,7 @@ class Thread(Startable):
     def start(self) -> None:
         if not self._initialized:
             raise RuntimeError("thread.__init__() not called")
-        if not self._launch(self._run_and_report):
+        if not self.dpor_launch(self.dpor_run_and_report):
             raise RuntimeError("threads can only be started once")
 
     def run(self) -> None:
@@ -114,7 +114,7 @@ class Thread(Startable):
         finally:
             del self._target, self._args, self._kwargs
 
-    def _run_and_report(self) -> None:
+    def dpor_run_and_report(self) -> None:
         try:
             self.run()
         except GuestExit:
@@ -127,12 +127,12 @@ class Thread(Startable):
             raise RuntimeError("Thread.__init__() not called")
         if control.current.front is self:
             raise RuntimeError("cannot join current thread")
-        if self._await_end(timeout) is NEW:
+        if self.dpor_await_end(timeout) is NEW:
             raise RuntimeError("cannot join thread before it is started")
 
     def is_alive(self) -> bool:
         assert self._initialized, "Thread.__init__() not called"
-        return self._status() is RUNNING
+        return self.dpor_status() is RUNNING
 
     @property
     def name(self) -> str:
@@ -145,11 +145,11 @@ class Thread(Startable):
     def name(self, name: str) -> None:
         assert self._initialized, "Thread.__init__() not called"
         hooks.setattr_(str(name), self, "_name")
-        running = self._running()
+        running = self.dpor_running()
         if running is not None:
             running.name = self._name
 
-    def _running(self) -> GuestThread | None:
+    def dpor_running(self) -> GuestThread | None:
         """What reports tell of, once the thread is started."""
         return control.thread_of(self)
 
@@ -162,14 +162,14 @@ class Thread(Startable):
     def daemon(self, daemonic: bool) -> None:
         if not self._initialized:
             raise RuntimeError("Thread.__init__() not called")
-        if self._status() is not NEW:
+        if self.dpor_status() is not NEW:
             raise RuntimeError("cannot set daemon status of active thread")
         self._daemonic = daemonic
 
     @property
     def ident(self) -> int | None:
         assert self._initialized, "Thread.__init__() not called"
-        known = control.current.front is self or self._status() is not NEW
+        known = control.current.front is self or self.dpor_status() is not NEW
         return self._ident if known else None
 
     @property
@@ -182,11 +182,11 @@ class Thread(Startable):
 
     @property
     def _is_stopped(self) -> bool:
-        return self._status() is ENDED
+        return self.dpor_status() is ENDED
 
     def __repr__(self) -> str:
         assert self._initialized, "Thread.__init__() was not called"
-        known = self._status()
+        known = self.dpor_status()
         status = "initial" if known is NEW else "stopped" if known is ENDED else "started"
         daemon = " daemon" if self._daemonic else ""
         ident = "" if known is NEW else f" {self._ident}"
@@ -216,17 +216,17 @@ class _Started:
         self._thread = thread
 
     def is_set(self) -> bool:
-        return self._thread._status() is not NEW
+        return self._thread.dpor_status() is not NEW
 
 
 @presented_as("threading")
 class _MainThread(Thread):
     def __init__(self) -> None:
         super().__init__(name="MainThread", daemon=False)
-        self.state = RUNNING
+        self.dpor_state = RUNNING
         self._ident = ident_of(0)
 
-    def _running(self) -> GuestThread:
+    def dpor_running(self) -> GuestThread:
         return control.threads[0]
 
 
@@ -239,11 +239,11 @@ class _DummyThread(Thread):
         self._ident = get_ident()
         self._handle = handle
 
-    def _running(self) -> GuestThread | None:
+    def dpor_running(self) -> GuestThread | None:
         return control.thread_of(self._handle)
 
-    def _status(self) -> Any:
-        return self._handle._status()
+    def dpor_status(self) -> Any:
+        return self._handle.dpor_status()
 
     def join(self, timeout: float | None = None) -> None:
         raise RuntimeError("cannot join a dummy thread")

@@ -121,7 +121,7 @@ class Capture:
         for thread in control.threads:
             operation = thread.pending
             if thread.running and operation is not None:
-                states = tuple([o.state for o in thread.objects]) if thread.objects else ()
+                states = tuple([o.dpor_state for o in thread.objects]) if thread.objects else ()
                 missing = len(operation.accesses) - len(states)
                 found.append(Pending(thread.id, operation, states + (None,) * missing if missing else states))
         return found
@@ -131,10 +131,10 @@ class Capture:
         self._look_at_names()
         made, lasts = control.made, self._names.lasts
         if len(made) > self._looked_at:
-            self._lasting += [o for o in made[self._looked_at :] if lasts(o.location)]
+            self._lasting += [o for o in made[self._looked_at :] if lasts(o.dpor_location)]
             self._looked_at = len(made)
-        states = {o.location: o.state for o in self._lasting if hasattr(o, "state")}
-        states[control._process.location] = control._process.state
+        states = {o.dpor_location: o.dpor_state for o in self._lasting if hasattr(o, "dpor_state")}
+        states[control._process.dpor_location] = control._process.dpor_state
         return states
 
     def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
@@ -305,7 +305,7 @@ class Capture:
         run = state.run
         heap.out.append(
             (
-                control._process.state,
+                control._process.dpor_state,
                 run.shutting_down,
                 bool(run.unjoined),
                 sorted(numbering._asked.items()),

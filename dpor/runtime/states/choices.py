@@ -45,9 +45,9 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts) -> bool:
     if isinstance(rule, (Release, ReleaseAgain)):
         return TRIES in control.facts or any(objects[0] is o for t in others for o in t.objects or ())
     if isinstance(rule, Notify):
-        return bool(objects[0].state)
+        return bool(objects[0].dpor_state)
     if isinstance(rule, AcquireAgain):
-        owner = objects[0].state
+        owner = objects[0].dpor_state
         return not (isinstance(owner, tuple) and owner[0] == number)
     if sync_choices is SyncChoices.SHARED and isinstance(rule, (Start, End)):
         return _shares(objects[0], thread, others, layouts)

@@ -30,7 +30,7 @@ Plan: TypeAlias = Callable[["Heap", Any], None]
 """How objects of one type are encoded: appends to `Heap.out`."""
 
 
-OF_SYNC: Final = frozenset({"location", "state", "made_at"})
+OF_SYNC: Final = frozenset({"dpor_location", "dpor_state", "dpor_made_at"})
 """Attributes of synchronisation objects that are told otherwise."""
 
 
@@ -164,7 +164,7 @@ class Heap:
     def sync(self, mapping: dict[Any, Any]) -> None:
         """As `items`, of a synchronisation object: its state, and what of its name is told. (What only gives a location
         has no state.)"""
-        location, state = mapping.get("location"), mapping.get("state")
+        location, state = mapping.get("dpor_location"), mapping.get("dpor_state")
         if location is not None:
             shown = self._shown_of(location)
             location = self.names.shown(location) if shown is None else shown
