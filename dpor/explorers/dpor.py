@@ -56,7 +56,8 @@ class Dpor(StatefulSearch):
             event = thread, operation
             item = standing.get(event)
             if item is None:
-                item = standing[event] = self._items.pending(thread, self.system.lasting(operation))
+                exact = operation.rule is None
+                item = standing[event] = self._items.pending(thread, self.system.lasting(operation), exact)
             summary |= item
         self._summaries.append(summary)
         self._sync.append(sync)
@@ -88,7 +89,7 @@ class Dpor(StatefulSearch):
         carried = items.carried(event, below)
         planned, enabled = graph.planned[source], graph.enabled[source]
         if planned != enabled:
-            rivals = items.rivals(event, carried, self._sync[source])
+            rivals = items.rivals(event, below, self._sync[source])
             if rivals:
                 threads = items.threads_of(rivals)
                 self.plan(source, threads if not threads & ~enabled else enabled)

@@ -1,9 +1,9 @@
 """Summaries: what may still happen below a state, and which of it could come before an event that leads there.
 
-An *item* (thread, operation, guards) stands for "below this state the thread may come to this operation". The *guards*
-are the operations that can block which the thread has to perform on the way there, as far as every known way has them.
-A summary is a set of items, an integer with a bit for each, so that to unite, to compare and to test for conflicts are
-single operations on integers.
+An *item* (thread, operation, guards, reads, after) stands for "below this state the thread may come to this operation".
+The *guards* are the operations that can block which the thread has to perform on the way there, as far as every known
+way has them. A summary is a set of items, an integer with a bit for each, so that to unite, to compare and to test for
+conflicts are single operations on integers.
 
 An item is *stuck* behind an event of a thread p if, without p, it cannot be reached from the state before: one of its
 guards (or the operation itself) is disabled there, and whatever could enable that is stuck, too, or p's own. Say p
@@ -11,7 +11,14 @@ holds a lock: what others do only after they have taken that lock is stuck. Say 
 stuck. So locks, conditions, semaphores, starts and joins keep things apart without a rule for each. (Of the stuck
 items that came to happen, one would be the first; what enabled its guard happened before, and was stuck itself.)
 
-[YCGK08] calls the summary of a state the visible operations below it; guards are an addition.
+An item is *after* a thread if on the way to it an event of that thread happens before it: one with which it conflicts
+itself, or one that writes what its thread then *reads*. Nothing that the thread did before that could come after the
+item, since what leads to the item, and needs no such event, is the way of another item. So a reader who has seen that
+something is ready is not compared with what the writer did to make it so. (Let a way w from a state have no event of
+thread p, and end with one that conflicts with p's next. It can be taken after p's next as well, as far as nothing in it
+conflicts with that; and for the end of w there is an item that is after no thread but those in w.)
+
+[YCGK08] calls the summary of a state the visible operations below it; all but thread and operation is an addition.
 """
 
 from __future__ import annotations
@@ -30,9 +37,18 @@ SyncNumber: TypeAlias = int
 
 
 class Item(NamedTuple):
+    """`after`: a mask of threads; `is_exact`: are the modes of the operation those that it will have?"""
+
     thread: ThreadId
     operation: Operation
-    guards: frozenset[Operation]
+    is_exact: bool = True
+    guards: frozenset[Operation] = frozenset()
+    reads: frozenset[Location] = frozenset()
+    after: int = 0
+
+    def says_more_than(self, other: Item) -> bool:
+        """Or as much, of the same operation: is it compared with all with which the other is?"""
+        return self.guards <= other.guards and self.reads <= other.reads and not self.after & ~other.after
 
 
 class _Guard:
@@ -73,27 +89,22 @@ class Items:
     def __init__(self) -> None:
         self._items: list[Item] = []
         self._numbers: dict[Item, int] = {}
-        self._pending: dict[tuple[ThreadId, Operation], Summary] = {}
-        self._stronger: list[Summary] = []  # by item: those that say no less (fewer guards, else equal)
+        self._stronger: list[Summary] = []  # by item: those that say no less
         self._exceeded: Summary = 0  # those that some other item says no less than
-        self._alike: dict[tuple[ThreadId, Operation], list[int]] = {}
+        self._alike: dict[tuple[ThreadId, Operation, bool], list[int]] = {}
         self._of_thread: dict[ThreadId, Summary] = {}
         self._guards: dict[Operation, _Guard] = {}
         self._events: dict[tuple[ThreadId, Operation], KnownEvent] = {}
         self._sync_numbers: dict[tuple[tuple[Location, Any], ...], SyncNumber] = {}
         self._sync: list[dict[Location, Any]] = []
         self._disabled: dict[tuple[SyncNumber, Operation], bool] = {}
-        self._stuck: dict[tuple[SyncNumber, ThreadId, Summary], Summary] = {}
+        self._stuck: dict[tuple[SyncNumber, Summary], Summary] = {}
 
     # ------------------------------------------------------------------ items
 
-    def pending(self, thread: ThreadId, operation: Operation) -> Summary:
+    def pending(self, thread: ThreadId, operation: Operation, is_exact: bool) -> Summary:
         """The summary of a thread that stands before this operation."""
-        key = thread, operation
-        found = self._pending.get(key)
-        if found is None:
-            found = self._pending[key] = 1 << self._number(Item(thread, operation, frozenset()))
-        return found
+        return 1 << self._number(Item(thread, operation, is_exact))
 
     def threads_of(self, summary: Summary) -> int:
         """The mask of the threads that have an item in it."""
@@ -103,23 +114,23 @@ class Items:
         number = self._numbers.get(item)
         if number is not None:
             return number
-        thread, operation, guards = item
+        thread, operation = item.thread, item.operation
         number = self._numbers[item] = len(self._items)
         bit = 1 << number
         self._items.append(item)
         self._of_thread[thread] = self._of_thread.get(thread, 0) | bit
         stronger = bit
-        alike = self._alike.setdefault((thread, operation), [])
+        alike = self._alike.setdefault((thread, operation, item.is_exact), [])
         for other in alike:
-            if self._items[other].guards <= guards:
+            if self._items[other].says_more_than(item):
                 stronger |= 1 << other
                 self._exceeded |= bit
-            elif guards <= self._items[other].guards:
+            elif item.says_more_than(self._items[other]):
                 self._stronger[other] |= bit
                 self._exceeded |= 1 << other
         alike.append(number)
         self._stronger.append(stronger)
-        own = guards | {operation} if _can_block(operation) else guards
+        own = item.guards | {operation} if _can_block(operation) else item.guards
         for guard in own:
             if guard not in self._guards:
                 self._add_guard(guard)
@@ -141,11 +152,12 @@ class Items:
         """Both, without new items that say less than one that is there."""
         new = more & ~summary
         left = new & self._exceeded
-        both = summary | new ^ left
+        every = summary | new
+        both = every ^ left
         while left:
             bit = left & -left
             left ^= bit
-            if not self._stronger[bit.bit_length() - 1] & both:
+            if self._stronger[bit.bit_length() - 1] & every == bit:
                 both |= bit
         return both
 
@@ -160,12 +172,13 @@ class Items:
         if carried is None:
             self._learn(event)
             changing = summary & event.changing
-            carried = summary ^ changing
+            kept = summary ^ changing
+            changed = 0
             while changing:
                 bit = changing & -changing
                 changing ^= bit
-                carried = self.united(carried, self._before(event, bit.bit_length() - 1))
-            event.carried[summary] = carried
+                changed |= self._changed(event, bit.bit_length() - 1)
+            carried = event.carried[summary] = self.united(kept, changed)
         return carried
 
     def _learn(self, event: KnownEvent) -> None:
@@ -175,37 +188,32 @@ class Items:
             event.known += 1
 
     def _tell(self, event: KnownEvent, number: int) -> None:
-        thread, operation = event.thread, event.operation
-        item = self._items[number]
-        if item.thread != thread and dependent(operation, item.operation):
-            event.conflicts |= 1 << number
-        if operation.starts == item.thread or (
-            item.thread == thread and _can_block(operation) and operation not in item.guards
+        thread, operation, item = event.thread, event.operation, self._items[number]
+        if (
+            thread != item.thread != operation.starts
+            and not item.after >> thread & 1
+            and dependent(operation, item.operation)
         ):
+            event.conflicts |= 1 << number
+        if before(event, item) != item:
             event.changing |= 1 << number
 
-    def _before(self, event: KnownEvent, number: int) -> Summary:
-        """What an item becomes when it is carried back over the event."""
-        before = event.changed.get(number)
-        if before is None:
-            operation, item = event.operation, self._items[number]
-            if operation.starts == item.thread:
-                item = item._replace(thread=event.thread)
-            else:
-                item = item._replace(guards=item.guards | {operation})
-            before = event.changed[number] = 1 << self._number(item)
-        return before
+    def _changed(self, event: KnownEvent, number: int) -> Summary:
+        changed = event.changed.get(number)
+        if changed is None:
+            changed = event.changed[number] = 1 << self._number(before(event, self._items[number]))
+        return changed
 
     # ------------------------------------------------------------------ what could come before an event
 
-    def rivals(self, event: KnownEvent, summary: Summary, sync: SyncNumber) -> Summary:
-        """The items of a summary, carried back over the event, that conflict with it and could come before it.
+    def rivals(self, event: KnownEvent, below: Summary, sync: SyncNumber) -> Summary:
+        """The items of the state after an event that conflict with it and could come before it.
 
         `sync`: the states of the synchronisation objects before the event.
         """
         self._learn(event)
-        hits = summary & event.conflicts & ~self._of_thread.get(event.thread, 0)
-        return hits & ~self._stuck_behind(event.thread, summary, sync) if hits else 0
+        hits = below & event.conflicts
+        return hits & ~self._stuck_behind(event, below, sync) if hits else 0
 
     def sync_number(self, states: Mapping[Location, Any]) -> SyncNumber:
         key = tuple(states.items())
@@ -215,16 +223,16 @@ class Items:
             self._sync.append(dict(states))
         return number
 
-    def _stuck_behind(self, thread: ThreadId, summary: Summary, sync: SyncNumber) -> Summary:
-        key = sync, thread, summary
+    def _stuck_behind(self, event: KnownEvent, below: Summary, sync: SyncNumber) -> Summary:
+        own = self._of_thread.get(event.thread, 0) | self._of_thread.get(event.operation.starts, 0)
+        key = sync, below & ~own
         stuck = self._stuck.get(key)
         if stuck is None:
-            stuck = self._stuck[key] = self._find_stuck(thread, summary, sync)
+            stuck = self._stuck[key] = self._find_stuck(below & ~own, sync)
         return stuck
 
-    def _find_stuck(self, thread: ThreadId, summary: Summary, sync: SyncNumber) -> Summary:
+    def _find_stuck(self, others: Summary, sync: SyncNumber) -> Summary:
         """The greatest set of items behind a disabled guard that only stuck items, or the thread's own, could open."""
-        others = summary & ~self._of_thread.get(thread, 0)
         closed = [guard for guard in self._guards.values() if guard.behind & others and self._is_disabled(guard, sync)]
         while True:
             stuck = 0
@@ -248,6 +256,20 @@ class Items:
         except KeyError:  # an object that does not exist here
             return False
         return not operation.enabled(own)
+
+
+def before(event: KnownEvent, item: Item) -> Item:
+    """What an item becomes when it is carried back over the event."""
+    thread, operation = event.thread, event.operation
+    if operation.starts == item.thread:
+        item = item._replace(thread=thread, after=item.after & ~(1 << thread))
+    if item.thread == thread:
+        guards = item.guards | {operation} if _can_block(operation) else item.guards
+        reads = item.reads.union([location for location, mode in operation.accesses if mode is READ])
+        return item._replace(guards=guards, reads=reads)
+    if _changes(operation, item.reads) or (item.is_exact and dependent(operation, item.operation)):
+        return item._replace(after=item.after | 1 << thread)
+    return item
 
 
 def _can_block(operation: Operation) -> bool:

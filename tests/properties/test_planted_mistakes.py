@@ -13,9 +13,9 @@ import dpor.explorers.optimal
 import dpor.explorers.search
 import dpor.explorers.wakeup_tree
 from dpor.errors import DporError
-from dpor.explorers import Classic, Dpor, Full, Optimal, Source
+from dpor.explorers import Classic, Dpor, Full, Optimal, Source, summaries
 from dpor.explorers.search import threads_of
-from dpor.explorers.summaries import Items, KnownEvent
+from dpor.explorers.summaries import Item, Items, KnownEvent
 from dpor.explorers.wakeup_tree import Branch, is_weak_initial
 from dpor.model import AbstractSystem
 from dpor.model.system import Outcome
@@ -160,19 +160,43 @@ class CyclesIgnored(Dpor):
 
 def started_threads_forgotten(patch: PATCH) -> None:
     """What a thread does is forgotten where it is started."""
-    before = Items._before
+    changed = Items._changed
 
     def planted(self: Items, event: KnownEvent, number: int) -> int:
-        return 0 if event.operation.starts == self._items[number].thread else before(self, event, number)
+        return 0 if event.operation.starts == self._items[number].thread else changed(self, event, number)
 
-    patch.setattr(Items, "_before", planted)
+    patch.setattr(Items, "_changed", planted)
+
+
+def after_what_came_before(patch: PATCH) -> None:
+    """What comes after a thread's event on some way is taken to come after it on all."""
+    before = summaries.before
+
+    def planted(event: KnownEvent, item: Item) -> Item:
+        item = before(event, item)
+        return item if item.thread == event.thread else item._replace(after=item.after | 1 << event.thread)
+
+    patch.setattr(summaries, "before", planted)
+
+
+def after_one_is_after_all(patch: PATCH) -> None:
+    """What comes after one thread is taken to come after all."""
+    before = summaries.before
+    patch.setattr(
+        summaries, "before", lambda event, item: (it := before(event, item))._replace(after=-1 if it.after else 0)
+    )
+
+
+def pending_modes_are_certain(patch: PATCH) -> None:
+    """What a thread stands before is taken to have the modes that it may have."""
+    pending = Items.pending
+    patch.setattr(Items, "pending", lambda self, thread, operation, is_exact: pending(self, thread, operation, True))
 
 
 def locks_never_open(patch: PATCH) -> None:
     """What is behind a closed guard is taken to be stuck, whoever could open it."""
 
-    def planted(self: Items, thread: int, summary: int, sync: int) -> int:
-        others = summary & ~self._of_thread.get(thread, 0)
+    def planted(self: Items, others: int, sync: int) -> int:
         stuck = 0
         for guard in self._guards.values():
             if guard.behind & others and self._is_disabled(guard, sync):
@@ -243,6 +267,9 @@ PLANTS = [
     Plant("cycles ignored", CyclesIgnored, "outcomes", cyclic=True),
     Plant("what started threads do forgotten", Dpor, "outcomes", started_threads_forgotten, "spawn join r w"),
     Plant("closed guards never open", Dpor, "outcomes", locks_never_open),
+    Plant("ways that need no event forgotten", Dpor, "outcomes", after_what_came_before),
+    Plant("after one thread, after all", Dpor, "outcomes", after_one_is_after_all, "r w if assert"),
+    Plant("pending modes certain", Dpor, "outcomes", pending_modes_are_certain, "lock unlock try if r w"),
     Plant("a thread passed over", OneThreadLess, "outcomes counts"),
     Plant("state without registers", Full, "outcomes counts", state_without(lambda s: s._replace(registers=()))),
     Plant("state without places", Full, "outcomes counts", state_without(lambda s: s._replace(pcs=()))),

@@ -3,7 +3,7 @@
 Locations are named by who made an object known and after how many events, which equivalent runs agree on and others do
 not. What the main thread makes known before it does anything but start threads has the same name in all runs: such a
 name *lasts*, and is part of the state, since what a search knows of other states speaks of it. All other objects of a
-kind share one name, coarse but sound.
+kind that one thread made known share one name, coarse but sound; which thread that was is part of the state, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from dpor.runtime.standins.simple_queue import SimpleQueue
 from dpor.system import Trace
 
 HIDDEN: Final = -2
-"""In place of a name that is no part of the state."""
+"""In place of a name that is no part of the state; less so many more where it was the thread with that number, from 0,
+that made the object known."""
 
 
 class Names:
@@ -56,15 +57,20 @@ class Names:
     def shown(self, location: Location) -> Location:
         """What of the name is part of the state: a name that lasts, or any if the program looks at identities."""
         counts = IDENTITIES in control.facts or self.lasts(location)
-        answer = self.known[location] = location if counts else HIDDEN
+        answer = self.known[location] = location if counts else self._hidden(location)
         return answer
 
+    def _hidden(self, location: Location) -> int:
+        match self._table.name_of(self.location(location)) if location < self._table.size else None:
+            case ("any", *_, int(publisher)):
+                return HIDDEN - 1 - publisher
+        return HIDDEN
+
     def location(self, location: Location) -> Location:
-        """The location itself, or that which it shares with all others of its kind."""
+        """The location itself, or that which it shares with others of its kind."""
         known = self._lasting.get(location)
         if known is None:
-            name = self._table.name_of(location)
-            known = self._lasting[location] = location if self._is_fixed(name) else self._table.location(_kind(name))
+            known = self._lasting[location] = self._table.location(self._name(self._table.name_of(location)))
         return known
 
     def is_data(self, location: Location) -> bool:
@@ -101,20 +107,21 @@ class Names:
             operation.starts,
         )
 
-    def _is_fixed(self, name: Any) -> bool:
-        if type(name) is not tuple:
-            return True
-        if len(name) == 2 and type(name[0]) is int:
-            return self.lasts(name[0])
+    def _name(self, name: Hashable) -> Hashable:
+        """The name itself if it lasts."""
         match name:
+            case (int(owner), part):
+                return self.location(owner), self._part(part)
             case ("dict of", owner):
-                return self._is_fixed(owner)
-            case ("object", thread, events, _) | ("sync", _, thread, events, _):
-                return thread == 0 and (events <= self._fixed or self._fixed < 0)
-        return True
+                return "dict of", self._name(owner)
+            case (("object" | "sync"), *kind, int(thread), int(events), _) if thread or 0 <= self._fixed < events:
+                return "any", name[0], *kind, thread
+        return name
 
-
-def _kind(name: Any) -> Hashable:
-    if type(name[0]) is int:
-        return ("any", name[1])
-    return ("any", *(name[:2] if name[0] == "sync" else ("object", "")))
+    def _part(self, part: Any) -> Hashable:
+        """Of a container: what its keys stand for may be objects, too (`dpor.runtime.containers.keys`)."""
+        if type(part) is tuple:
+            if len(part) == 2 and part[0] == "object" and type(part[1]) is int and part[1] < self._table.size:
+                return "object", self.location(part[1])
+            return tuple(map(self._part, part))
+        return frozenset(map(self._part, part)) if type(part) is frozenset else part
