@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dpor.operations import THREAD_MASK, ThreadId
+from dpor.report.folded import Row, step_of
 from dpor.report.model import Failure
-from dpor.report.shortened import of_run
+from dpor.report.shortened import every_event, of_run
 from dpor.report.steps import Step
 from dpor.report.words import done, plural, races_with, short
 
@@ -47,11 +48,11 @@ def lines(failure: Failure, width: int, *, verbose: bool = False) -> Iterator[Li
     threads = sorted(set(owners))
     lanes = _Lanes(failure, threads, width)
     yield from lanes.header()
-    for number in range(len(owners)) if verbose else of_run(failure):
-        if number < 0:
-            yield [Span(f"  ... {plural(-number, 'event')} more")]
+    for row in every_event(failure) if verbose else of_run(failure):
+        if isinstance(row, int):
+            yield [Span(f"  ... {plural(row, 'event')} more")]
         else:
-            yield from lanes.event(number, threads.index(owners[number]), verbose)
+            yield from lanes.row(row, threads.index(owners[row[0]]), verbose)
 
 
 def threads_of(failure: Failure) -> list[ThreadId]:
@@ -85,8 +86,8 @@ class _Lanes:
         before = next((each.variables for each in reversed(self._steps[:number]) if each.thread == step.thread), ())
         return ", ".join(f"{name} = {value}" for name, value in step.variables if (name, value) not in before)
 
-    def event(self, number: int, lane: int, verbose: bool) -> Iterator[Line]:
-        step = self._steps[number]
+    def row(self, row: Row, lane: int, verbose: bool) -> Iterator[Line]:
+        step = self._steps[row[0]] if verbose else step_of(self._steps, row)
         room = 10_000 if verbose else self._width - 2 - lane * self._lane
         mark = "* " if step.racing else "| "
         place = "" if step.line is None else f"{step.line}  "
@@ -101,14 +102,14 @@ class _Lanes:
             yield [*left, Span(mark, _style(lane)), Span(head[2:], style)]
         if done:
             yield [*left, Span("| ", _style(lane)), Span("    " + done, "dim")]
-        changed = self._variables(number) if verbose else ""
+        changed = self._variables(row[0]) if verbose else ""
         if changed:
             yield [*left, Span("| ", _style(lane)), Span(f"    {changed}", "dim")]
         if step.racing:
             yield [
                 *left,
                 Span("| ", _style(lane)),
-                Span(short("    " + races_with(step, self._steps), room - 2), "red"),
+                Span(short("    " + races_with(row, self._steps), room - 2), "red"),
             ]
 
 

@@ -89,9 +89,10 @@ def _event(failure: Failure, number: int) -> str:
     step = failure.trace[number]
     same = [at for at, other in enumerate(failure.trace) if _alike(step, other)]
     time = f", time {same.index(number) + 1} of {len(same)}" if len(same) > 1 else ""
+    done = f"{step.call}: {step.operation}" if step.call else step.operation
     if step.line is None:
-        return f"{step.thread} does {step.source.strip() or step.operation}{time}"
-    return f"{step.thread} runs line {step.line} ({step.operation}{time})"
+        return f"{step.thread} does {step.source.strip() or done}{time}"
+    return f"{step.thread} runs line {step.line} ({done}{time})"
 
 
 def _later(failure: Failure, order: Order) -> str:

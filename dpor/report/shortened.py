@@ -1,6 +1,6 @@
 """Which events of a long run a report shows: what the failure needs is always among them.
 
-Both ways yield numbers of events; -n stands for n that are left out.
+Both ways yield rows, and in between how many events are left out.
 """
 
 from __future__ import annotations
@@ -8,18 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from dpor.report.folded import Row, rows_of
 from dpor.report.model import Failure
 from dpor.report.words import is_shown
 
 LONGEST_RUN = 60
-"""Events to show in columns."""
+"""Rows to show in columns."""
 AROUND = 3
-"""Events to show before and after those that matter."""
+"""Rows to show before and after those that matter."""
 LONGEST_BLOCK = 12
-"""Consecutive events of one thread to show in a table."""
+"""Consecutive rows of one thread to show in a table."""
 
 
-def of_run(failure: Failure) -> Iterator[int]:
+def every_event(failure: Failure) -> Iterator[Row]:
+    """Each a row, nothing left out."""
+    return ((number,) for number in range(len(failure.trace)))
+
+
+def of_run(failure: Failure) -> Iterator[Row | int]:
     """The beginning, the end, and what is around the events that matter."""
     told = _told(failure)
     if len(told) <= LONGEST_RUN:
@@ -27,25 +33,26 @@ def of_run(failure: Failure) -> Iterator[int]:
     edge = LONGEST_RUN // 3
     matter = _matter(failure)
     kept = {*told[:edge], *told[-edge:]}
-    for at, number in enumerate(told):
-        if number in matter:
+    for at, row in enumerate(told):
+        if not matter.isdisjoint(row):
             kept.update(told[max(0, at - AROUND) : at + AROUND + 1])
     return _without(told, kept)
 
 
-def of_blocks(failure: Failure) -> Iterator[int]:
+def of_blocks(failure: Failure) -> Iterator[Row | int]:
     """The beginning and the end of what each thread does before another goes on, and the events that matter."""
     told = _told(failure)
     edge = LONGEST_BLOCK // 3
-    kept = _matter(failure)
-    for _, events in groupby(told, lambda number: failure.trace[number].thread):
-        block = list(events)
+    matter = _matter(failure)
+    kept = {row for row in told if not matter.isdisjoint(row)}
+    for _, rows in groupby(told, lambda row: failure.trace[row[0]].thread):
+        block = list(rows)
         kept.update(block if len(block) <= LONGEST_BLOCK else [*block[:edge], *block[-edge:]])
     return _without(told, kept)
 
 
-def _told(failure: Failure) -> list[int]:
-    return [number for number, step in enumerate(failure.trace) if is_shown(step)]
+def _told(failure: Failure) -> list[Row]:
+    return rows_of(failure.trace, [number for number, step in enumerate(failure.trace) if is_shown(step)])
 
 
 def _matter(failure: Failure) -> set[int]:
@@ -55,10 +62,10 @@ def _matter(failure: Failure) -> set[int]:
     return racing | {number for order in orders for number in (order.earlier, order.later) if number is not None}
 
 
-def _without(told: Iterable[int], kept: set[int]) -> Iterator[int]:
-    """Those that are kept, and how many are not in between."""
-    for is_kept, numbers in groupby(told, kept.__contains__):
+def _without(told: Iterable[Row], kept: set[Row]) -> Iterator[Row | int]:
+    """Those that are kept, and how many events are not in between."""
+    for is_kept, rows in groupby(told, kept.__contains__):
         if is_kept:
-            yield from numbers
+            yield from rows
         else:
-            yield -len(list(numbers))
+            yield sum(map(len, rows))

@@ -23,6 +23,8 @@ class Step:
     locks       locks, events, semaphores and the like that the event has left in another state: name, state in words
     variables   the variables of the function at that place, just before the event: name, value
     after       what the container holds afterwards, if that is something else; else ""
+    call        the call of the library that the event is part of: "put jobs"; "" where it is the program's own
+    call_number   tells that call from others
     """
 
     thread: str
@@ -35,6 +37,8 @@ class Step:
     locks: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     after: str = ""
+    call: str = ""
+    call_number: int = 0
 
     @property
     def values(self) -> str:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from dpor.outcome import Kind
 from dpor.report.columns import STYLES, show_columns
+from dpor.report.folded import step_of
 from dpor.report.model import Failure, Report, Verdict
 from dpor.report.sentences import closing, tried
-from dpor.report.shortened import of_blocks
+from dpor.report.shortened import every_event, of_blocks
 from dpor.report.steps import Step
 from dpor.report.words import place_of, plural, races_with, short
 
@@ -195,13 +196,13 @@ def _show_trace(failure: Failure, console: Console, verbose: bool) -> None:
     colours: dict[str, str] = {}
     told = []
     steps = failure.trace
-    for number in range(len(steps)) if verbose else of_blocks(failure):
-        if number >= 0:
-            thread = steps[number].thread
-            colour = colours.setdefault(thread, STYLES[len(colours) % len(STYLES)])
-            cells = _cells(steps[number], steps, colour, verbose)
+    for row in every_event(failure) if verbose else of_blocks(failure):
+        if isinstance(row, int):
+            cells = _left_out(row)
         else:
-            cells = _left_out(-number)
+            step = steps[row[0]] if verbose else step_of(steps, row)
+            colour = colours.setdefault(step.thread, STYLES[len(colours) % len(STYLES)])
+            cells = _cells(step, races_with(row, steps), colour, verbose)
         told.append(cells)
         table.add_row(*cells)
     needed = Measurement.get(console, console.options.update_width(PLAIN_WIDTH), table).maximum
@@ -229,7 +230,7 @@ def _left_out(number: int) -> list[Text]:
     return [Text(), Text(f"... {number} more"), Text(), Text(), Text(), Text()]
 
 
-def _cells(step: Step, steps: tuple[Step, ...], colour: str, verbose: bool) -> list[Text]:
+def _cells(step: Step, race: str, colour: str, verbose: bool) -> list[Text]:
     from rich.text import Text
 
     value = step.values if verbose else short(step.values, WIDEST_VALUE)
@@ -239,5 +240,5 @@ def _cells(step: Step, steps: tuple[Step, ...], colour: str, verbose: bool) -> l
         Text(step.source, style="bold" if step.racing else ""),
         Text(step.operation),
         Text(value),
-        Text(races_with(step, steps), style="red"),
+        Text(race, style="red"),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpor.report.folded import Row
 from dpor.report.steps import Step
 from dpor.schedule import relative
 
@@ -41,13 +42,14 @@ def done(step: Step) -> str:
 
 
 def is_shown(step: Step) -> bool:
-    """Events without a place in the program (the end of a thread) only tell something where they race."""
-    return bool(step.source) or step.file is not None or step.racing
+    """Events without a place in program or library (the end of a thread) only tell something where they race."""
+    return bool(step.source) or step.file is not None or step.racing or bool(step.call)
 
 
-def races_with(step: Step, steps: Sequence[Step]) -> str:
-    """Which event the racing one races with, in words; "" for others."""
-    if not step.racing:
+def races_with(row: Row, steps: Sequence[Step]) -> str:
+    """Which event the racing one in the row races with, in words; "" if none is."""
+    step = next((steps[number] for number in row if steps[number].racing), None)
+    if step is None:
         return ""
     for other in steps:
         if other.racing and other is not step:

@@ -15,6 +15,7 @@ from dpor.report.steps import Step
 from dpor.runtime import control
 from dpor.runtime.called import Names, variables
 from dpor.runtime.guest_thread import GuestThread, Waited
+from dpor.runtime.library_calls import LibraryCalls
 from dpor.runtime.listeners import Recorder
 from dpor.runtime.loader import Loader
 from dpor.runtime.places import Told, told
@@ -27,14 +28,26 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 _MOST_VARIABLES = 24
 _IN_PYTHON: Final = {"P": "acquire", "V": "release", "rewait": "woken"}
 """What operations are called that have another name in the books."""
+_OF_QUEUES: Final = {"P": "get", "V": "put"}
+"""The same of a `SimpleQueue`."""
+_IN_WORDS: Final = {"__enter__": "enter", "__exit__": "leave", "_worker": "look for work"}
+"""What calls of the library are called that no program makes by their names."""
 
 
 class _Event:
     """One event while the run goes on. `changes`: where there may be another value once it has happened."""
 
-    __slots__ = ("after", "changes", "file", "line", "locks", "operation", "thread", "value", "variables")
+    __slots__ = ("after", "call", "changes", "file", "line", "locks", "operation", "thread", "value", "variables")
 
-    def __init__(self, thread: str, frame: FrameType | None, told: Told, locks: Pairs, variables: Pairs) -> None:
+    def __init__(
+        self,
+        thread: str,
+        frame: FrameType | None,
+        told: Told,
+        locks: Pairs,
+        variables: Pairs,
+        call: tuple[str, int] = ("", 0),
+    ) -> None:
         self.thread = thread
         self.file = None if frame is None else frame.f_code.co_filename
         self.line = None if frame is None else frame.f_lineno
@@ -42,6 +55,7 @@ class _Event:
         self.after = ""
         self.locks = locks
         self.variables = variables
+        self.call = call
 
 
 class Recording(Recorder):
@@ -55,6 +69,7 @@ class Recording(Recorder):
         self._states: dict[Location, str] = {}
         self._threads: dict[int, str] = {}
         self._names = Names(control.guest_frame, _standing)
+        self._calls = LibraryCalls()
 
     def event(self, thread: GuestThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
         try:
@@ -74,7 +89,18 @@ class Recording(Recorder):
             done = self._synchronising(operation, objects, frame)
             self._note_lock(operation, objects, frame)
         locks = self._changes(objects or (), frame)
-        self._events.append(_Event(thread.name, frame, done, locks, self._variables(frame)))
+        call = self._call(thread, sys._getframe(1), frame)
+        self._events.append(_Event(thread.name, frame, done, locks, self._variables(frame), call))
+
+    def _call(self, thread: GuestThread, here: FrameType, frame: FrameType | None) -> tuple[str, int]:
+        """The call of the library that the event is part of: what of what, and its number."""
+        found = self._calls.of(thread.id, here)
+        if found is None:
+            return "", 0
+        called, number = found
+        obj, function = variables(called).get("self"), called.f_code.co_name
+        name = "" if obj is None else f" {self._names.of_shared(obj, frame)}"
+        return _IN_WORDS.get(function, function) + name, number
 
     def finish(self) -> None:
         """The last event has happened, whoever comes next: see what it has left."""
@@ -102,6 +128,8 @@ class Recording(Recorder):
                 locks=e.locks,
                 variables=e.variables,
                 after=e.after,
+                call=e.call[0],
+                call_number=e.call[1],
             )
             for e in self._events
         )
@@ -114,7 +142,8 @@ class Recording(Recorder):
         shown = [o for o in objects if not type(o).__name__.startswith("_") and id(o) not in inner]
         names = dict.fromkeys(self.name_of(o, frame) for o in shown)
         failed = operation.kind == "try" and all(mode is READ for _, mode in operation.accesses)
-        kind = _IN_PYTHON.get(operation.kind, operation.kind)
+        in_python = _OF_QUEUES if any(type(o).__name__ == "SimpleQueue" for o in objects) else _IN_PYTHON
+        kind = in_python.get(operation.kind, operation.kind)
         return Told(f"{kind} {' with '.join(names)}".strip(), "failed" if failed else "")
 
     def _variables(self, frame: FrameType | None) -> Pairs:

@@ -56,6 +56,8 @@ def in_words(
         return Stuck(thread.name, thread.daemon, f"spin {locations}", place, f"{where}spins", locations)
     notified = kind == "rewait" and thread.id not in objects[0].dpor_state
     verb = "waits to lock" if notified else _WAITS_TO.get(kind, f"waits ({kind})")
+    if any(type(o).__name__ == "SimpleQueue" for o in objects):
+        verb = "waits for an item of"
     awaited = objects[-1] if notified or kind == "lock" else objects[0] if objects else None
     sentence = verb if awaited is None else f"{verb} {names.get(id(awaited), name_of(awaited))}"
     if awaited is not None and awaited.dpor_made_at is not None and kind != "join":

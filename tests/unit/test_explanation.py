@@ -14,16 +14,18 @@ from dpor.model import AbstractSystem
 from dpor.options import Options
 from dpor.report.columns import lines
 from dpor.report.explanation import Edge
+from dpor.report.folded import step_of
 from dpor.report.model import Failure
 from dpor.report.sentences import closing, tried
 from dpor.report.shortened import of_run
+from dpor.report.steps import Step
 from dpor.runtime import recording
 from dpor.schedule import follow
 from dpor.system import Chooser, Run, Trace
 
 PROGRAMS = """
 import concurrent.futures
-import threading
+import queue, threading
 
 
 def together(*bodies, names=("Ada", "Bob")):
@@ -96,6 +98,18 @@ def raised():
                 del jobs[job]
 
     together(take, take)
+
+
+def queued():
+    jobs, got = queue.Queue(), []
+    together(lambda: got.extend([jobs.get(), jobs.get()]), lambda: jobs.put(2))
+
+
+def pooled():
+    done = []
+    with concurrent.futures.ThreadPoolExecutor(1, "Pool") as pool:
+        pool.submit(done.append, 1)
+    assert not done
 
 
 def long():
@@ -190,14 +204,34 @@ def test_columns_keep_to_the_width(width: int) -> None:
 
 def test_a_long_run_is_folded_around_what_matters() -> None:
     failure = failure_of("long")
-    numbers = list(of_run(failure))
+    shown = list(of_run(failure))
     assert len(failure.trace) > 200
-    assert len(numbers) < 80
-    assert any(number < 0 for number in numbers)
-    assert {number for number, step in enumerate(failure.trace) if step.racing} <= set(numbers)
-    assert -sum(number for number in numbers if number < 0) + sum(number >= 0 for number in numbers) == sum(
-        bool(step.source) for step in failure.trace
-    )
+    assert len(shown) < 80
+    rows, left_out = [row for row in shown if isinstance(row, tuple)], [n for n in shown if isinstance(n, int)]
+    assert left_out
+    assert {number for number, step in enumerate(failure.trace) if step.racing} <= {n for row in rows for n in row}
+    assert sum(left_out) + sum(map(len, rows)) == sum(bool(step.source) for step in failure.trace)
+
+
+def test_a_call_of_the_library_is_one_row() -> None:
+    failure = failure_of("queued")
+    rows = [(step.thread, step.operation, step.values) for step in told(failure)]
+    assert [row for row in rows if "jobs" in row[1]] == [
+        ("Bob", "put jobs", "deque([]) -> deque([2])"),
+        ("Ada", "get jobs", "deque([2]) -> deque([])"),
+        ("Ada", "get jobs: wait jobs.not_empty with jobs.mutex", "deque([])"),
+    ]
+
+
+def test_a_thread_that_runs_nothing_of_the_program_is_shown_by_its_calls() -> None:
+    rows = [(step.thread, step.operation, step.values) for step in told(failure_of("pooled"))]
+    worker = [row[1:] for row in rows if row[0] == "Pool_0"]
+    assert ("run _WorkItem", "[] -> [1]") in worker
+    assert worker[0][0].startswith("look for work")
+
+
+def told(failure: Failure) -> list[Step]:
+    return [step_of(failure.trace, row) for row in of_run(failure) if isinstance(row, tuple)]
 
 
 def test_the_traceback_says_what_the_exception_said() -> None:
