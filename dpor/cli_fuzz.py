@@ -22,6 +22,7 @@ from dpor.answers import (
     write_file,
 )
 from dpor.errors import UserError
+from dpor.plural import plural
 from dpor.report.progress import counted
 
 if TYPE_CHECKING:
@@ -123,12 +124,12 @@ def _save(found: Disagreement, folder: str | None) -> list[str]:
 def _in_words(
     found: Disagreement | None, files: list[str], names: list[str], judged: int, too_large: int, interrupted: bool
 ) -> list[str]:
-    passed = f" ({too_large:,} were too large to be judged)" if too_large else ""
+    passed = f" ({too_large:,} {'was' if too_large == 1 else 'were'} too large to be judged)" if too_large else ""
     if found is None:
         word = "INTERRUPTED" if interrupted else "PASSED"
-        return [f"{word}  {', '.join(names)}: no fault on {judged:,} programs{passed}."]
+        return [f"{word}  {', '.join(names)}: no fault on {plural(judged, 'program')}{passed}."]
     lines = [
-        f"FAILED  {found.wrong}; seed {found.seed}, after {judged:,} programs without a fault{passed}.",
+        f"FAILED  {found.wrong}; seed {found.seed}, after {plural(judged, 'program')} without a fault{passed}.",
         "",
     ]
     if isinstance(found.program, str):

@@ -20,6 +20,7 @@ import attrs
 
 from dpor.errors import UserError
 from dpor.options import Options
+from dpor.plural import plural
 from dpor.report.comparison import Comparison, Row
 from dpor.strategies import GOES_WITH, explorer_of, without_use
 from dpor.targets import programs_named
@@ -220,7 +221,7 @@ def _differences(rows: Sequence[Row]) -> Iterator[str]:
             missing = [row.strategy for row, texts in zip(rows, found, strict=True) if key not in texts]
             yield f"{what} {every[key]}: found by {', '.join(by)}; not by {', '.join(missing)}"
         if len(differing) > SHOWN_DIFFERENCES:
-            yield f"... and {len(differing) - SHOWN_DIFFERENCES:,} more {what}s"
+            yield f"... and {plural(len(differing) - SHOWN_DIFFERENCES, f'more {what}')}"
 
 
 def _outcomes(row: Row) -> dict[Any, str]:

@@ -1,4 +1,5 @@
-"""`dpor replay --pdb` and `pytest --pdb --dpor-replay`: Python's debugger on a run that follows a schedule.
+"""`dpor replay --pdb`, and `pytest --pdb` with `--dpor-replay` or without: Python's debugger on a run that follows a
+schedule.
 
 Debugging changes nothing about the run: the threads are greenlets of one OS thread, the schedule decides who moves, and
 time is virtual. So the debugger may stop where it likes for as long as it likes. It shows only the program's own files:
@@ -13,7 +14,7 @@ from __future__ import annotations
 import pdb
 import sys
 from collections.abc import Callable, Collection
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import IO, Any, TypeVar
 
 from dpor.runtime import control
@@ -25,9 +26,14 @@ def debugged(run: Callable[[], T], files: Collection[str]) -> T:
     """The run under the debugger, and then at the place where the first exception was raised."""
     debugger = ProgramDebugger(files)
     ended = debugger.debug(run)
-    for failure in control.exceptions[:1]:
-        if failure.error.__traceback__ is not None:
-            debugger.post_mortem(failure.error.__traceback__)
+    debugger.look_back()
+    return ended
+
+
+def looked_at(run: Callable[[], T], files: Collection[str]) -> T:
+    """The run, and then the debugger at the place where the first exception was raised."""
+    ended = run()
+    ProgramDebugger(files).look_back()
     return ended
 
 
@@ -57,12 +63,13 @@ class ProgramDebugger(pdb.Pdb):
             sys.settrace(None)
             sys.breakpointhook = before
 
-    def post_mortem(self, traceback: TracebackType) -> None:
-        """Look at where an exception was raised."""
-        if not self.left:
-            self._begun = True
-            self.reset()
-            self.interaction(None, traceback)
+    def look_back(self) -> None:
+        """Stop where the first exception that ended a thread was raised."""
+        for failure in control.exceptions[:1]:
+            if failure.error.__traceback__ is not None and not self.left:
+                self._begun = True
+                self.reset()
+                self.interaction(None, failure.error.__traceback__)
 
     def _breakpoint(self, *_: object, **__: object) -> None:
         if not self.left:

@@ -14,6 +14,7 @@ import attrs
 from dpor.checking import check
 from dpor.errors import DporError
 from dpor.options import Options
+from dpor.plural import plural
 from dpor.pulse import is_free
 from dpor.replaying import replay
 from dpor.runtime.program import PythonSystem
@@ -61,7 +62,7 @@ def _tried(look: Callable[[], Examined]) -> Examined:
 
 def _known_race() -> Examined:
     report = check(RACY, all=True)
-    text = f"a known race: {RACY}: {report.verdict}, {report.executions} executions"
+    text = f"a known race: {RACY}: {report.verdict}, {plural(report.executions, 'execution')}"
     if report.verdict != "fail" or report.executions != RACY_CLASSES or report.findings[0].saved is None:
         return Examined(False, f"{text}; expected were fail and {RACY_CLASSES}")
     failure = replay(report.findings[0].saved)
@@ -70,7 +71,7 @@ def _known_race() -> Examined:
 
 def _known_pass() -> Examined:
     report = check(LOCKED)
-    text = f"a known correct program: {LOCKED}: {report.verdict}, {report.executions} executions"
+    text = f"a known correct program: {LOCKED}: {report.verdict}, {plural(report.executions, 'execution')}"
     if report.verdict != "pass" or report.executions != LOCKED_CLASSES:
         return Examined(False, f"{text}; expected were pass and {LOCKED_CLASSES}")
     return Examined(True, text)

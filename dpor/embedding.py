@@ -30,6 +30,7 @@ from dpor.operations import (
     ThreadId,
 )
 from dpor.outcome import Finding, Kind
+from dpor.plural import plural
 from dpor.primitives.rules import BaseRule
 from dpor.report.steps import Explained, Step
 from dpor.system import STOP, Chooser, Ending, Pending, Run, System, Trace
@@ -119,7 +120,7 @@ class Embedded:
                 blocked = [Pending(thread, operation, states[thread]) for thread, operation in pending.items()]
                 return self._ended(machine, blocked)
             if len(trace) >= self._max_steps:
-                limit = f"a run was cut after {self._max_steps} events (max_steps of Embedded)"
+                limit = f"a run was cut after {plural(self._max_steps, 'event')} (max_steps of Embedded)"
                 return Run(Ending.CUT, findings=machine.findings(), limits=[limit])
             action = choose(sum(1 << thread for thread in enabled))
             if action == STOP:

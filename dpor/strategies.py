@@ -9,6 +9,7 @@ from dpor.errors import UserError
 from dpor.explorers import BOUNDED, SAMPLERS, STATEFUL, STATIC, STRATEGIES, Explorer, Stats
 from dpor.findings.explain import Checkable
 from dpor.options import Options
+from dpor.plural import plural
 from dpor.system import OracleSystem, StatefulSystem
 
 GOES_WITH: Final[Mapping[str, Sequence[str]]] = {
@@ -73,8 +74,7 @@ def _stateful(options: Options, system: Checkable) -> Explorer:
 def shortfall(options: Options, counts: Stats) -> Iterator[str]:
     """Why a search of this kind did not cover everything, though it may have come to its end."""
     if counts.left_out:
-        yield f"--preemptions {options.preemptions} left out {counts.left_out:,} schedules or more"
+        yield f"--preemptions {options.preemptions} left out {plural(counts.left_out, 'schedule')} or more"
     if options.explorer in SAMPLERS:
-        yield (
-            f"{options.explorer} schedules: {counts.executions:,} executions, {counts.classes:,} distinct classes seen"
-        )
+        seen = "1 class" if counts.classes == 1 else f"{counts.classes:,} distinct classes"
+        yield f"{options.explorer} schedules: {plural(counts.executions, 'execution')}, {seen} seen"

@@ -20,6 +20,7 @@ CORE = {
     "dpor.errors",
     "dpor.happens_before",
     "dpor.memory",
+    "dpor.plural",
     "dpor.operations",
     "dpor.options",
     "dpor.oracle",

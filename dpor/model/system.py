@@ -14,6 +14,7 @@ from dpor.model.syntax import parse
 from dpor.model.tree import Program, Sort
 from dpor.operations import READ, THREAD_MASK, UNKNOWN, VALUE_SHIFT, Location, Operation, OperationTable, ThreadId
 from dpor.outcome import Finding
+from dpor.plural import plural
 from dpor.primitives.threads import Join
 from dpor.system import STOP, Chooser, Ending, Pending, Run, StateKey, SyncChoices, Trace
 
@@ -175,7 +176,7 @@ class AbstractSystem:
             if not enabled:
                 return self._complete(machine, acts)
             if len(trace.actions) >= self.max_steps:
-                return self._cut(machine, f"a run was cut after {self.max_steps} events (--max-steps)")
+                return self._cut(machine, f"a run was cut after {plural(self.max_steps, 'event')} (--max-steps)")
             action = choose(enabled)
             if action == STOP:
                 return Run(Ending.STOPPED, _blocked(acts, memory), findings=list(machine.failures.values()))

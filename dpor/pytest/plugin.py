@@ -49,6 +49,7 @@ def _leave_our_assertions(pluginmanager: pytest.PytestPluginManager) -> None:
     getattr(hook, "_marked_for_rewrite_cache", {}).clear()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
@@ -59,6 +60,12 @@ def pytest_configure(config: pytest.Config) -> None:
         _check_options(config)
     except UserError as error:
         raise pytest.UsageError(f"dpor: {error}") from None
+    own = config.pluginmanager.getplugin("pdbinvoke")
+    if own is not None:
+        from dpor.pytest.debugging import Debugging
+
+        config.pluginmanager.unregister(own)
+        config.pluginmanager.register(Debugging(own), "pdbinvoke")
 
 
 def _check_options(config: pytest.Config) -> None:
@@ -98,8 +105,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             f"dpor: --dpor-replay: the schedule is of {saved.target.removeprefix(OF_PYTEST)}, which is not among the"
             " tests collected here"
         )
-    if config.getoption("usepdb"):  # the debugger stops in the program; pytest's own would then stop in ours
-        config.pluginmanager.unregister(name="pdbinvoke")
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = chosen
 

@@ -12,6 +12,7 @@ import pytest
 from dpor.checking import Session
 from dpor.errors import BadTarget, DporError, UserError
 from dpor.outcome import Kind
+from dpor.pytest.debugging import FAILED
 from dpor.pytest.logs import printed
 from dpor.pytest.mark import VERDICT, options_of
 from dpor.pytest.store import Store, save, slug
@@ -63,6 +64,8 @@ def _check(item: pytest.Function) -> None:
     file = None
     if report.verdict is Verdict.FAIL:
         file = _keep(item, store, report)
+        if (saved := report.findings[0].saved) is not None:
+            item.stash[FAILED] = saved
     elif report.verdict is Verdict.PASS:
         store.forget(item)
     _write(item, report)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import attrs
 
-from dpor.report.words import plural
+from dpor.plural import plural
 from dpor.schedule import to_json_text
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from dpor.plural import plural
 from dpor.report.places import Located, Place, located, place_of, within
 from dpor.report.steps import change
 
@@ -79,7 +80,7 @@ def _told(found: Located, root: str) -> Iterator[str]:
     if steps:
         yield ""
     if len(steps) > MOST_STEPS:
-        yield f"... {len(steps) - MOST_STEPS:,} steps before"
+        yield f"... {plural(len(steps) - MOST_STEPS, 'step')} before"
     shown = steps[-MOST_STEPS:]
     rows = [
         (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from dpor.report.words import plural
+from dpor.plural import plural
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress

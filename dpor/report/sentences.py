@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpor.outcome import Kind
+from dpor.plural import plural
 from dpor.report.explanation import Order
 from dpor.report.model import Failure
 from dpor.report.steps import Step
-from dpor.report.words import plural
 
 MOST_AVOIDING = 3
 MOST_FAILING = 3

@@ -11,13 +11,14 @@ from linecache import getline
 from typing import TYPE_CHECKING
 
 from dpor.outcome import Kind
+from dpor.plural import plural
 from dpor.report.columns import STYLES, show_columns
 from dpor.report.folded import step_of
 from dpor.report.model import Failure, Report, Verdict
 from dpor.report.sentences import closing, tried
 from dpor.report.shortened import every_event, of_blocks
 from dpor.report.steps import Step
-from dpor.report.words import place_of, plural, races_with, short
+from dpor.report.words import place_of, races_with, short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -176,7 +177,7 @@ def show_failure(
         _line(console, "  The program printed:")
         lines = failure.output.splitlines()
         if len(lines) > LONGEST_OUTPUT and not verbose:
-            _line(console, f"  | ... {len(lines) - LONGEST_OUTPUT} lines before")
+            _line(console, f"  | ... {plural(len(lines) - LONGEST_OUTPUT, 'line')} before")
             lines = lines[-LONGEST_OUTPUT:]
         for line in lines:
             _line(console, f"  | {line if verbose else short(line)}")

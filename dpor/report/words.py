@@ -12,14 +12,6 @@ LONGEST_LINE = 300
 """Characters of a message or of a line that was printed (unless verbose)."""
 
 
-def plural(number: int, noun: str) -> str:
-    """
-    >>> plural(1, "event"), plural(1200, "event")
-    ('1 event', '1,200 events')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def short(text: str, longest: int = LONGEST_LINE) -> str:
     """The text, cut where it is too long.
 

@@ -39,6 +39,7 @@ from dpor.operations import (
     States,
     ThreadId,
 )
+from dpor.plural import plural
 from dpor.primitives import threads as thread_rules
 from dpor.primitives.daemons import DaemonAccess, DaemonRule, InProcess, StartInProcess
 from dpor.primitives.rules import BaseRule
@@ -904,8 +905,9 @@ def _why_cut() -> str:
     if _most < options.max_steps:
         return f"a run was ended after its event {_position:,}{_where_cut()}"
     return (
-        f"a run was cut after {options.max_steps} events (--max-steps){_where_cut()}: if it waits in a loop for another"
-        " thread, a lower --max-steps comes sooner to the other schedules; if it is only long, give a higher one"
+        f"a run was cut after {plural(options.max_steps, 'event')} (--max-steps){_where_cut()}: if it waits in a loop"
+        " for another thread, a lower --max-steps comes sooner to the other schedules; if it is only long, give a higher"
+        " one"
     )
 
 

@@ -44,9 +44,7 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
             return result
         _, code, line = site
         where = f"{code.co_filename}:{line}" if hasattr(code, "co_filename") else "a timed wait"
-        control.limit(
-            f"{where} may time out more often than {control.options.timeout_limit} times in a run (--timeout-limit)"
-        )
+        control.limit(f"{where} may time out more often in a run than --timeout-limit {control.options.timeout_limit}")
     me.timed, me.deadline = timed, now() + timeout
     try:
         return control.perform(blocking, *objects)

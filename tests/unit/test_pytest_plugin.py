@@ -115,6 +115,18 @@ def test_a_replay_can_be_debugged(project: Project) -> None:
     assert "1 failed" in text
 
 
+def test_the_debugger_stops_in_the_program(project: Project) -> None:
+    """Not where pytest is told of the failure; and in other tests where they fail."""
+    project.write(RACY + "\ndef test_other(): assert 0 == 1")
+    command = [sys.executable, "-m", "pytest", "-p", "dpor.pytest.plugin", "--pdb"]
+    keys = b"p 'it is', account.n\ncontinue\ncontinue\n"
+    text = project.pytester.run(*command, stdin=keys).stdout.str()
+    assert text.index("write Account.n") < text.index("-> assert account.n == 2") < text.index("('it is', 1)")
+    assert "-> def test_other(): assert 0 == 1" in text
+    assert "dpor/pytest" not in text
+    assert "2 failed" in text
+
+
 def test_a_schedule_of_a_test_is_not_for_dpor_replay(project: Project) -> None:
     project.check(RACY, failed=1)
     (saved,) = Path(".pytest_cache/d/dpor").iterdir()
