@@ -906,8 +906,8 @@ def _why_cut() -> str:
         return f"a run was ended after its event {_position:,}{_where_cut()}"
     return (
         f"a run was cut after {plural(options.max_steps, 'event')} (--max-steps){_where_cut()}: if it waits in a loop"
-        " for another thread, a lower --max-steps comes sooner to the other schedules; if it is only long, give a higher"
-        " one"
+        " for another thread, a lower --max-steps comes sooner to the other schedules; if it is only long, give a"
+        " higher one"
     )
 
 
