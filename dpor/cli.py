@@ -26,6 +26,7 @@ from dpor.answers import (
     OneLineErrors,
     check_folders,
     draw,
+    end,
     is_our_process,
     keep_folder,
     our_errors,
@@ -80,6 +81,10 @@ def cli() -> None:
       dpor replay .dpor/bank-scenario-1.json    run that schedule again
       dpor explain .dpor/bank-scenario-1.json   why it fails, and what would avoid it
     """
+    try:
+        Path.cwd()
+    except OSError as error:
+        end(f"dpor: the working folder cannot be found ({error.strerror}): go to another one", Exit.USAGE)
 
 
 # ---------------------------------------------------------------------- check

@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import IO, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 PATIENCE: Final = 3.0
 """Seconds without a word from the child, when its time is over, until it is killed: enough for one that others leave
@@ -73,7 +73,8 @@ def guard(deliver: Callable[[Any, str], int]) -> Guarded | None:
     if WHERE is None or not hasattr(os, "fork") or sys.gettrace() or sys.getprofile():
         return None
     reads, writes = os.pipe()
-    stands = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+    with tempfile.TemporaryFile() as file:
+        stands = os.dup(file.fileno())  # as long as the process lives
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)  # none is lost while it is not clear whom it reaches
     child = os.fork()
     if child:
@@ -88,7 +89,7 @@ def guard(deliver: Callable[[Any, str], int]) -> Guarded | None:
 
 
 class _Parent:
-    def __init__(self, child: int, pipe: int, stands: IO[bytes], deliver: Callable[[Any, str], int]) -> None:
+    def __init__(self, child: int, pipe: int, stands: int, deliver: Callable[[Any, str], int]) -> None:
         self.child = child
         self.pipe = pipe
         self.stands = stands
@@ -151,8 +152,9 @@ class _Parent:
         time.sleep(0.2)
         os.kill(self.child, signal.SIGKILL)
         os.waitpid(self.child, 0)
-        self.stands.seek(0)
-        place = where_it_stands(self.stands.read().decode(errors="replace"))
+        with open(self.stands, "rb") as file:
+            file.seek(0)
+            place = where_it_stands(file.read().decode(errors="replace"))
         why = "interrupted" if self.interrupted else "the time is over (--max-seconds)"
         self._answer(f"{why}, and one call of a C function did not end{place}")
 

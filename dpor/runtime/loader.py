@@ -110,7 +110,7 @@ class Loader:
 
     def set_root(self, file: Path) -> None:
         """The program is what lies in the project of this file."""
-        directory = file.resolve().parent
+        directory = _beside_package(file.resolve())
         marked = (c for c in (directory, *directory.parents) if any((c / mark).exists() for mark in _ROOT_MARKS))
         root, least = next(marked, directory), self._least_root
         self._root = least if least is not None and root.is_relative_to(least) else root
@@ -218,11 +218,8 @@ class Loader:
         """The module of a file, by its dotted name if it lies in a package, else by its stem."""
         file = file.resolve()
         self.set_root(file)
-        parts = [file.stem]
-        directory = file.parent
-        while (directory / "__init__.py").exists():
-            parts.insert(0, directory.name)
-            directory = directory.parent
+        directory = _beside_package(file)
+        parts = [*file.parent.relative_to(directory).parts, file.stem]
         if parts[-1] == "__init__":
             parts.pop()
         if str(directory) not in sys.path:
@@ -460,3 +457,8 @@ class _InstrumentingLoader(importlib.abc.Loader):
                 modules.pop(self._name, None)
             raise
         self._loader.share_exceptions(self._name, module)
+
+
+def _beside_package(file: Path) -> Path:
+    """The folder from which the file's package, or the file, is imported."""
+    return next(folder for folder in file.parents if not (folder / "__init__.py").exists())

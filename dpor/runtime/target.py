@@ -168,6 +168,8 @@ def _scenarios(file: Path) -> list[str]:
 def _module(name: str, loader: Loader, text: str) -> types.ModuleType:
     import importlib.util
 
+    if Path(name).is_file():
+        raise BadTarget(f"{text}: a function of a file is written with two colons: {text.replace(':', '::', 1)}")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:

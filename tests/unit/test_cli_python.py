@@ -241,6 +241,33 @@ def test_ctrl_c_passes_any_except_of_the_program(body: str) -> None:
     jsonschema.validate(json.loads(Path("r.json").read_text()), SCHEMA)
 
 
+def test_assertions_are_checked_under_python_o(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It once was a pass: what fails had been left out."""
+    write("asserts.py", "def scenario():\n    exec('assert True')\n    assert False\n")
+    monkeypatch.setenv("PYTHONOPTIMIZE", "2")
+    assert run("check", "asserts.py::scenario").returncode == 1
+
+
+def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("counter.py", "def main(): pass")
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    done = run("check", f"{tmp_path}/counter.py::main")
+    assert done.returncode == 2
+    assert done.stderr.startswith("dpor: the working folder cannot be found")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_file_amid_a_package_is_checked_with_all_of_the_package() -> None:
+    """Where nothing marks the project's folder."""
+    files = {"__init__": "", "core": COUNTER, "sub/__init__": "", "sub/entry": "from ..core import scenario"}
+    for name, text in files.items():
+        Path("package", name).parent.mkdir(parents=True, exist_ok=True)
+        write(f"package/{name}.py", text)
+    assert run("check", "package/sub/entry.py::scenario").returncode == 1
+
+
 def test_a_data_choice_is_explored_and_replayed() -> None:
     write(
         "dice.py",

@@ -74,6 +74,7 @@ async def coroutine() -> None: ...
         (functools.partial(coroutine), "is async"),
         ("/etc/passwd::main", "/etc/passwd:1: invalid syntax"),
         ("p.py", r"a target is path/file.py::name \(as in p.py::main, p.py::again\), package.module:name"),
+        ("p.py:main", "p.py:main: a function of a file is written with two colons: p.py::main"),
         ("p.py::main.x", "there is no 'x' in main; it has nothing that can be called"),
         ("folder::main", "there is no file folder"),
         ("latin.py::main", "latin.py: invalid or missing encoding"),

@@ -151,6 +151,7 @@ def _instrument(
     source: Any, filename: Any, mode: _Mode, flags: int, optimize: int, own_locals: bool | None
 ) -> CodeType:
     """The code, with hooks. `own_locals`: what its top level binds is in its globals; None: which nobody else uses."""
+    optimize = max(optimize, 0)  # as the program's modules
     compile(source, filename, mode, flags, True, optimize)  # whose errors are the program's
     tree: Any = (
         copy.deepcopy(source)

@@ -50,13 +50,15 @@ def instrument(
 ) -> CodeType:
     """The compiled module, whose globals must contain the hooks. `visible_globals`: hooked beside those that a function
     declares `global` and binds. `numbers`: hook also operators with a number that is written out. `starts_threads`:
-    when it is imported, so hook all stores of globals. `unhooked`: attributes of which loads are left as they are."""
+    when it is imported, so hook all stores of globals. `unhooked`: attributes of which loads are left as they are.
+
+    Assertions are what is checked, so they are carried out under `python -O`, too."""
     tree = ast.parse(source, filename) if isinstance(source, str) else copy.deepcopy(source)
     with deep_recursion():
         tree = rewrite(
             tree, visible_globals=visible_globals, numbers=numbers, starts_threads=starts_threads, unhooked=unhooked
         )
-        code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
+        code: CodeType = compile(tree, filename, "exec", dont_inherit=True, optimize=0)
     return code
 
 
