@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum, StrEnum
 from pathlib import Path
@@ -110,11 +111,25 @@ def strategies_named(names: str | None, *, samplers: bool = False) -> list[str]:
     return chosen
 
 
-def check_folders(*paths: str | None) -> None:
-    """Before the work is done: can it be written?"""
-    for path in paths:
-        if path is not None and path != "-" and not Path(path).resolve().parent.is_dir():
-            raise UserError(f"{path}: there is no folder {Path(path).resolve().parent}")
+def check_outputs(streams: Collection[str] = (), **files: str | None) -> None:
+    """Before the work is done: can all be written?
+
+    streams   the options of which - is standard output
+    files     by the options that name them
+    """
+    taken: dict[Path, str] = {}
+    for option, path in files.items():
+        if path is None or (path == "-" and option in streams):
+            continue
+        if path in ("", "-"):
+            raise UserError(f"--{option} {shlex.quote(path)}: a file is needed here")
+        file = Path(path).resolve()
+        if not file.parent.is_dir():
+            raise UserError(f"{path}: there is no folder {file.parent}")
+        if file in taken:
+            raise UserError(f"--{taken[file]} and --{option} are to go to one file, {path}: give each its own")
+        if not file.exists() or file.is_file():
+            taken[file] = option
 
 
 def write_file(path: str, text: str) -> None:

@@ -24,7 +24,7 @@ from dpor.answers import (
     Exit,
     Number,
     OneLineErrors,
-    check_folders,
+    check_outputs,
     draw,
     end,
     is_our_process,
@@ -159,7 +159,7 @@ def check(
     with our_errors(traceback):
         from dpor.checking import Session
 
-        check_folders(json_, html, sarif, save)
+        check_outputs(["json"], json=json_, html=html, sarif=sarif, save=save)
         check_ci(github, json_)
         options = Options(all=all_, max_seconds=max_seconds or None, **arguments)
         monitor = _monitor(quiet)

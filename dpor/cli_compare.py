@@ -13,7 +13,7 @@ from dpor.answers import (
     EXIT_CODES,
     Exit,
     Number,
-    check_folders,
+    check_outputs,
     draw,
     our_errors,
     strategies_named,
@@ -77,7 +77,7 @@ def compare(
         from dpor import comparing
         from dpor.report import comparison
 
-        check_folders(json_, csv_, sarif, html)
+        check_outputs(json=json_, csv=csv_, sarif=sarif, html=html)
         names = strategies_named(strategies, samplers=True)
         options = Options(max_seconds=max_seconds, **arguments)
         jobs = comparing.jobs(targets or comparing.WORKLOADS, names, options)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpor.answers import EXIT_CODES, Exit, check_folders, draw, our_errors, same_hashes, to_stdout, write_file
+from dpor.answers import EXIT_CODES, Exit, check_outputs, draw, our_errors, same_hashes, to_stdout, write_file
 from dpor.report.text import headline, show_failure
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def explain(file: str, html: str | None, json_: str | None, verbose: bool, trace
         from dpor.replaying import Replay
         from dpor.schedule import SavedSchedule
 
-        check_folders(html, json_)
+        check_outputs(["json"], html=html, json=json_)
         saved = SavedSchedule.load(file)
         same_hashes(saved.hash_seed)
         failure = Replay(saved).run()

@@ -14,7 +14,7 @@ from dpor.answers import (
     KEEP,
     Exit,
     Whole,
-    check_folders,
+    check_outputs,
     keep_folder,
     our_errors,
     strategies_named,
@@ -73,7 +73,7 @@ def fuzz(
     with our_errors(traceback):
         from dpor.testing import fuzz as search
 
-        check_folders(json_)
+        check_outputs(json=json_)
         if save is not None and not Path(save).is_dir():
             raise UserError(f"--save {save}: there is no such folder")
         names = strategies_named(strategies)

@@ -16,6 +16,7 @@ GOES_WITH: Final[Mapping[str, Sequence[str]]] = {
     "preemptions": tuple(BOUNDED),
     "seed": tuple(SAMPLERS),
     "depth": ("pct",),
+    "max_states": tuple(STATEFUL),
     "store": tuple(STATEFUL),
     "whole_states": tuple(STATEFUL),
     "sync_choices": ("original", "sa"),

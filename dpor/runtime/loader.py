@@ -41,7 +41,9 @@ _WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # whose p
 _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-_NEVER = ("dpor", "statics", "greenlet", "attrs", "attr", "pytest", "_pytest", "hypothesis")
+BENEATH = frozenset({"dpor", "statics", "greenlet"})
+"""What runs programs."""
+_NEVER = (*BENEATH, "attrs", "attr", "pytest", "_pytest", "hypothesis")
 
 
 _instrumented = lru_cache(maxsize=1024)(instrument)

@@ -36,7 +36,7 @@ from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.learned import INSTRUMENTED, STARTS, about
 from dpor.runtime.library import MODELLED
 from dpor.runtime.listeners import Recorder
-from dpor.runtime.loader import Loader
+from dpor.runtime.loader import BENEATH, Loader
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.standins.threads import Startable
 from dpor.runtime.states import Capture, key_of
@@ -81,6 +81,8 @@ class PythonSystem:
         for package in instrument:
             if package.partition(".")[0] in MODELLED:
                 raise UserError(f"--instrument {package}: programs get a model of this module, take it away")
+            if package.partition(".")[0] in BENEATH:
+                raise UserError(f"--instrument {package}: what runs the program cannot be a part of it, take it away")
         self._stdlib = stdlib
         stdlib.begin_search()
         self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
