@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from dpor.operations import THREAD_MASK, UNKNOWN, Action, Operation, ThreadId
+from dpor.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation, ThreadId
 from dpor.system import StateKey, Trace
 
 StateNumber: TypeAlias = int
@@ -92,6 +92,18 @@ class StateGraph:
         distance = (target - source - 1) << _STATES
         _append(self._incoming, target, distance | number)
         _append(self._outgoing, source, distance | action)
+
+    def redirect(self, state: StateNumber, target: StateNumber) -> list[tuple[StateNumber, Operation]]:
+        """Have all events that led to the state lead to the target: from where, and which. (Ways through the state stay
+        ways.)"""
+        incoming = list(self.incoming(state))
+        self._incoming[state] = None
+        for source in {source for source, _ in incoming}:
+            kept = [edge for edge in _edges(self._outgoing[source]) if source + 1 + (edge >> _STATES) != state]
+            self._outgoing[source] = kept or None
+        for source, (thread, operation) in incoming:
+            self.add_edge(source, thread | operation.value << VALUE_SHIFT, operation, target, False)
+        return [(source, operation) for source, (_, operation) in incoming]
 
     def incoming(self, state: StateNumber) -> Iterator[tuple[StateNumber, Event]]:
         """The states from which events lead here, and the events."""

@@ -22,8 +22,8 @@ from dpor.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation
 from dpor.outcome import Finding
 from dpor.system import STOP, Ending, Run, StatefulSystem, StateKey, Store, Trace
 
-MOST_UNSTORED = 10_000
-"""So many events in a row without a choice, and a state is stored in any case."""
+FEW_UNSTORED = 16
+"""So many events without a stored state, and it is looked for cycles on which there is none."""
 
 MOST_LOOKED_AT = 256
 """States below a known one at which a run looks for something left to do."""
@@ -59,6 +59,7 @@ class StatefulSearch:
         self._values: dict[StateNumber, list[Action]] = {}  # data choices still to be taken
         self._is_stored = bytearray()
         self._unstored = 0  # events since the last state that was stored
+        self._passing: tuple[StateKey | None, StateNumber] = None, NOWHERE  # one of the states since
 
     # ------------------------------------------------------------------ what a search decides
 
@@ -189,15 +190,17 @@ class StatefulSearch:
         until a deadline, by the events before they were made, and these differ along ways that have met. The state is
         then reached by its own way, later.
         """
-        self._unstored = 0
+        self._unstored, self._passing = 0, (None, NOWHERE)
         if self.store is Store.NOTHING or (self._is_way_known and self._is_stored[self._at]):
             return True  # the system has compared all events with what they were
         key, numbers = self.system.state(), self.graph.numbers
         if key is None:
             return True
         if not self._is_stored[self._at]:
-            if key not in numbers:
-                self._put(key, self._at)
+            if key in numbers:
+                self._merge(self._at, numbers[key])
+                return False
+            self._put(key, self._at)
         elif numbers.get(key) != self._at:
             if not self._on_way:
                 return False
@@ -205,6 +208,15 @@ class StatefulSearch:
         if self._on_way:
             self.graph.learn_way(self._at, self.trace)
         return True
+
+    def _merge(self, state: StateNumber, known: StateNumber) -> None:
+        """The state, which was not stored, is one that is: no event leads to it any more, but to the other."""
+        graph = self.graph
+        self.stats.matched += 1
+        graph.planned[state] = graph.done[state]
+        self._values.pop(state, None)
+        for source, operation in graph.redirect(state, known):
+            self.edge(source, operation, known)
 
     def _differs(self) -> NotDeterministic:
         return NotDeterministic(
@@ -218,7 +230,10 @@ class StatefulSearch:
         threads = self.first(enabled)
         several = bool(threads & (threads - 1))
         to_store = self._is_to_be_stored(several)
-        key = self.system.state() if to_store else None
+        to_look = self.store is Store.CHOICES and self._unstored > FEW_UNSTORED
+        key = self.system.state() if to_store or to_look else None
+        if key is not None and key == self._passing[0] and not self._is_stored[self._passing[1]]:
+            self._put(key, self._passing[1])
         number = graph.numbers.get(key) if key is not None else None
         if number is not None:
             self.stats.matched += 1
@@ -228,6 +243,8 @@ class StatefulSearch:
         number = self._add(enabled)
         if to_store:
             self._put(key, number)
+        elif self._unstored & (self._unstored - 1) == 0:  # at every power of two: [Brent 1980]
+            self._passing = key, number
         self.added(number)
         graph.planned[number] = threads
         if several:
@@ -243,13 +260,14 @@ class StatefulSearch:
             case Store.EVENTS:
                 return True
             case Store.CHOICES:
-                return several or self._at == NOWHERE or self._unstored > MOST_UNSTORED
+                return several or self._at == NOWHERE
             case Store.NOTHING:
                 return False
 
     def _put(self, key: StateKey | None, number: StateNumber) -> None:
         self.stats.states += 1
         self._unstored = 0
+        self._passing = None, NOWHERE
         self._is_stored[number] = True
         if key is not None:
             self.graph.numbers[key] = number

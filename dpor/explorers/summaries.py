@@ -93,6 +93,7 @@ class Items:
         self._exceeded: Summary = 0  # those that some other item says no less than
         self._alike: dict[tuple[ThreadId, Operation, bool], list[int]] = {}
         self._of_thread: dict[ThreadId, Summary] = {}
+        self._writers: dict[Location, int] = {}  # masks of threads
         self._guards: dict[Operation, _Guard] = {}
         self._events: dict[tuple[ThreadId, Operation], KnownEvent] = {}
         self._sync_numbers: dict[tuple[tuple[Location, Any], ...], SyncNumber] = {}
@@ -119,6 +120,9 @@ class Items:
         bit = 1 << number
         self._items.append(item)
         self._of_thread[thread] = self._of_thread.get(thread, 0) | bit
+        for location, mode in operation.accesses:
+            if mode is not READ:
+                self._writers[location] = self._writers.get(location, 0) | 1 << thread
         stronger = bit
         alike = self._alike.setdefault((thread, operation, item.is_exact), [])
         for other in alike:
@@ -195,13 +199,13 @@ class Items:
             and dependent(operation, item.operation)
         ):
             event.conflicts |= 1 << number
-        if before(event, item) != item:
+        if before(event, item, self._writers) != item:
             event.changing |= 1 << number
 
     def _changed(self, event: KnownEvent, number: int) -> Summary:
         changed = event.changed.get(number)
         if changed is None:
-            changed = event.changed[number] = 1 << self._number(before(event, self._items[number]))
+            changed = event.changed[number] = 1 << self._number(before(event, self._items[number], self._writers))
         return changed
 
     # ------------------------------------------------------------------ what could come before an event
@@ -258,15 +262,17 @@ class Items:
         return not operation.enabled(own)
 
 
-def before(event: KnownEvent, item: Item) -> Item:
-    """What an item becomes when it is carried back over the event."""
+def before(event: KnownEvent, item: Item, writers: Mapping[Location, int]) -> Item:
+    """What an item becomes when it is carried back over the event. `writers`: masks of the threads that may be met
+    writing a location, as far as is known; of reads of all others it is of no use to know."""
     thread, operation = event.thread, event.operation
     if operation.starts == item.thread:
         item = item._replace(thread=thread, after=item.after & ~(1 << thread))
     if item.thread == thread:
         guards = item.guards | {operation} if _can_block(operation) else item.guards
-        reads = item.reads.union([location for location, mode in operation.accesses if mode is READ])
-        return item._replace(guards=guards, reads=reads)
+        own = 1 << thread
+        reads = [location for location, mode in operation.accesses if mode is READ and writers.get(location, 0) & ~own]
+        return item._replace(guards=guards, reads=item.reads.union(reads))
     if _changes(operation, item.reads) or (item.is_exact and dependent(operation, item.operation)):
         return item._replace(after=item.after | 1 << thread)
     return item

@@ -105,3 +105,11 @@ def test_independent_work_needs_two_states(name: str, threads: int, length: int)
     assert (reduced.verdict, reduced.states) == (dpor.Verdict.PASS, 2)
     original = dpor.check(target, strategy="original", store="choices", sync_choices="shared")
     assert (original.verdict, original.states) == (dpor.Verdict.PASS, 2)
+
+
+def test_loops_that_wait_are_met_again_where_few_states_are_stored() -> None:
+    """The detector polls the ring, at no state with a choice: it is looked for the state on the cycle."""
+    events, few = (dpor.check("cdx", strategy="dpor", all=True, store=store) for store in ("events", "choices"))
+    assert (few.verdict, few.states) == (dpor.Verdict.PASS, 20)
+    assert events.states == 265
+    assert results(few) == results(events)

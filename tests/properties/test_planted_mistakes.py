@@ -172,8 +172,8 @@ def after_what_came_before(patch: PATCH) -> None:
     """What comes after a thread's event on some way is taken to come after it on all."""
     before = summaries.before
 
-    def planted(event: KnownEvent, item: Item) -> Item:
-        item = before(event, item)
+    def planted(event: KnownEvent, item: Item, writers: Any) -> Item:
+        item = before(event, item, writers)
         return item if item.thread == event.thread else item._replace(after=item.after | 1 << event.thread)
 
     patch.setattr(summaries, "before", planted)
@@ -183,7 +183,7 @@ def after_one_is_after_all(patch: PATCH) -> None:
     """What comes after one thread is taken to come after all."""
     before = summaries.before
     patch.setattr(
-        summaries, "before", lambda event, item: (it := before(event, item))._replace(after=-1 if it.after else 0)
+        summaries, "before", lambda *arguments: (it := before(*arguments))._replace(after=-1 if it.after else 0)
     )
 
 

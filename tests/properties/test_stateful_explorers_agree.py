@@ -11,15 +11,19 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from dpor.explorers import STATEFUL
-from dpor.testing import Spec, TooLarge, abstract_programs, disagreement, random_program, shrink
+from dpor.options import Options
+from dpor.strategies import explorer_of
+from dpor.testing import PROMISES, Spec, TooLarge, abstract_programs, disagreement, random_program, shrink
 
 EXAMPLES = int(os.environ.get("DPOR_STATEFUL_EXAMPLES", "20000"))
+AT_CHOICES = {f"{name} --store choices": explorer_of(Options(strategy=name, store="choices")) for name in STATEFUL}
+EXPLORERS = {name: explorer_of(Options(strategy=name)) for name in STATEFUL} | AT_CHOICES
 
 
 def wrong(spec: Spec) -> str:
     """What is wrong, in a few words; "" if nothing is, or if the program is too large."""
     try:
-        return disagreement(spec, STATEFUL.keys())
+        return disagreement(spec, EXPLORERS, PROMISES | {name: ["endless"] for name in AT_CHOICES})
     except TooLarge:
         return ""
 
