@@ -365,6 +365,15 @@ class Loader:
             if name not in sys.modules:
                 importlib.import_module(name)
 
+    def import_parts(self, name: str, module: types.ModuleType) -> None:
+        """What a program finds in a package of the library without having imported it, such as `collections.abc`:
+        somebody in the process has."""
+        host = self._shadowed.get(name)
+        if name in self._library and host is not None:
+            for part in sorted(vars(host).keys() - vars(module).keys()):
+                if getattr(vars(host)[part], "__name__", None) == f"{name}.{part}":
+                    importlib.import_module(f"{name}.{part}")
+
     def clear(self) -> None:
         """What the modules hold dies."""
         for guest in self.modules.values():
@@ -459,6 +468,7 @@ class _InstrumentingLoader(importlib.abc.Loader):
                 modules.pop(self._name, None)
             raise
         self._loader.share_exceptions(self._name, module)
+        self._loader.import_parts(self._name, module)
 
 
 def _beside_package(file: Path) -> Path:

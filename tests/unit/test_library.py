@@ -125,3 +125,25 @@ def test_a_program_catches_what_the_library_raises_for_others(tmp_path: Path, mo
     report = dpor.check(f"{file}::program")
     assert report.verdict == "pass", report.findings
     assert any("json is instrumented" in reason for reason in report.restarts)
+
+
+def test_what_others_have_imported_of_a_package_is_there_when_it_is_instrumented() -> None:
+    def program() -> None:
+        import collections
+        import threading
+
+        counts = collections.UserDict({"a": 0})
+        assert isinstance(counts, collections.abc.Mapping)
+
+        def count() -> None:
+            counts["a"] += 1
+
+        threads = [threading.Thread(target=count) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert counts["a"] == 2
+
+    (failure,) = dpor.check(program).findings
+    assert failure.message == "AssertionError"
