@@ -657,6 +657,8 @@ def _without_control(rule: Rule, objects: tuple[SyncObject, ...]) -> Any:
         if not unwinding:
             limit("an operation that would block was met inside a step that cannot be divided")
         return True
+    if unwinding and rule.gives:
+        return True  # that it was taken may have been a pretence
     return effect.result
 
 

@@ -188,6 +188,41 @@ def test_a_finaliser_that_waits_for_a_deadline_between_runs_is_given_up(monkeypa
     dpor.check(lambda: None)  # the last run's finalisers die here, not in a later test
 
 
+def test_a_finaliser_that_finds_a_lock_taken_when_a_run_is_over_gives_it_back_quietly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+
+    def program() -> None:
+        changed = threading.Condition()
+        held = threading.Event()
+
+        def cleaning() -> Any:
+            try:
+                yield
+            finally:
+                with changed:
+                    changed.notify()
+
+        def hold() -> None:
+            with changed:
+                held.set()
+                threading.Event().wait()
+
+        def fail() -> None:
+            held.wait()
+            left = cleaning()
+            next(left)
+            threading.Event().wait()
+
+        both(hold, fail)
+
+    assert dpor.check(program, all=True).verdict == "fail"
+    dpor.check(lambda: None)  # the last run's finalisers die here
+    assert said == []
+
+
 def test_what_only_the_methods_of_a_class_refer_to_is_not_missed_when_another_thread_has_it() -> None:
     """The first thread touches it before the second, which has it from elsewhere, is started."""
 

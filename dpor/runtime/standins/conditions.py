@@ -104,7 +104,7 @@ class Condition(SyncObject):
         self.notify_all()
 
     def dpor_check_owned(self) -> None:
-        if not self._is_owned():
+        if not (self._is_owned() or control.unwinding):
             raise RuntimeError("cannot notify on un-acquired lock")
 
     def _is_owned(self) -> bool:
