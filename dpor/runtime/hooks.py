@@ -19,7 +19,7 @@ from typing import Any, Final
 from dpor.operations import READ, WRITE, Access, Mode, Operation
 from dpor.runtime import control, endless, sharing
 from dpor.runtime.classes import is_a
-from dpor.runtime.containers.kinds import is_c_iterator
+from dpor.runtime.containers.kinds import is_c_iterator, is_in_c, is_of_c
 from dpor.runtime.instrument import SUPPORT
 from dpor.runtime.instrument.names import LOADED_SPECIALLY, is_stored_specially
 from dpor.runtime.learned import about
@@ -44,6 +44,8 @@ registering: Callable[[Any], Any] = lambda method: method
 """`special.registering`."""
 stand_specially: Callable[[Any, Any, str], bool] = lambda value, obj, name: False
 """`special.stand_before_store`."""
+stand_before_unseen: Callable[[types.FunctionType, Any], None] = lambda function, obj: None
+"""`containers.calls.stand_before_unseen`."""
 special_store: Callable[[Any, Any, str], None] = lambda value, obj, name: None
 """`special.store`."""
 
@@ -136,6 +138,8 @@ def _way(kind: type, name: str) -> int:
     found, _ = _static(kind, name)
     if kind in (str, bytes):
         return _CALLED if kind is bytes or name in ("join", "format", "format_map", "__mod__", "translate") else _PLAIN
+    if kind is tuple:
+        return _CALLED
     if kind in sharing.ATOMIC:
         return _PLAIN
     if type(found) in _C_CALLABLES:
@@ -196,6 +200,8 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
 
 def delattr_(obj: Any, name: str) -> None:
     """`del obj.name`."""
+    if control.multi and record_of(obj) is not None:
+        _note_other_names(type(obj), name)
     _stand_before_write(obj, name)
     delattr(obj, name)
 
@@ -224,9 +230,18 @@ def _read_operation(record: Record, obj: Any, name: str) -> Any:
     found, _ = _static(kind, name)
     way = _way_to_stand_in(kind, name)
     if way is not None:
-        return None if looks_up_itself(kind) else way
-    if type(found) in _C_CALLABLES:
+        if looks_up_itself(kind):
+            return None
+        return _shadowed if way is standin and field_key(kind, name) in control.facts else way
+    if type(found) in _C_CALLABLES and field_key(kind, name) not in control.facts:
         return None
+    if is_of_c(found):
+        family = family_of(kind)
+        if family is not None:  # a memoryview may have been given up, the factory of a `defaultdict` be another
+            accesses = family.reads_all(record)
+            return control.operations.intern("read", accesses) if accesses else None
+        if is_in_c(kind):
+            return record.access("read", sharing.STRUCTURE, READ)
     if found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
         return None  # what a property does is instrumented itself
     if field_key(kind, name) not in control.facts:
@@ -267,7 +282,7 @@ def _is_harmless(kind: type, name: str) -> bool:
     """A method in C that touches nothing that can change."""
     return (
         (name.startswith("__") and name not in _SPECIAL and not (name in _TELLING and is_c_iterator(kind)))
-        or kind.__module__ in _IMMUTABLE_C
+        or (kind.__module__ in _IMMUTABLE_C and not is_in_c(kind))
         or kind is ContextVar
         or kind is Token
     )
@@ -283,6 +298,12 @@ def is_instrumented(function: types.FunctionType) -> bool:
 def standin(obj: Any, record: Record, name: str) -> Any:
     """On which the attribute, a method in C, is the operation when called."""
     return make_standin(obj, record, name)
+
+
+def _shadowed(obj: Any, record: Record, name: str) -> Any:
+    """As `standin`, where a field of the object may hide the method."""
+    control.access(record.access("read", name, READ))
+    return standin(obj, record, name)
 
 
 class Holder:
@@ -326,7 +347,15 @@ def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
     kind = type(obj)
     found, _ = _static(kind, name)
     operation: Operation | None
-    if found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
+    if is_of_c(found) and family_of(kind) is not None:
+        operation = control.operations.intern("write", family_of(kind).writes_all(record))
+    elif is_of_c(found) and is_in_c(kind):
+        operation = record.access("write", sharing.STRUCTURE, WRITE)
+    elif found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
+        for setter in (getattr(found, "fset", None), getattr(found, "fdel", None)):
+            if isinstance(setter, types.FunctionType) and not is_instrumented(setter):
+                stand_before_unseen(setter, obj)
+                return None
         operation = None
     else:
         key = field_key(kind, name)
@@ -334,12 +363,29 @@ def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
             control.withdraw(key, f"{kind.__qualname__}.{name} is written while several threads exist")
             for base in kind.__mro__:  # whose own code looks at the field, in a comparison without a hook perhaps
                 control.demand(base.__module__, f"{base.__qualname__}.{name} is written")
+            _note_if_new(obj, name)
             return record.access("write", name, WRITE)
+        _note_if_new(obj, name)
         accesses: tuple[Access, ...] = ((record.location(name), WRITE),)
-        accesses += sharing.structure_of(("dict of", record.name), sharing.exposed(kind))
+        looked = sharing.names_looked_at(kind) if sharing.names_change(kind, name) in control.facts else None
+        if sharing.exposed(kind) in control.facts or looked in control.facts:
+            accesses += sharing.writes_names(record)
         operation = control.operations.intern("write", accesses)
     record.writes[name] = operation
     return operation
+
+
+def _note_if_new(obj: Any, name: str) -> None:
+    fields = sharing.fields(obj, type(obj))
+    if fields is not None and name not in fields:
+        _note_other_names(type(obj), name)
+
+
+def _note_other_names(kind: type, name: str) -> None:
+    """The field comes or goes: who looks at all fields of the object, whatever they are, sees it."""
+    for fact in (sharing.names_change(kind, name), sharing.names_change(kind)):
+        if fact not in control.facts:
+            control.withdraw(fact, f"{kind.__qualname__}.{name} comes or goes while several threads exist")
 
 
 def field_key(kind: type, name: str) -> tuple[str, str, str, str]:

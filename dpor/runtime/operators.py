@@ -18,15 +18,16 @@ from typing import Any, Final
 
 from dpor.runtime import control, endless, sharing
 from dpor.runtime.containers.accesses import UNMADE, Touched, made, make, stand
-from dpor.runtime.containers.calls import Call, as_dict, foreign, perform, unknown
+from dpor.runtime.containers.calls import Call, acts_unseen, as_dict, foreign, perform, unknown
 from dpor.runtime.containers.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.runtime.containers.keys import FOREIGN, part_of
-from dpor.runtime.containers.kinds import families, family_of, is_c_iterator, is_immutable, is_program, static
+from dpor.runtime.containers.kinds import families, family_of, is_c_iterator, is_immutable, is_in_c, is_program, static
 from dpor.runtime.containers.lists import reads_item, writes_item
 from dpor.runtime.containers.order import stable_order
-from dpor.runtime.containers.reach import EQUAL, SHOW, reads, views, writes
+from dpor.runtime.containers.reach import ANYTHING, EQUAL, SHOW, reads, views, writes
 from dpor.runtime.containers.taking import (
     CHAINS,
+    goes_in_c,
     iterator_over,
     look,
     may_be_endless,
@@ -331,13 +332,16 @@ def _compares_alone(obj: Any, name: str) -> bool:
         if kind is not tuple and sharing.record_of(obj) is not None:
             return False
         return SCALARS.issuperset(map(type, obj)) if kind in _FLAT else False
-    known = _alone.get((kind, name))
+    key = kind, name
+    known = _alone.get(key)
     if known is None:
         if len(_alone) > 5000:  # classes made anew by every run are not kept for ever
             _alone.clear()
         found = static(kind, name)
+        if found is object.__ne__:  # it asks `__eq__`
+            found, name = static(kind, EQUAL), EQUAL
         own = is_program(found) if isinstance(found, types.FunctionType) else found is object.__dict__[name]
-        known = _alone[kind, name] = own and family_of(kind) is None and not issubclass(kind, (tuple, frozenset))
+        known = _alone[key] = own and family_of(kind) is None and not issubclass(kind, (tuple, frozenset))
     return known
 
 
@@ -350,7 +354,7 @@ def contains(a: Any, b: Any) -> Any:
         kind = type(b)
         if kind not in SCALARS or kind is bytes:
             record = sharing.record_of(b)
-            if record is not None or type(a) not in SCALARS or (kind not in families and kind not in _ATONCE):
+            if record is not None or type(a) not in UNLIKE or (kind not in families and kind not in _ATONCE):
                 return _contains(a, b, record)
     return a in b
 
@@ -365,6 +369,8 @@ def _contains(a: Any, b: Any, record: Record | None) -> bool:
         stand("in", touched.accesses())
         return a in b
     if kind is types.GeneratorType or is_c_iterator(kind):
+        return a in steps(b)
+    if static(kind, "__contains__") is None and (goes_in_c(kind) or acts_unseen(kind)):
         return a in steps(b)
     return bool(_perform(b, record, "__contains__", operator.contains, a))
 
@@ -394,17 +400,13 @@ def truth(obj: Any) -> Any:
     """Before a test of `obj`. Returns it."""
     if control.multi and type(obj) not in SCALARS and table.get(id(obj)) is not control.current:
         record = sharing.record_of(obj)
-        if record is not None or type(obj) in views:
-            _perform(*_measured(obj, record), "__len__", _untouched)
+        if type(obj) in views:
+            behind = viewed(obj)
+            _perform(behind, sharing.record_of(behind), "__len__", _untouched)
+        elif record is not None:
+            method = "__len__" if static(type(obj), "__bool__") is None else "__bool__"
+            _perform(obj, record, method, _untouched)
     return obj
-
-
-def _measured(obj: Any, record: Record | None) -> tuple[Any, Record | None]:
-    """What is asked for its length when the object is tested."""
-    if type(obj) in views:
-        behind = viewed(obj)
-        return behind, sharing.record_of(behind)
-    return obj, record
 
 
 def _untouched(obj: Any) -> None:
@@ -561,6 +563,10 @@ def unpackmap(obj: Any) -> Any:
         take_view(obj, touched)
         stand("unpack", touched.accesses())
         return dict(obj)
+    if control.multi and is_in_c(type(obj)):
+        touched = Touched()
+        reads((obj,), ANYTHING, touched)
+        stand("unpack", touched.accesses())
     return as_dict(obj)
 
 

@@ -26,8 +26,10 @@ from dpor.outcome import NOBODY_WRITES, Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
 from dpor.runtime import builtins, containers, control, failures, hooks, sharing, special, specifying, spinning, timing
+from dpor.runtime.builtins.contexts import tell_shared as tell_shared_contexts
 from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.accesses import Touched, stand
+from dpor.runtime.containers.calls import stand_before_unseen
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.containers.reach import ANYTHING, reads
 from dpor.runtime.every_access import EveryAccess
@@ -47,6 +49,7 @@ from dpor.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
 
 hooks.call, hooks.make_standin, hooks.family_of = builtins.call, containers.standin, family_of
 hooks.read_names, hooks.special_load, hooks.special_store = special.read_names, special.load, special.store
+hooks.stand_before_unseen = stand_before_unseen
 hooks.registering, hooks.stand_specially = special.registering, special.stand_before_store
 
 COLLECT_EVERY = 64
@@ -345,6 +348,7 @@ class PythonSystem:
     # ------------------------------------------------------------------ how it ended
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
+        tell_shared_contexts()
         findings = [] if specifying.run is None else specifying.run.findings
         findings += [self._failure(*failure) for failure in control.exceptions]
         deadlock: Hashable = None

@@ -22,7 +22,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final
 
-from dpor.operations import WRITE, Access, Location, Mode, Operation
+from dpor.operations import READ, WRITE, Access, Location, Mode, Operation
 from dpor.runtime import control
 from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.learned import about
@@ -120,9 +120,25 @@ class Namespace(Record):
 
 def structure_of(name: Hashable, exposed: object) -> tuple[Access, ...]:
     """What a store of a key touches beside the key, of the namespace of this name."""
-    if exposed not in control.facts:
+    return (_structure_of(name, WRITE),) if exposed in control.facts else ()
+
+
+def reads_names(record: Record, kind: type) -> tuple[Access, ...]:
+    """What is read by who looks at all fields of the object, of this type, whatever they are."""
+    if names_change(kind) in control.facts:
+        control.facts_add(names_looked_at(kind), f"which fields a {kind.__qualname__} has")
+    elif exposed(kind) not in control.facts:
         return ()
-    return ((control.operations.location((control.operations.location(name), STRUCTURE)), WRITE),)
+    return (_structure_of(("dict of", record.name), READ),)
+
+
+def writes_names(record: Record) -> tuple[Access, ...]:
+    """What is written by who adds a field to the object, or removes one."""
+    return (_structure_of(("dict of", record.name), WRITE),)
+
+
+def _structure_of(name: Hashable, mode: Mode) -> Access:
+    return control.operations.location((control.operations.location(name), STRUCTURE)), mode
 
 
 table: dict[int, Record | GuestThread] = {}
@@ -245,6 +261,16 @@ _exposed: dict[int, tuple[Any, dict[str, Any]]] = {}
 def exposed(kind: type) -> tuple[str, ...]:
     """The fact that the `__dict__` of objects of the class is looked at as a whole."""
     return ("dict exposed", *_type_key(kind))
+
+
+def names_change(kind: type, *name: str) -> tuple[str, ...]:
+    """The fact that objects of the class get or lose fields (of the name) that threads share."""
+    return ("names change", *_type_key(kind), *name)
+
+
+def names_looked_at(kind: type) -> tuple[str, ...]:
+    """The fact that this is seen."""
+    return ("names looked at", *_type_key(kind))
 
 
 def expose(obj: Any, fields: dict[str, Any]) -> None:
@@ -570,7 +596,7 @@ def is_neutral(kind: type) -> bool:
     answer = _neutral.get(kind)
     if answer is None:
         module = kind.__module__
-        answer = isinstance(module, str) and module.startswith("dpor.runtime")
+        answer = isinstance(module, str) and module.startswith("dpor.runtime") and type(kind).__module__ != "_ctypes"
         if len(_neutral) > _MOST_TYPES:
             _neutral.clear()
         _neutral[kind] = answer

@@ -23,13 +23,13 @@ from dpor.runtime.containers.accesses import Touched
 from dpor.runtime.containers.generators import is_executing
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.depth import DEEP, with_room
+from dpor.runtime.exceptions import chain_exceptions, raises, read_chain
 from dpor.runtime.instrument.names import CHAINED, OF_GENERATORS
 from dpor.runtime.learned import about
 from dpor.runtime.operators import SCALARS
 from dpor.runtime.sharing import STRUCTURE, record_of
 
 RULES: Final = hooks.RULES
-_CHAIN: Final = ("exceptions", "chain")
 
 # ---------------------------------------------------------------------- the rules
 
@@ -218,6 +218,8 @@ def load(obj: Any, name: str) -> Any:
     if name in _CHANGED_IN_PLACE and is_a(obj, (types.FunctionType, type, types.ModuleType)):
         control.dirty = True
     if name == "__dict__":
+        if RULES in control.facts:
+            read_rules(obj)
         namespace(obj)
     elif name in ("__globals__", "f_globals") and is_a(obj, (types.FunctionType, types.FrameType)):
         sharing.module_names(getattr(obj, name))
@@ -228,8 +230,7 @@ def load(obj: Any, name: str) -> Any:
             return obj
         if is_a(obj, BaseException) and name in CHAINED:
             if record_of(obj) is not None:
-                control.facts_add(_CHAIN, f"{name} of an exception")
-                control.touch("read", (_chain(READ),))
+                control.touch("read", (read_chain(),))
             return obj
         if name == "__kwdefaults__":
             control.limit(
@@ -286,7 +287,7 @@ def read_names(obj: Any) -> None:
     """Stand before the names of all attributes of the object are looked at (`dir`)."""
     if not control.multi:
         return
-    touched = Touched()
+    touched = Touched((hooks.rules(READ),) if RULES in control.facts else ())
     for shown in (obj, type(obj)):
         namespace(shown)
         is_class = issubclass(type(shown), type)
@@ -311,23 +312,3 @@ def _cell(record: sharing.Record, mode: Mode) -> tuple[Access, ...]:
     """What is in a cell. Who binds the variable knows its name, and a cell does not."""
     names = {name for _, kind, name in about(control.facts, "field") if kind == "<cell>"}
     return tuple((record.location(name), mode) for name in sorted(names))
-
-
-# ---------------------------------------------------------------------- what hangs on an exception
-
-
-def _chain(mode: Mode) -> Access:
-    return control.operations.location(_CHAIN), mode
-
-
-def chain_exceptions() -> None:
-    """Stand before `__cause__`, `__context__` or `__traceback__` of exceptions change."""
-    if _CHAIN in control.facts:
-        control.touch("write", (_chain(WRITE),))
-
-
-def raises(part: Any) -> Any:
-    """Before an exception that exists is raised, or becomes a cause. Returns it."""
-    if control.multi and _CHAIN in control.facts and not is_a(part, type):
-        chain_exceptions()
-    return part

@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 
 import dpor
-from tests.programs import iterators_and_files, library_looks_and_changes, looks_and_changes
+from tests.programs import iterators_and_files, library_looks_and_changes, looks_and_changes, objects_in_c
 from tests.programs.looks_and_changes import HEAD, Group
 
-GROUPS = (*looks_and_changes.GROUPS, *library_looks_and_changes.GROUPS, *iterators_and_files.GROUPS)
+GROUPS = (
+    *looks_and_changes.GROUPS,
+    *library_looks_and_changes.GROUPS,
+    *iterators_and_files.GROUPS,
+    *objects_in_c.GROUPS,
+    *objects_in_c.ON_EXCEPTIONS,
+)
 
 SCENARIO = """
 def scenario_{number}():

@@ -65,8 +65,8 @@ def test_a_deque_is_one_location(world: World, source: str, touched: str) -> Non
         ("b'a' + q", f"add: {READ}"),
         ("bytes(q)", f"bytes: {READ}"),
         ("q == b'a'", f"__eq__: {READ}"),
-        ("memoryview(q)[0]", f"read: {READ}"),
-        ("memoryview(q)[0] = 1", f"write: {CHANGE}"),
+        ("memoryview(q)[0]", f"memoryview: {READ} read: {READ}"),
+        ("memoryview(q)[0] = 1", f"memoryview: {READ} write: {CHANGE}"),
     ],
 )
 def test_a_bytearray_is_one_location(world: World, source: str, touched: str) -> None:

@@ -7,6 +7,9 @@ taking     functions that take the items of an iterable, at once or one by one; 
 objects    attributes by name, `id`, `hash`, text, namespaces
 executing  `exec`, `eval`, `compile`
 generating the methods that `dataclasses` and `attrs` make
+contexts   `decimal`
+tracebacks `traceback`
+environment   functions that look at the environment of the process
 operating  `operator`, `heapq`, `bisect`, `copy`
 """
 

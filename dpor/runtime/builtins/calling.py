@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import abc
 import array
+import decimal
 import functools
 import io
 import operator
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.runtime import control, hooks, sharing
-from dpor.runtime.builtins import objects, operating, taking
+from dpor.runtime.builtins import contexts, environment, objects, operating, taking, tracebacks  # noqa: F401
 from dpor.runtime.builtins.registry import AS_IS, class_wrappers, harmless, set_wrapper, wrappers
 from dpor.runtime.builtins.table import (
     HARMLESS_MODULES,
@@ -32,12 +33,11 @@ from dpor.runtime.builtins.table import (
     TEXT_MODULES,
     WRITING_FUNCTIONS,
 )
-from dpor.runtime.builtins.unknown import module_of, reading_c, reading_python, unknown_c, unknown_python
+from dpor.runtime.builtins.unknown import limiting, module_of, reading_c, reading_python, unknown_c, unknown_python
 from dpor.runtime.classes import is_a
-from dpor.runtime.containers.calls import Bound
+from dpor.runtime.containers.calls import Bound, acts_unseen
 from dpor.runtime.containers.kinds import family_of, is_immutable, static
 from dpor.runtime.containers.reach import ANYTHING, views
-from dpor.runtime.containers.taking import acts_unseen
 from dpor.runtime.operators import SCALARS, unpackmap
 from dpor.runtime.standins.outside import PROCESSES
 from dpor.runtime.standins.unmodelled import refuse
@@ -69,9 +69,11 @@ def _python_function(function: types.FunctionType) -> Any:
     wrapper = wrappers.get(id(function))
     if wrapper is not None:
         return wrapper
+    module = module_of(function)
+    if module == "ctypes" and function.__name__ in _POINTING:
+        return limiting(function, _POINTERS)
     if not control.multi or hooks.is_instrumented(function):
         return function
-    module = module_of(function)
     if module == "functools" and function.__qualname__.startswith("singledispatch.<locals>.register"):
         return hooks.registering(function)
     if module == "unittest.mock":
@@ -102,6 +104,9 @@ def _python_method(method: Any, function: Any) -> Any:
         refuse(f"multiprocessing.{function.__name__}", PROCESSES[function.__name__])
     if not control.multi:
         return method
+    known = wrappers.get(id(function))
+    if known is not None and known is not AS_IS:
+        return functools.partial(known, method.__self__)
     if function is abc.ABCMeta.register:
         return hooks.registering(method)
     module = module_of(function)
@@ -169,6 +174,10 @@ def _c_function(function: Any) -> Any:
     owner = function.__self__
     if owner is None or type(owner) is types.ModuleType:
         module = function.__module__ or ""
+        if module == "_ctypes" and function.__name__ in _POINTING:
+            made = limiting(function, _POINTERS)
+            set_wrapper(function, made)
+            return made
         if module in TEXT_MODULES:
             made = reading_c(function)
             set_wrapper(function, made)
@@ -183,6 +192,8 @@ def _c_function(function: Any) -> Any:
     if is_a(owner, type):
         if function.__name__ == "__subclasses__":
             control.limit_of_threads("__subclasses__() is asked for: to make a class is no step")
+        if type(owner).__module__ == "_ctypes" and function.__name__ in _POINTING:
+            return limiting(function, _POINTERS)
         wrapper = class_wrappers.get((id(owner), function.__name__))
         if wrapper is not None:
             return wrapper
@@ -190,6 +201,10 @@ def _c_function(function: Any) -> Any:
             return reading_c(function)
         return function if is_immutable(owner) else unknown_c(function)
     return _c_method(function, owner, function.__name__, _descriptor(function, owner))
+
+
+_POINTING: Final = frozenset({"pointer", "addressof", "from_buffer", "from_address", "in_dll", "cast"})
+_POINTERS: Final = "memory is had by pointers of ctypes: what is read and written through them is not seen"
 
 
 def _descriptor(method: Any, owner: Any) -> Any:
@@ -210,8 +225,12 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
         return objects.slot_method(owner, method)
     if kind.__module__ in TEXT_MODULES and is_immutable(kind):
         return reading_c(method)
+    if issubclass(kind, decimal.Decimal):
+        return contexts.in_context(method)
     if kind is functools.partial and name == "__setstate__":
         control.limit_of_threads("partial.__setstate__ changes what is called: who calls it does not see when")
+    if kind is tuple:
+        return functools.partial(reading_c(plain), owner)
     if kind in sharing.ATOMIC or is_immutable(kind) or sharing.is_neutral(kind):
         return method
     of_object = name in _OF_OBJECT and any(plain is root.__dict__.get(name) for root in (object, type))
@@ -251,7 +270,7 @@ def _text_method(method: Any, name: str) -> Any:
 def _unbound(descriptor: Any) -> Any:
     """`list.append(l, x)`"""
     owner, name = descriptor.__objclass__, descriptor.__name__
-    if owner in sharing.ATOMIC and owner not in (str, bytes):
+    if owner in sharing.ATOMIC and owner not in (str, bytes, tuple):
         return descriptor
 
     def act(*args: Any, **kwargs: Any) -> Any:
@@ -263,7 +282,7 @@ def _unbound(descriptor: Any) -> Any:
 
 
 def _partial(partial: functools.partial[Any]) -> Any:
-    record = sharing.record_of(partial.keywords) if control.multi and partial.keywords else None
+    record = sharing.record_of(partial.keywords) if control.multi else None
     if record is not None:  # somebody has `p.keywords`, and may change it
         return lambda *args, **kwargs: call(partial.func)(
             *partial.args, *args, **{**unpackmap(partial.keywords), **kwargs}
@@ -313,7 +332,7 @@ def _maker(kind: type) -> Callable[[type], Any] | None:
         if issubclass(kind, array.array):
             return taking.make_array
         return taking.consumer
-    if kind is io.BytesIO:
+    if kind is io.BytesIO or kind is memoryview:
         return reading_c
     if kind.__module__ == "builtins" or _is_harmless_module(kind.__module__) or is_immutable(kind):
         return None

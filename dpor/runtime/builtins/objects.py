@@ -15,11 +15,11 @@ from dpor.runtime import control, depth, hooks, sharing
 from dpor.runtime.builtins.executing import Names
 from dpor.runtime.builtins.formatting import simplified
 from dpor.runtime.builtins.registry import set_wrapper, wrap, wrappers
-from dpor.runtime.builtins.unknown import module_of, stand_to_read
+from dpor.runtime.builtins.unknown import limiting, module_of, reading_c, stand_to_read
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.identity import stable_id
-from dpor.runtime.containers.kinds import static
+from dpor.runtime.containers.kinds import family_of, is_in_c, static
 from dpor.runtime.containers.reach import HASH, SHOW, reads, writes
 from dpor.runtime.containers.taking import harmless_functions
 from dpor.runtime.instrument.names import is_stored_specially
@@ -148,16 +148,10 @@ def _ref(*args: Any) -> Any:
     return weakref.ref(*args)
 
 
-def _watching_death(function: Any) -> Callable[..., Any]:
-    def watch(*args: Any, **kwargs: Any) -> Any:
-        control.limit_of_threads(sharing.DEATHS)
-        return function(*args, **kwargs)
-
-    return watch
-
+set_wrapper(sys.getsizeof, reading_c(sys.getsizeof))
 
 for _watcher in (weakref.finalize, weakref.proxy, weakref.WeakMethod):
-    set_wrapper(_watcher, _watching_death(_watcher))
+    set_wrapper(_watcher, limiting(_watcher, sharing.DEATHS))
 
 
 @wrap(bool)
@@ -165,6 +159,23 @@ def _bool(*args: Any) -> bool:
     if control.multi and args:
         truth(args[0])
     return bool(*args)
+
+
+def _number(kind: type) -> Callable[..., Any]:
+    """`int` and `float`, which may be given text in memory that others change."""
+
+    def number(*args: Any, **kwargs: Any) -> Any:
+        if control.multi and args and type(args[0]) not in SCALARS:
+            if family_of(type(args[0])) is not None or is_in_c(type(args[0])):
+                stand_to_read(kind, args)
+        return kind(*args, **kwargs)
+
+    return number
+
+
+for _kind in (int, float):
+    set_wrapper(_kind, _number(_kind))
+    harmless_functions.add(id(wrappers[id(_kind)]))
 
 
 @wrap(id)

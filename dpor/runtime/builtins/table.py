@@ -25,9 +25,13 @@ HARMLESS_MODULES: Final = frozenset(
 at nothing but texts and numbers, or at what only the reader of a log will see."""
 
 STATEFUL_MODULES: Final = frozenset(
-    {"argparse", "codecs", "collections", "optparse", "tempfile", "weakref", "_weakrefset"}
-)
-"""Harmless modules with classes, written in Python, whose objects are containers or write to files: their methods are
+    {
+        "argparse", "codecs", "collections", "optparse", "tempfile", "weakref", "_weakrefset",
+        "calendar", "gettext", "re", "textwrap", "unittest.result", "unittest.runner", "unittest.suite",
+        "urllib.request", "urllib.robotparser",
+    }
+)  # fmt: skip
+"""Harmless modules with classes, written in Python, whose objects change or write to files: their methods are
 not harmless."""
 
 READING_MODULES: Final = frozenset(

@@ -15,11 +15,12 @@ from typing import Any, Final
 from dpor.operations import READ
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.builtins.registry import set_class_wrapper, set_wrapper, wrap
+from dpor.runtime.builtins.unknown import reading_c
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched, reads_structure, stand
 from dpor.runtime.containers.calls import as_dict
 from dpor.runtime.containers.generators import drive
-from dpor.runtime.containers.kinds import family_of, is_c_iterator, static
+from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_in_c, static
 from dpor.runtime.containers.lists import is_built_in
 from dpor.runtime.containers.order import stable_order
 from dpor.runtime.containers.reach import ANYTHING, HASH, reads, views
@@ -30,8 +31,10 @@ from dpor.runtime.containers.taking import (
     iterator_over,
     steps,
     take,
+    take_pairs,
     take_view,
     taken,
+    unseen_step,
 )
 from dpor.runtime.operators import SCALARS, TEMPORARY
 
@@ -86,6 +89,8 @@ _TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0
 
 
 def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
+    if function in _OF_MEMORY and is_in_c(type(items)):
+        return reading_c(function)(items, *rest, **kwargs)  # which may ask for its memory instead of its items
     touched = Touched()
     if not take(items, touched):
         return _call_with(function, steps(items), rest, kwargs)
@@ -105,6 +110,7 @@ def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kw
     return function(items, *rest, **kwargs)
 
 
+_OF_MEMORY: Final = (bytes, bytearray)
 _SNAPSHOTS: Final = (sorted, list, tuple)
 """These copy all items first and call nothing of them before that."""
 
@@ -211,7 +217,7 @@ def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             stand("dict", ((record.location(sharing.STRUCTURE), READ),))
         return kind(*args, **kwargs)
     touched = Touched()
-    if control.multi and take(items, touched):
+    if control.multi and take_pairs(items, touched):
         stand("dict", touched.accesses())
         return kind(*first, taken(items), **kwargs)
     return kind(*first, items if type(items) in _WHOLE else steps(items), **kwargs)
@@ -301,13 +307,13 @@ def _reversed(items: Any) -> Any:
 def _look_at_length(items: Any, method: str = "__iter__") -> None:
     """Iterators over containers know from the beginning how long these are."""
     if control.multi:
-        record, family = sharing.record_of(items), family_of(type(items))
-        if (
-            record is not None
-            and family is not None
-            and not isinstance(static(type(items), method), types.FunctionType)
-        ):
+        record, kind = sharing.record_of(items), type(items)
+        if record is None or isinstance(static(kind, method), types.FunctionType):
+            return
+        if family_of(kind) is not None:
             stand("iter", reads_structure(record))
+        elif is_in_c(kind):  # a file may be closed
+            stand("iter", ((record.location(sharing.STRUCTURE), READ),))
 
 
 @wrap(next)
@@ -317,7 +323,7 @@ def _next(iterator: Any, *default: Any) -> Any:
     kind = type(iterator)
     if kind is types.GeneratorType:
         return drive(iterator, next, iterator, *default)
-    if kind in C_ITERATORS or is_c_iterator(kind):
+    if kind in C_ITERATORS or is_c_iterator(kind) or unseen_step(kind):
         try:
             return advance(iterator)
         except StopIteration:

@@ -79,6 +79,16 @@ def reading_python(function: Any) -> Callable[..., Any]:
     return call_reading
 
 
+def limiting(function: Any, reason: str) -> Callable[..., Any]:
+    """A function after which a run of several threads stands for less than everything, for this reason."""
+
+    def limit(*args: Any, **kwargs: Any) -> Any:
+        control.limit_of_threads(reason)
+        return function(*args, **kwargs)
+
+    return limit
+
+
 def stand_to_read(function: Any, values: tuple[Any, ...], method: str = ANYTHING) -> bool:
     """Stand before everything in the values is looked at. Is that anything?"""
     if SCALARS.issuperset(map(type, values)):

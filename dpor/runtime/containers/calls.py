@@ -153,10 +153,36 @@ def foreign(call: Call, function: types.FunctionType) -> Any:
     program one can."""
     touched = Touched()
     values = (call.obj, *call.args, *call.kwargs.values())
-    if not writes(values, touched):
+    if is_mixin(function, type(call.obj)) or not writes(values, touched):
         return call.run()
     control.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
     return call.indivisible(touched.accesses(), keeps=values[1:])
+
+
+def stand_before_unseen(function: types.FunctionType, *values: Any) -> None:
+    """Stand before Python code that is not instrumented, which is told to be more than the one step that it is."""
+    touched = Touched()
+    if writes(values, touched):
+        control.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
+        stand(function.__name__, touched.accesses())
+
+
+_ABSTRACT: Final = ("__iter__", "__getitem__", "__setitem__", "__delitem__", "__len__", "insert", "add", "discard")
+
+
+def acts_unseen(kind: type) -> types.FunctionType | None:
+    """One of the methods that the mixins of `collections.abc` call, if it is written in Python that is not
+    instrumented. (As those of `UserDict`.)"""
+    for method in (static(kind, name) for name in _ABSTRACT):
+        if type(method) is types.FunctionType and method.__module__ != "collections.abc":
+            if not hooks.is_instrumented(method):
+                return method
+    return None
+
+
+def is_mixin(function: types.FunctionType, kind: type) -> bool:
+    """Does the function do nothing but call methods of the class that perform operations of their own?"""
+    return function.__module__ == "collections.abc" and acts_unseen(kind) is None
 
 
 def as_dict(mapping: Any) -> Any:
@@ -171,11 +197,18 @@ special: dict[type, Entry] = {}
 """Types that are no containers and have one entry for all their methods."""
 
 
+of_exceptions: dict[str, Entry] = {}
+"""The entries of methods that change an exception, by name."""
+
+
 def perform(call: Call) -> Any:
     """Perform the call by the entry of its method."""
     kind = type(call.obj)
     family = family_of(kind)
-    found = special.get(kind) if family is None else family.entries.get(call.name)
+    if family is not None:
+        found = family.entries.get(call.name)
+    else:
+        found = of_exceptions.get(call.name) if issubclass(kind, BaseException) else special.get(kind)
     if found is None and isinstance(call.plain, types.FunctionType) and not is_immutable(kind):
         return foreign(call, call.plain)
     return (found or unknown)(call)

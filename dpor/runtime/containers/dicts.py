@@ -41,7 +41,7 @@ from dpor.runtime.containers.keys import FOREIGN, PRIVATE, WHOLE, part_of
 from dpor.runtime.containers.kinds import family, family_of, static
 from dpor.runtime.containers.lists import is_built_in, looks_deep
 from dpor.runtime.containers.reach import ANYTHING, EQUAL, SHOW, reads
-from dpor.runtime.containers.taking import register_views, steps, take, taken, viewed
+from dpor.runtime.containers.taking import register_views, steps, take, take_pairs, taken, viewed
 from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Namespace, Record
 
 
@@ -233,7 +233,7 @@ def _update(call: Call) -> Any:
         pairs: Any = ((key, other[key]) for key in steps(other.keys()))
     else:
         touched = Touched()
-        if take(other, touched):
+        if take_pairs(other, touched):
             if record is not None:
                 touched.add(writes_all(record))
             call.stand(touched.accesses())
@@ -367,7 +367,8 @@ def _through(call: Call) -> Any:
     """A method of a `MappingProxyType`: of the dict behind it."""
     behind = viewed(call.obj)
     kind = family_of(type(behind))
-    found = None if kind is None else kind.entries.get(call.name)
+    name = SHOW if call.name == "__str__" else call.name
+    found = None if kind is None else kind.entries.get(name)
     if found is None:
         return call.run()
     method = functools.partial(_of_proxy, call.plain, call.obj)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
@@ -12,7 +14,7 @@ import attrs
 
 from dpor.runtime import control
 from dpor.runtime.containers.accesses import Accesses
-from dpor.runtime.sharing import Record
+from dpor.runtime.sharing import ATOMIC, Record
 
 _MISSING: Final = object()
 
@@ -52,10 +54,48 @@ _IMMUTABLE: Final = frozenset(
 )
 
 
+_MUTABLE: Final = frozenset({decimal.Context, type(decimal.Context().flags), re.Scanner})  # type: ignore[attr-defined]
+"""Classes in these modules, or that look as if they were, whose objects change."""
+
+
 def is_immutable(kind: type) -> bool:
     """Is it a class of the standard library whose objects never change? (What a context variable is set to belongs to
     the thread that sets it; a context that threads share changes in one step, which is one of its own.)"""
-    return kind.__module__ in _IMMUTABLE or kind in (ContextVar, Token)
+    return (kind.__module__ in _IMMUTABLE and kind not in _MUTABLE) or kind in (ContextVar, Token)
+
+
+def is_in_c(kind: type) -> bool:
+    """Do objects of the class hold something in C that methods and attributes, also in C, look at and change? All of it
+    is one location, the object's STRUCTURE. (Containers have locations of their own; exceptions consist of fields.)"""
+    answer = _in_c.get(kind)
+    if answer is None:
+        if len(_in_c) > 5000:  # classes made anew by every run are not kept for ever
+            _in_c.clear()
+        answer = _in_c[kind] = (
+            family_of(kind) is None
+            and not issubclass(kind, (BaseException, type, types.SimpleNamespace, tuple))
+            and any(
+                is_of_c(found)
+                for base in kind.__mro__[:-1]
+                if base not in ATOMIC and not is_immutable(base)
+                for found in vars(base).values()
+            )
+        )
+    return answer
+
+
+_in_c: dict[type, bool] = {}
+
+
+def is_of_c(found: Any) -> bool:
+    """Is what a class has under a name an attribute or method in C, and no slot of a class in Python?"""
+    kind = type(found)
+    if kind is types.GetSetDescriptorType or kind is types.MemberDescriptorType:
+        return found.__name__ not in _OF_EVERY_CLASS and "__slots__" not in vars(found.__objclass__)
+    return kind is types.MethodDescriptorType or kind.__module__ == "_ctypes"
+
+
+_OF_EVERY_CLASS: Final = frozenset({"__dict__", "__weakref__"})
 
 
 @attrs.frozen

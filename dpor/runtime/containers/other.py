@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from dpor.operations import READ, WRITE, Mode
 from dpor.runtime import sharing
 from dpor.runtime.containers.accesses import Accesses, Touched, reads_structure, writes_structure
 from dpor.runtime.containers.calls import Args, Call, Entry, entry, nothing, special
@@ -19,6 +20,7 @@ from dpor.runtime.containers.kinds import family, is_c_iterator
 from dpor.runtime.containers.lists import looks_deep
 from dpor.runtime.containers.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.runtime.containers.taking import C_ITERATORS, advance, contents, steps, take, taken
+from dpor.runtime.containers.windows import behind, through
 from dpor.runtime.sharing import Record
 
 _COMPARISONS: Final = (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)
@@ -138,26 +140,27 @@ family(bytearray, BYTEARRAY_ENTRIES, _no_contents, reads_structure, writes_struc
 family(array.array, ARRAY_ENTRIES, _no_contents, reads_structure, writes_structure)
 
 
-def _look_through(writes: bool) -> Entry:
-    """A method of a memoryview: it reads or writes what it shows."""
-
-    def act(call: Call) -> Any:
-        behind = sharing.record_of(call.obj.obj)
-        if behind is not None:
-            call.stand(writes_structure(behind) if writes else reads_structure(behind))
-        return call.run()
-
-    return act
+def _look_through(mode: Mode) -> Entry:
+    """A method of a memoryview: it looks at what it shows, or changes it."""
+    return lambda call: call.done(through(call.obj, mode))
 
 
-_READ_THROUGH, _WRITE_THROUGH = _look_through(False), _look_through(True)
+def _give_up(call: Call) -> Any:
+    """What was shown can be made longer again."""
+    touched = Touched(through(call.obj, WRITE))
+    if call.record is not None:
+        touched.add(writes_structure(call.record))
+    return call.done(touched.accesses())
+
 
 MEMORYVIEW_ENTRIES: Final[dict[str, Entry]] = {
-    **dict.fromkeys((name for name in dir(memoryview) if callable(getattr(memoryview, name))), _READ_THROUGH),
-    "__setitem__": _WRITE_THROUGH,
+    **dict.fromkeys((name for name in dir(memoryview) if callable(getattr(memoryview, name))), _look_through(READ)),
+    "__contains__": _look_through(READ),
+    "__setitem__": _look_through(WRITE),
+    **dict.fromkeys(("release", "__exit__"), _give_up),
 }
 
-family(memoryview, MEMORYVIEW_ENTRIES, lambda view: (view.obj,), reads_structure, reads_structure)
+family(memoryview, MEMORYVIEW_ENTRIES, behind, reads_structure, reads_structure)
 
 # ---------------------------------------------------------------------- generators and iterators
 
@@ -165,7 +168,7 @@ family(memoryview, MEMORYVIEW_ENTRIES, lambda view: (view.obj,), reads_structure
 def _generator(call: Call) -> Any:
     if call.name in ("__next__", "send", "throw", "close"):
         return drive(call.obj, call.plain, call.obj, *call.args)
-    return call.run()
+    return call.run() if call.name == "__iter__" else _look(call)
 
 
 special[types.GeneratorType] = _generator
@@ -176,6 +179,10 @@ def _iterator(call: Call) -> Any:
         return advance(call.obj)
     if call.name == "__iter__":
         return call.run()
+    return _look(call)
+
+
+def _look(call: Call) -> Any:
     touched = Touched()
     reads((call.obj, *call.args), ANYTHING, touched)
     return call.done(touched.accesses())

@@ -7,17 +7,19 @@ all its fields are read. Instrumented methods perform operations of their own.
 
 from __future__ import annotations
 
+import decimal
 import functools
 import gc
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from dpor.operations import WRITE, Operation
+from dpor.operations import READ, WRITE, Operation
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched
-from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_program, static
+from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_in_c, is_program, static
+from dpor.runtime.containers.windows import through
 from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
 
 ANYTHING: Final = ""
@@ -29,8 +31,6 @@ _NESTING: Final = frozenset({tuple, frozenset})
 _PLAIN: Final = ATOMIC - _NESTING
 _SHOWING: Final = frozenset({types.MethodType, functools.partial, slice})
 """What shows what it refers to, but is not equal to others because of that."""
-_HOLDING: Final = frozenset({"_csv", "_io", "_pickle"})
-"""Modules in C whose objects write to what they were given, or read from it."""
 _OF_STREAMS: Final = "dpor.runtime.program"
 """What is behind the standard streams of a run is nothing of the program, and differs where its output is kept."""
 _CALLABLES: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, type)
@@ -60,7 +60,9 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
             called = True
             continue
         family = family_of(kind)
-        if family is not None:
+        if kind is memoryview:
+            touched.add(through(value, READ))
+        elif family is not None:
             record = sharing.record_of(value)
             if record is not None:
                 touched.add(family.reads_all(record))
@@ -74,9 +76,21 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
         elif is_a(value, BaseException) and not isinstance(found, types.FunctionType):
             record = sharing.record_of(value)
             if record is not None:
-                for name in _parts(kind):
+                for name in parts_of_exceptions(kind):
                     touched.add(field_read(record, value, name))
             stack.extend(value.args)
+            if method == ANYTHING:
+                stack.extend(_read_fields(value, touched))
+        elif is_in_c(kind) and not isinstance(found, types.FunctionType):
+            if method != ANYTHING and (found is None or found.__objclass__ is object):
+                continue
+            for part in parts_in_c(value):
+                record = sharing.record_of(part)
+                if record is not None:
+                    touched.add(((record.location(STRUCTURE), READ),))
+            stack.extend(_held_in_c(value))
+            if method == ANYTHING:
+                stack.extend(_read_fields(value, touched))
         elif not method or isinstance(found, types.FunctionType) or kind is types.SimpleNamespace:
             if not is_a(value, _CALLABLES):
                 known = len(touched)
@@ -84,6 +98,23 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
                 if isinstance(found, types.FunctionType) and len(touched) > known:
                     control.opaque(f"{found.__globals__.get('__name__')}.{found.__qualname__}")
     return called
+
+
+def parts_in_c(value: Any) -> tuple[Any, ...]:
+    """An object in C, and what else shows the same state but is not known to the garbage collector."""
+    return (value, value.flags, value.traps) if type(value) is decimal.Context else (value,)
+
+
+def _held_in_c(value: Any) -> Iterable[Any]:
+    """What an object in C was given, or is made of: its methods look into that, too, and write to it."""
+    held = () if type(value) in _RUNNING else gc.get_referents(value)
+    if any(type(part).__module__ == _OF_STREAMS for part in held):
+        return ()
+    return [getattr(part, "__self__", part) for part in held]
+
+
+_RUNNING: Final = frozenset({types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType})
+"""Code of the program, which performs operations of its own."""
 
 
 def _taken_from(iterator: Any, touched: Touched) -> list[Any]:
@@ -95,7 +126,7 @@ def _taken_from(iterator: Any, touched: Touched) -> list[Any]:
     return [] if type(iterator) is types.GeneratorType else gc.get_referents(iterator)
 
 
-def _parts(kind: type[BaseException]) -> tuple[str, ...]:
+def parts_of_exceptions(kind: type[BaseException]) -> tuple[str, ...]:
     """What an exception consists of in C, by name: `args`, and `strerror` and the like."""
     own = kind.__mro__[: kind.__mro__.index(BaseException)]
     members = (types.MemberDescriptorType, types.GetSetDescriptorType)
@@ -135,10 +166,9 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
             stack.append(views[kind](value))
         elif record is not None:
             touched.add(((record.location(STRUCTURE), WRITE),))
-        if kind.__module__ in _HOLDING:
-            behind = gc.get_referents(value)
-            if not any(type(held).__module__ == _OF_STREAMS for held in behind):
-                stack.extend(getattr(held, "__self__", held) for held in behind)
+            stack.extend(parts_in_c(value)[1:])
+        if is_in_c(kind) and kind is not functools.partial:
+            stack.extend(_held_in_c(value))
         stack.extend(_read_fields(value, touched))
     return found
 
@@ -150,6 +180,11 @@ def _read_fields(value: Any, touched: Touched) -> Iterator[Any]:
         if record is not None:
             touched.add(field_read(record, value, name))
         yield content
+    if record is not None:
+        for name, content in _slots_of(value):
+            if content is _UNSET:
+                touched.add(field_read(record, value, name))
+        touched.add(sharing.reads_names(record, type(value)))
 
 
 def field_read(record: Record, value: Any, name: str) -> Accesses:
@@ -167,12 +202,19 @@ def fields_of(value: Any) -> list[tuple[str, Any]]:
         found.extend(object.__getattribute__(value, "__dict__").items())
     except AttributeError:
         pass
+    found.extend((name, content) for name, content in _slots_of(value) if content is not _UNSET)
+    return found
+
+
+def _slots_of(value: Any) -> Iterator[tuple[str, Any]]:
     for base in type(value).__mro__:
         if "__slots__" in base.__dict__:
             for name, member in base.__dict__.items():
                 if type(member) is types.MemberDescriptorType:
                     try:
-                        found.append((name, member.__get__(value)))
+                        yield name, member.__get__(value)
                     except AttributeError:
-                        pass
-    return found
+                        yield name, _UNSET
+
+
+_UNSET: Final = object()

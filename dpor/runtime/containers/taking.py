@@ -15,14 +15,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
-from dpor.operations import WRITE
+from dpor.operations import READ, WRITE
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, reads_structure, stand
+from dpor.runtime.containers.calls import Call, acts_unseen, foreign, stand_before_unseen
 from dpor.runtime.containers.generators import GeneratorSteps
-from dpor.runtime.containers.kinds import family_of, is_c_iterator, static
+from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_in_c, static
 from dpor.runtime.containers.order import stable_order
-from dpor.runtime.containers.reach import views, writes
+from dpor.runtime.containers.reach import ANYTHING, reads, views
+from dpor.runtime.containers.windows import through
 from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
 
 Look: TypeAlias = Callable[[Record, Any, int], Accesses]
@@ -98,8 +100,10 @@ def take(items: Any, touched: Touched) -> bool:
     if family is not None:
         if isinstance(static(kind, "__iter__"), types.FunctionType):
             return False
-        record = sharing.record_of(_shown(items))
-        if record is not None:
+        record = sharing.record_of(items)
+        if kind is memoryview:
+            touched.add(through(items, READ))
+        elif record is not None:
             touched.add(family.reads_items(record))
         return True
     if kind in views:
@@ -113,12 +117,16 @@ def take(items: Any, touched: Touched) -> bool:
         return take(items.iterator, touched)
     if is_c_iterator(kind):
         return kind is not types.GeneratorType and _take_iterator(items, touched, touched)
+    if goes_in_c(kind):
+        reads((items,), ANYTHING, touched)
+        return True
     return static(kind, "__iter__") is None and static(kind, "__getitem__") is None  # not iterable: will fail
 
 
-def _shown(container: Any) -> Any:
-    """What holds the items: of a memoryview, what it shows."""
-    return container.obj if type(container) is memoryview else container
+def goes_in_c(kind: type) -> bool:
+    """Are the items of such an object made in C, one after the other, and it is no built-in container?"""
+    found = static(kind, "__iter__") or static(kind, "__getitem__")
+    return found is not None and not isinstance(found, types.FunctionType) and is_in_c(kind)
 
 
 def take_view(view: Any, touched: Touched) -> bool:
@@ -214,6 +222,11 @@ def in_order(items: Any) -> list[Any]:
     return list(items)
 
 
+def take_pairs(items: Any, touched: Touched) -> bool:
+    """As `take`, for keys with their values, each pair of which may be a container."""
+    return take(items, touched) and all(take(pair, touched) for pair in contents(items) if type(pair) is not tuple)
+
+
 # ---------------------------------------------------------------------- one item after the other
 
 
@@ -236,11 +249,17 @@ def steps(items: Any) -> Any:
         return GeneratorSteps(items)
     if is_c_iterator(kind):
         return IteratorSteps(items)
-    if kind is Steps or kind is IteratorSteps or kind is GeneratorSteps or static(kind, "__next__") is not None:
+    if kind is Steps or kind is IteratorSteps or kind is GeneratorSteps:
         return items
+    if static(kind, "__next__") is not None:
+        return IteratorSteps(items) if unseen_step(kind) else items
     if static(kind, "__iter__") is None and static(kind, "__getitem__") is None:
         return items
     tell_foreign(items)
+    if control.multi and goes_in_c(kind):
+        touched = Touched()
+        reads((items,), ANYTHING, touched)
+        stand("iterate", touched.accesses())
     made = iter(items)
     return made if type(made) is kind else steps(made)
 
@@ -249,23 +268,8 @@ def tell_foreign(items: Any) -> None:
     """Stand before Python code that is not instrumented goes through something shared: it is told that other threads
     are not seen to come in between."""
     unseen = acts_unseen(type(items)) if control.multi else None
-    touched = Touched()
-    if unseen is not None and writes((items,), touched):
-        control.opaque(f"{unseen.__globals__.get('__name__')}.{unseen.__qualname__}")
-        stand("iterate", touched.accesses())
-
-
-_ABSTRACT: Final = ("__iter__", "__getitem__", "__setitem__", "__delitem__", "__len__", "insert", "add", "discard")
-
-
-def acts_unseen(kind: type) -> types.FunctionType | None:
-    """One of the methods that the mixins of `collections.abc` call, if it is written in Python that is not
-    instrumented. (As those of `UserDict`.)"""
-    for method in (static(kind, name) for name in _ABSTRACT):
-        if type(method) is types.FunctionType and method.__module__ != "collections.abc":
-            if not hooks.is_instrumented(method):
-                return method
-    return None
+    if unseen is not None:
+        stand_before_unseen(unseen, items)
 
 
 def iterator_over(items: Any) -> Iterator[Any]:
@@ -345,8 +349,10 @@ class Steps:
 
 def look(source: Any, index: int, touches: Look) -> None:
     """Stand before the step to an item."""
-    record = sharing.record_of(_shown(source))
-    if record is not None:
+    record = sharing.record_of(source)
+    if type(source) is memoryview:
+        stand("next", through(source, READ))
+    elif record is not None:
         stand("next", touches(record, source, index))
 
 
@@ -365,8 +371,17 @@ class IteratorSteps:
         return advance(self.iterator) if control.multi and not _at_once else next(self.iterator)
 
 
+def unseen_step(kind: type) -> types.FunctionType | None:
+    """The `__next__` of the class, if it is written in Python that is not instrumented."""
+    found = static(kind, "__next__")
+    return found if isinstance(found, types.FunctionType) and not hooks.is_instrumented(found) else None
+
+
 def advance(iterator: Iterator[Any]) -> Any:
-    """`next` of an iterator written in C."""
+    """`next` of an iterator that is not instrumented."""
+    unseen = unseen_step(type(iterator))
+    if unseen is not None:
+        return foreign(Call(iterator, sharing.record_of(iterator), "__next__", next), unseen)
     if type(iterator) is _LIST_ITERATOR:
         stand("next", _list_iterator(iterator))
         return next(iterator)

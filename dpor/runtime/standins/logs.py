@@ -27,6 +27,7 @@ from dpor.runtime import control, hooks, sharing
 from dpor.runtime.builtins.unknown import stand_to_read
 from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.reach import SHOW, writes
+from dpor.runtime.exceptions import read_shown
 from dpor.runtime.standins.locks import RLock
 
 
@@ -89,6 +90,14 @@ def _get_message(self: logging.LogRecord) -> str:
     return _REAL_GET_MESSAGE(self)
 
 
+def _format_exception(self: logging.Formatter, ei: Any) -> str:
+    if control.multi and _thread.get_ident() == control.os_thread:
+        touched = Touched()
+        read_shown((ei,), touched)
+        stand("format", touched.accesses())
+    return _REAL_FORMAT_EXCEPTION(self, ei)
+
+
 def _emitting(real: Callable[..., None]) -> Callable[..., None]:
     def emit(self: logging.Handler, record: logging.LogRecord) -> None:
         if control.multi and isinstance(self.lock, HandlerLock) and _matters(self):
@@ -122,7 +131,9 @@ def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
 _REAL_HANDLE: Final = logging.Logger.handle
 _REAL_CREATE_LOCK: Final = logging.Handler.createLock
 _REAL_GET_MESSAGE: Final = logging.LogRecord.getMessage
+_REAL_FORMAT_EXCEPTION: Final = logging.Formatter.formatException
 _CHANGED: Final = [
+    (logging.Formatter, "formatException", _REAL_FORMAT_EXCEPTION, _format_exception),
     (logging.Handler, "createLock", _REAL_CREATE_LOCK, _create_lock),
     (logging.Logger, "handle", _REAL_HANDLE, _handle),
     (logging.LogRecord, "getMessage", _REAL_GET_MESSAGE, _get_message),

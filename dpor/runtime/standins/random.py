@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from dpor.runtime import control
-from dpor.runtime.standins import copying, outside
+from dpor.runtime.standins import copying, environ, outside
 from dpor.runtime.standins.modules import StandIn, shadow
 from dpor.runtime.standins.time import time
 
@@ -91,7 +91,7 @@ def random_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
 
 
 def os_module() -> StandIn:
-    changed: dict[str, Any] = {"urandom": urandom, "cpu_count": lambda: CPUS}
+    changed: dict[str, Any] = {"urandom": urandom, "cpu_count": lambda: CPUS, **environ.names()}
     for name in ("process_cpu_count",):
         if hasattr(real_os, name):
             changed[name] = changed["cpu_count"]
