@@ -46,6 +46,11 @@ PROGRESS_LINES = 20
     "--kind", type=click.Choice(["abstract", "python"]), default="abstract", show_default=True, help="Of program."
 )
 @click.option("--cyclic", is_flag=True, help="Every fourth program goes on for ever.")
+@click.option(
+    "--lies",
+    is_flag=True,
+    help="What sa and dpor+static are told of a program is wrong as it comes.",
+)
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write what came of it.")
 @click.option(
     "--save",
@@ -60,6 +65,7 @@ def fuzz(
     seed: int,
     kind: Literal["abstract", "python"],
     cyclic: bool,
+    lies: bool,
     json_: str | None,
     save: str | None,
     traceback: bool,
@@ -71,12 +77,15 @@ def fuzz(
     it can be, and saved as files that pytest runs and dpor check explores; the exit code is then 4.
     """
     with our_errors(traceback):
+        from dpor.explorers import STATIC
         from dpor.testing import fuzz as search
 
         check_outputs(json=json_)
         if save is not None and not Path(save).is_dir():
             raise UserError(f"--save {save}: there is no such folder")
         names = strategies_named(strategies)
+        if lies and not set(names) & set(STATIC):
+            raise UserError(f"--lies goes with {' or '.join(STATIC)}, of which none is among --strategies")
         begun, judged, too_large, interrupted = time.monotonic(), 0, 0, False
         found: Disagreement | None = None
 
@@ -89,7 +98,7 @@ def fuzz(
         with counted(examples, PROGRESS_LINES, ticking=False) as count:
             count.begin(f"{kind} programs")
             try:
-                found = search(names, examples=examples, seed=seed, kind=kind, cyclic=cyclic, each=each)
+                found = search(names, examples=examples, seed=seed, kind=kind, cyclic=cyclic, lies=lies, each=each)
             except KeyboardInterrupt:
                 interrupted = True
         files = [] if found is None else _save(found, save)
@@ -102,6 +111,7 @@ def fuzz(
                 "schema": 1,
                 "kind": kind,
                 "cyclic": cyclic,
+                "lies": lies,
                 "seed": seed,
                 "strategies": names,
                 "judged": judged,

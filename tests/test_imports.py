@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "findings": {"core"},
     "checking": {"embedding", "report", "findings", "explorers", "model", "runtime", "core"},
     "comparing": {"checking", "explorers", "report", "core"},
-    "testing": {"checking", "findings", "explorers", "model", "primitives", "core"},
+    "testing": {"checking", "findings", "explorers", "runtime", "model", "primitives", "core"},
     "debugger": {"runtime", "core"},
     "pytest": {"checking", "debugger", "report", "runtime", "core"},
     "front": {

@@ -328,8 +328,12 @@ class PythonSystem:
         elif statics is not None:
             self._oracle = analysis = Analysis(self.source(), statics)
             if statics.unhooked:
-                self._unhooked = analysis.never_written()
+                self._unhooked = self.unwritten(analysis)
                 self._begin_again()
+
+    def unwritten(self, analysis: Analysis) -> frozenset[str]:
+        """The attributes whose reads are left as they are in the code, until one is written."""
+        return analysis.never_written()
 
     def changes_data(self, operation: Operation) -> bool:
         return self._capture.changes_data(operation)

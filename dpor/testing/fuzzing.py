@@ -40,7 +40,7 @@ from dpor.testing import disagreement
 
 
 def test_the_strategies_agree():
-    assert disagreement(Path(__file__).with_name("{file}"), {names}) == ""
+    assert disagreement(Path(__file__).with_name("{file}"), {names}{lies}) == ""
 '''
 SAVED_PYTHON = '''"""Found by `dpor fuzz --kind python`, from seed {seed}: {wrong}.
 
@@ -53,7 +53,7 @@ For pytest, and for `dpor check {file}::scenario`.
 def test_the_strategies_agree():
     from dpor.testing import disagreement
 
-    assert disagreement(f"{{__file__}}::scenario", {names}) == ""
+    assert disagreement(f"{{__file__}}::scenario", {names}{lies}) == ""
 '''
 
 
@@ -64,11 +64,13 @@ class Disagreement:
     seed      makes it: `fuzz(examples=1, seed=seed)`
     wrong     which explorer, and what it does wrong, on the small program
     program   made small: an abstract program, or the source of a module with a function `scenario`
+    lies      was the analysis made to be wrong, by the seed?
     """
 
     seed: int
     wrong: str
     program: Spec | str
+    lies: bool = False
 
     def save(self, folder: Path) -> list[Path]:
         """Write files that pytest runs and `dpor check` explores: the program is in the last of them."""
@@ -77,6 +79,7 @@ class Disagreement:
             "seed": self.seed,
             "wrong": self.wrong.replace("\\", "/").replace('"', "'"),
             "names": [name] if name in {**STRATEGIES, **STATEFUL} else None,
+            "lies": f", lies={self.seed}" if self.lies else "",
         }
         test = folder / f"test_fuzz_{self.seed}.py"
         if isinstance(self.program, str):
@@ -97,6 +100,7 @@ def fuzz(
     seed: int = 0,
     kind: Kind = "abstract",
     cyclic: bool = False,
+    lies: bool = False,
     promises: Mapping[str, Collection[str]] = PROMISES,
     each: Callable[[int, bool], None] = lambda seed, judged: None,
 ) -> Disagreement | None:
@@ -104,16 +108,17 @@ def fuzz(
 
     explorers, promises   see `dpor.testing.disagreement`
     cyclic   every fourth program goes on for ever, over finitely many states
+    lies     what `sa` and `dpor+static` are told of a program is wrong as it comes
     each     called after each program, with its seed and whether it was small enough to be judged
     """
     chosen = explorers_of(explorers)
     with TemporaryDirectory(prefix="dpor-fuzz-") as folder:
-        judge = partial(_judge, Path(folder), promises)
         for number in range(seed, seed + examples):
+            judge = partial(_judge, Path(folder), promises, number if lies else None)
             program = make_program(number, kind, cyclic)
             wrong = judge(chosen, program)
             if wrong:
-                return _small(number, program, wrong, chosen, judge)
+                return attrs.evolve(_small(number, program, wrong, chosen, judge), lies=lies)
             each(number, wrong is not None)
     return None
 
@@ -131,16 +136,17 @@ def make_program(seed: int, kind: Kind = "abstract", cyclic: bool = False) -> Sp
 def _judge(
     folder: Path,
     promises: Mapping[str, Collection[str]],
+    lies: int | None,
     explorers: Mapping[str, MakeExplorer],
     program: Spec | str,
 ) -> str | None:
     """What is wrong; "" if nothing; None if the program is too large."""
     try:
         if not isinstance(program, str):
-            return disagreement(program, explorers, promises)
+            return disagreement(program, explorers, promises, lies)
         file = folder / "program.py"
         file.write_text(program, encoding="utf-8")
-        return disagreement(f"{file}::scenario", explorers, promises)
+        return disagreement(f"{file}::scenario", explorers, promises, lies)
     except (TooLarge, BadTarget):  # made small, it may have lost its `scenario`
         return None
 

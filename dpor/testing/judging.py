@@ -17,13 +17,13 @@ import attrs
 
 from dpor.errors import DporError, FactWithdrawn, InternalError
 from dpor.explorers import STATEFUL, STATIC, STRATEGIES, Explorer
-from dpor.model import AbstractSystem
+from dpor.model import AbstractSystem, load
 from dpor.operations import READ, UPDATE, Action, Operation
 from dpor.options import Options
 from dpor.outcome import Kind
 from dpor.strategies import explorer_of
 from dpor.system import STOP, Ending, Run, StatefulSystem, System, Trace
-from dpor.targets import open_target
+from dpor.targets import is_python, open_target
 from dpor.testing.abstract import Spec
 
 MakeExplorer: TypeAlias = Callable[[Any], Explorer]
@@ -215,11 +215,13 @@ def disagreement(
     program: Program,
     explorers: Mapping[str, MakeExplorer] | Collection[str] | None = None,
     promises: Mapping[str, Collection[str]] = PROMISES,
+    lies: int | None = None,
 ) -> str:
     """Which of the explorers does what wrong on a program, in a few words; "" if none does.
 
     `explorers`: by name, classes or the names of strategies; None: all strategies. Those that store no states are left
     out where the program goes on for ever, those that do where the target cannot tell its states.
+    `lies`: what those that use a static analysis are told of the program is wrong as it comes, by this seed.
 
     Raises `TooLarge`.
     """
@@ -236,7 +238,7 @@ def disagreement(
     for name, make in chosen.items():
         if name in STATEFUL if known.full is None else name in STRATEGIES and known.none is None:
             continue
-        own = _system_of(program, name) if name in STATIC else system
+        own = _system_of(program, name, lies) if name in STATIC else system
         if wrong := wrong_with(make, promises.get(name, ()), own, known):
             return f"{name}: {wrong}"
     return ""
@@ -250,11 +252,19 @@ def explorers_of(explorers: Mapping[str, MakeExplorer] | Collection[str] | None)
     return {name: explorer_of(Options(strategy=name)) for name in names if name not in ("none", "full")}
 
 
-def _system_of(program: Program, strategy: str | None = None) -> System:
+def _system_of(program: Program, strategy: str | None = None, lies: int | None = None) -> System:
     """What a strategy is given: those that use facts about the source have it analysed."""
+    options = Options(strategy=strategy, max_steps=MOST_STATES)
+    if lies is not None:
+        from dpor.testing.lying import LyingModel, lying_python
+
+        if not isinstance(program, Mapping) and is_python(program):
+            return lying_python(str(program), options, lies)
+        spec = program if isinstance(program, Mapping) else load(str(program))
+        return LyingModel(spec, lies, max_steps=MOST_STATES)
     if isinstance(program, Mapping):
         return AbstractSystem(program, max_steps=MOST_STATES)
-    return open_target(program, Options(strategy=strategy, max_steps=MOST_STATES))
+    return open_target(program, options)
 
 
 # ---------------------------------------------------------------------- the relation itself

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import os
-import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 from dpor.explorers import STATEFUL
-from dpor.oracle import At, Source
 from dpor.runtime.options import RuntimeOptions
 from dpor.runtime.program import PythonSystem
 from dpor.system import Store, SyncChoices
 from dpor.testing import Seen, TooLarge, explore, make_program
 from dpor.testing.endless_python import endless_program
+from dpor.testing.lying import Liar
 
 EXAMPLES = int(os.environ.get("DPOR_LYING_EXAMPLES", "24"))
 """By hand: DPOR_LYING_EXAMPLES=400."""
 LARGEST = 600
 """States of a search; examples with more are left out."""
-
-
-class Liar:
-    """Rules out most accesses, whatever the others will do."""
-
-    def __init__(self, source: Source) -> None:
-        pass
-
-    def ruled_out(self, stack: Sequence[At], others: Iterable[Sequence[At]]) -> Collection[str]:
-        place = f"{stack[0].code.co_name}:{stack[0].span}"
-        return (f"a lie about {place}",) if zlib.crc32(place.encode()) % 4 else ()
 
 
 class Believed(PythonSystem):

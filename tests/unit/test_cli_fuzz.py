@@ -16,6 +16,9 @@ import dpor
 from dpor import testing
 from dpor.cli import cli
 from dpor.explorers import STATEFUL, STRATEGIES, Dpor, Source
+from dpor.model import AbstractSystem
+from dpor.runtime.program import PythonSystem
+from dpor.testing import Disagreement, disagreement, make_program
 
 SCHEMA = json.loads((Path(dpor.__file__).parent / "report" / "fuzz.schema.json").read_text())
 
@@ -47,6 +50,38 @@ def test_no_fault_is_exit_code_0() -> None:
     assert done.stdout.startswith(f"PASSED  {names}: no fault on {judged} programs (")
     assert len(done.stderr.splitlines()) == 20
     assert done.stderr.splitlines()[-1].startswith("[40/40] no fault up to seed 39, ")
+
+
+@pytest.mark.parametrize(("kind", "examples", "least"), [("abstract", 60, 50), ("python", 6, 2)])
+def test_outcomes_stay_right_where_the_analysis_is_wrong(kind: str, examples: int, least: int) -> None:
+    words = ["--kind", kind, "--examples", str(examples), "--cyclic", "--strategies", "sa,dpor+static"]
+    assert run("fuzz", "--lies", *words, "--json", "r.json").exit_code == 0
+    assert report()["lies"] is True
+    assert report()["judged"] >= least
+
+
+@pytest.mark.parametrize(
+    ("strategy", "kind", "seed"), [("sa", "abstract", 97), ("sa", "python", 24), ("dpor+static", "python", 10)]
+)
+def test_lies_that_are_believed_are_a_fault(
+    strategy: str, kind: Any, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the others can fail. The seeds are the first at which it shows."""
+    program = make_program(seed, kind, cyclic=True)
+    for system in (AbstractSystem, PythonSystem):
+        monkeypatch.setattr(system, "withdraw_facts", lambda self, facts: None)
+    monkeypatch.setattr(PythonSystem, "_never_written", lambda self: self._unhooked)
+    found = Disagreement(seed, f"{strategy}: misses an outcome", program, lies=True)
+    test, *_ = found.save(tmp_path)
+    target = f"{test}::scenario" if kind == "python" else tmp_path / f"fuzz_{seed}.json"
+    assert disagreement(target, [strategy], lies=seed).startswith(f"{strategy}: misses ")
+    assert f"['{strategy}'], lies={seed}) == " in test.read_text()
+
+
+def test_lies_go_with_an_analysis() -> None:
+    done = run("fuzz", "--lies", "--strategies", "dpor,optimal")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "dpor: --lies goes with sa or dpor+static, of which none is among --strategies\n"
 
 
 class Forgetful(Source):

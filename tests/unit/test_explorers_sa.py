@@ -6,7 +6,6 @@ import os
 from collections.abc import Collection, Iterable
 from itertools import product
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ import dpor
 from dpor.errors import UserError
 from dpor.explorers import STATEFUL
 from dpor.model import AbstractSystem
-from dpor.operations import ThreadId
 from dpor.oracle import At
 from dpor.runtime import control
 from dpor.runtime.facts import Analysis
@@ -23,31 +21,14 @@ from dpor.runtime.options import StaticOptions
 from dpor.runtime.program import PythonSystem
 from dpor.system import Store, SyncChoices
 from dpor.testing import Seen, TooLarge, explore, make_program
+from dpor.testing.lying import LyingModel
 
 UNFORESEEN = Path(__file__).parents[1] / "programs" / "unforeseen.py"
 STATIC = ("sa", "dpor+static")
 SEEDS = range(int(os.environ.get("DPOR_LIES", "120")))
 
 
-class Liar(AbstractSystem):
-    """Its facts are right or wrong as it comes."""
-
-    seed = 0
-    share = 0.5
-
-    def __init__(self, program: Any) -> None:
-        super().__init__(program)
-        self._random = Random(self.seed)
-
-    def ruled_out(self, thread: ThreadId) -> Collection[str]:
-        act = self._present[1][thread]
-        if act is None or act.operation.rule is not None or self._random.random() > self.share:
-            return super().ruled_out(thread)
-        lies = [f"a lie about {self.table.name_of(location)}" for location, _ in act.operation.accesses]
-        return lies if self._withdrawn.isdisjoint(lies) else ()
-
-
-class Believed(Liar):
+class Believed(LyingModel):
     """Nothing contradicts it: what a search would miss."""
 
     def withdraw_facts(self, facts: Collection[str]) -> None:
@@ -77,8 +58,8 @@ def test_facts_that_are_right_and_wrong() -> None:
             found = seen(strategy, AbstractSystem(program))
             states[strategy] += found.states
             wrong += [(seed, strategy)] if differs(found, full) else []
-        wrong += [(seed, "lies")] if differs(seen("sa", Liar(program)), full) else []
-        believed += differs(seen("sa", Believed(program)), full)
+        wrong += [(seed, "lies")] if differs(seen("sa", LyingModel(program, 0)), full) else []
+        believed += differs(seen("sa", Believed(program, 0)), full)
     assert wrong == []
     assert believed > 0
     assert states["sa"] < states["original"]

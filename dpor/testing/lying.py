@@ -1,0 +1,66 @@
+"""Programs whose static analysis is wrong as it comes. A search that uses it must find out: outcomes stay right."""
+
+from __future__ import annotations
+
+import ast
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
+from random import Random
+
+from dpor.model import AbstractSystem
+from dpor.model.system import MAX_STEPS
+from dpor.model.tree import Program
+from dpor.operations import ThreadId
+from dpor.options import Options
+from dpor.oracle import At, Source
+from dpor.runtime.facts import Analysis
+from dpor.runtime.options import RuntimeOptions, StaticOptions
+from dpor.runtime.program import PythonSystem
+from dpor.testing.abstract import Spec
+
+
+class LyingModel(AbstractSystem):
+    """Half of what it says of accesses is a lie, by the seed."""
+
+    def __init__(self, program: Program | Spec, seed: int, *, max_steps: int = MAX_STEPS) -> None:
+        super().__init__(program, max_steps=max_steps)
+        self._random = Random(seed)
+
+    def ruled_out(self, thread: ThreadId) -> Collection[str]:
+        act = self._present[1][thread]
+        if act is None or act.operation.rule is not None or self._random.random() < 0.5:
+            return super().ruled_out(thread)
+        lies = [f"a lie about {self.table.name_of(location)}" for location, _ in act.operation.accesses]
+        return lies if self._withdrawn.isdisjoint(lies) else ()
+
+
+class Liar:
+    """The oracle of a Python program that rules out three quarters of all accesses, by the seed."""
+
+    def __init__(self, source: Source, seed: int = 0) -> None:
+        self._seed = seed
+
+    def ruled_out(self, stack: Sequence[At], others: Iterable[Sequence[At]]) -> Collection[str]:
+        place = f"{stack[0].code.co_name}:{stack[0].span}"
+        return (f"a lie about {place}",) if zlib.crc32(place.encode(), self._seed) % 4 else ()
+
+
+class LyingPython(PythonSystem):
+    """As under `dpor+static`, but reads of every second attribute in its source are not hooked, by the seed."""
+
+    def __init__(self, target: str, options: RuntimeOptions, seed: int) -> None:
+        self._seed = seed
+        super().__init__(target, options)
+
+    def unwritten(self, analysis: Analysis) -> frozenset[str]:
+        trees = (ast.walk(ast.parse(text)) for text in self.source().texts.values())
+        names = sorted({node.attr for tree in trees for node in tree if isinstance(node, ast.Attribute)})
+        return frozenset(Random(self._seed).sample(names, len(names) // 2))
+
+
+def lying_python(target: str, options: Options, seed: int) -> PythonSystem:
+    """The program for a strategy that uses facts about it."""
+    if options.explorer == "sa":
+        return PythonSystem(target, RuntimeOptions(max_steps=options.max_steps, oracle=partial(Liar, seed=seed)))
+    return LyingPython(target, RuntimeOptions(max_steps=options.max_steps, statics=StaticOptions(unhooked=True)), seed)
