@@ -216,7 +216,7 @@ def test_a_finaliser_that_finds_a_lock_taken_when_a_run_is_over_gives_it_back_qu
             next(left)
             threading.Event().wait()
 
-        both(hold, fail)
+        both(fail, hold)
 
     assert dpor.check(program, all=True).verdict == "fail"
     dpor.check(lambda: None)  # the last run's finalisers die here
