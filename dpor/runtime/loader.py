@@ -191,7 +191,7 @@ class Loader:
             self.host.restore()
 
     def _logs(self) -> AbstractContextManager[None]:
-        return _NOTHING if self.host is None else logs.watched()
+        return _NOTHING if self.host is None else logs.watched(self._guest_module("threading"))
 
     def _enter(self, name: str, module: types.ModuleType) -> None:
         if name in sys.modules and sys.modules[name] is not module:

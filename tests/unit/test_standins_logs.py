@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+import logging.handlers
+import queue
+import threading
 from pathlib import Path
 
+import dpor
 from tests.source_outcomes import outcomes
 
 HANDLER = """
@@ -115,3 +119,26 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     assert [dict(vars(owner)) for owner in owners] == before
     assert logging.root.handlers == handlers
     assert set(logging.root.manager.loggerDict) >= loggers
+
+
+def test_the_thread_of_a_queue_listener_is_one_of_the_program_s() -> None:
+    def program() -> None:
+        records: queue.Queue[logging.LogRecord] = queue.Queue()
+        seen = []
+
+        class Keeping(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                seen.append(record.getMessage())
+
+        logger = logging.Logger("x")
+        logger.addHandler(logging.handlers.QueueHandler(records))
+        listener = logging.handlers.QueueListener(records, Keeping())
+        listener.start()
+        logging_thread = threading.Thread(target=logger.warning, args=("late",))
+        logging_thread.start()
+        listener.stop()
+        logging_thread.join()
+        assert seen == ["late"]
+
+    (failure,) = dpor.check(program).findings
+    assert failure.message == "AssertionError"

@@ -18,6 +18,7 @@ import _thread
 import logging
 import logging.handlers
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -154,12 +155,14 @@ _CHANGED: Final = [
 
 
 @contextmanager
-def watched() -> Iterator[None]:
-    """While a program that imports `logging` runs."""
+def watched(guest_threading: types.ModuleType | None) -> Iterator[None]:
+    """While a program that imports `logging` runs. The thread of a `QueueListener` is one of the program's."""
     for owner, name, _, ours in _CHANGED:
         setattr(owner, name, ours)
+    vars(logging.handlers)["threading"] = guest_threading
     try:
         yield
     finally:
+        vars(logging.handlers)["threading"] = threading
         for owner, name, real, _ in _CHANGED:
             setattr(owner, name, real)
