@@ -41,7 +41,7 @@ _WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # whose p
 _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-BENEATH = frozenset({"dpor", "statics", "greenlet"})
+BENEATH = frozenset({"dpor", "statics", "greenlet", "logging", "typing"})
 """What runs programs."""
 _NEVER = (*BENEATH, "attrs", "attr", "pytest", "_pytest", "hypothesis")
 

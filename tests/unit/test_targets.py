@@ -97,7 +97,7 @@ def test_what_is_no_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, targ
     [
         ({"name": "x"}, "--name x: only programs of .json and .jsonl files"),
         ({"instrument": "nosuchpkg"}, "--instrument nosuchpkg: there is no such package"),
-        ({"instrument": "dpor"}, "--instrument dpor: what runs the program cannot be a part of it"),
+        ({"instrument": "logging"}, "--instrument logging: what runs the program cannot be a part of it"),
         ({"max_seconds": float("nan")}, "max_seconds must be a number of 0 or more, not nan"),
         ({"max_seconds": float("inf")}, "not inf"),
     ],

@@ -114,10 +114,16 @@ _OUTPUTS: Final = ("stream", "buffer")
 """Fields of handlers: what they write to."""
 
 
+_CHANGED_LATE: Final = (
+    "logging is set up while several threads exist, which is seen in one order: do it before they are started"
+    " (logging.warning and the like call basicConfig if nobody has)"
+)
+
+
 def _told(real: Callable[..., Any]) -> Callable[..., Any]:
     def set_(*args: Any, **kwargs: Any) -> Any:
         if control.multi and _thread.get_ident() == control.os_thread:
-            control.limit(f"logging was changed ({real.__qualname__}) while several threads exist: seen in one order")
+            control.limit(_CHANGED_LATE)
         return real(*args, **kwargs)
 
     return set_
