@@ -21,7 +21,7 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from greenlet import getcurrent, greenlet
 
@@ -46,7 +46,7 @@ from dpor.primitives.rules import BaseRule
 from dpor.runtime import depth
 from dpor.runtime.depth import DEEP, ROOM, with_room
 from dpor.runtime.guest_thread import GuestExit, GuestThread
-from dpor.runtime.learned import DAEMONS, INSTRUMENTED, SPINS, STARTS, about
+from dpor.runtime.learned import DAEMONS, INSTRUMENTED, SPINS, STARTS, Following, about
 from dpor.runtime.library import MODELLED, ON_DEMAND, package_of
 from dpor.runtime.listeners import Failure, Observer, Recorder, Specifications
 from dpor.runtime.options import RuntimeOptions
@@ -178,6 +178,7 @@ _everybody = 0
 _written: dict[Location, _Written] = {}
 _spins = False
 """Does a loop of the program wait by spinning? Then writes are counted."""
+_has_spinning: Final = Following(lambda facts: any(about(facts, SPINS)))
 _deep = False
 """Does the program recurse to the limit? Then what happens at an operation has room of its own."""
 _atomic = 0
@@ -226,7 +227,7 @@ def begin(
     _nth += 1
     _ending, _error = Ending.COMPLETE, None
     _atomic = _patience = 0
-    _spins = not stateful and any(about(facts, SPINS))
+    _spins = not stateful and _has_spinning(facts)
     _deep = DEEP in facts
     _be_careful()
     _process.dpor_location = operations.location("process")

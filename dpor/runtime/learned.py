@@ -6,8 +6,10 @@ beside what needs it: of classes, globals and fields in `sharing`, of containers
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, Final, Generic, TypeVar
+
+T = TypeVar("T")
 
 DAEMONS: Final = "daemon threads"
 """The end of the program is an operation."""
@@ -26,3 +28,19 @@ def about(facts: Iterable[object], *words: object) -> Iterator[tuple[Any, ...]]:
     """Those that are tuples and begin with these, for each what follows."""
     n = len(words)
     return (fact[n:] for fact in facts if type(fact) is tuple and fact[:n] == words)
+
+
+class Following(Generic[T]):
+    """What follows from the facts, found anew when there are more of them, or those of another search."""
+
+    def __init__(self, find: Callable[[Collection[object]], T]) -> None:
+        self._find = find
+        self._facts: Collection[object] = ()
+        self._found = find(())
+        self._of = 0
+
+    def __call__(self, facts: Collection[object]) -> T:
+        if facts is not self._facts or len(facts) != self._of:
+            self._found = self._find(facts)
+            self._facts, self._of = facts, len(facts)
+        return self._found

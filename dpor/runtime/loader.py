@@ -75,7 +75,7 @@ class GuestModule:
         names = self.module.__dict__
         if of_all or self.changing is None:
             return [(key, value) for key, value in names.items() if not key.startswith((".", "__"))]
-        return [(key, value) for key, value in names.items() if key in self.changing]
+        return [(key, names[key]) for key in sorted(self.changing) if key in names] if self.changing else []
 
 
 class Loader:
@@ -383,7 +383,7 @@ class Loader:
     @property
     def is_constant(self) -> bool:
         """Can no run change anything at the top level of the modules by itself?"""
-        return all(guest.lasts for guest in self.modules.values())
+        return False not in [guest.lasts for guest in self.modules.values()]
 
     def foreign(self) -> list[str]:
         """The top packages of what the modules' globals hold, if they are neither the program's nor the library's."""

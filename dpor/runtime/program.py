@@ -160,13 +160,16 @@ class PythonSystem:
         return self._run(trace, choose, None)
 
     def _run(self, trace: Trace, choose: Chooser, recorder: Recorder | None) -> Run:
-        with redirect_stderr(io.StringIO()):  # finalisers of the program may run, and may fail
+        stderr, sys.stderr = sys.stderr, self._sink.nowhere  # finalisers of the program may run, and may fail
+        try:
             control.forget()
             specifying.forget()
             self._stdlib.forget()
             sharing.begin(self._roots)
-            if len(trace) == 0:
+            if not trace.threads:
                 self._renew_facts()
+        finally:
+            sys.stderr = stderr
         self._runs += 1
         was_enabled = gc.isenabled()
         gc.disable()
@@ -555,6 +558,10 @@ class _Sink:
         self._kept: _Kept | None = None
         self._aloud = False
         self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
+
+    @property
+    def nowhere(self) -> io.TextIOWrapper:
+        return self._streams[2]
 
     def keep(self) -> None:
         self._kept = _Kept()

@@ -25,7 +25,7 @@ from typing import Any, Final
 from dpor.operations import READ, WRITE, Access, Location, Mode, Operation
 from dpor.runtime import control
 from dpor.runtime.guest_thread import GuestThread
-from dpor.runtime.learned import about
+from dpor.runtime.learned import Following, about
 from dpor.runtime.standins.modules import StandIn
 
 STRUCTURE: Final = "<structure>"
@@ -152,14 +152,14 @@ _objects: dict[tuple[int, int, int], Record] = {}
 """Of these, the ones of objects that are named by their publisher, by the name that it gave them."""
 _roots: Callable[[], Iterable[tuple[Hashable, Any]]] = lambda: ()
 _roots_published = False
-_facts_seen: tuple[object, int] = (None, 0)
 _any_coarse = False
 """Are there types all objects of which share one record?"""
+_has_coarse: Final = Following(lambda facts: any(about(facts, "type")))
 
 
 def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     """Before each run. `roots`: what every thread can reach (globals and class attributes of the program), named."""
-    global _roots, _roots_published, _facts_seen, _any_coarse
+    global _roots, _roots_published, _any_coarse
     table.clear()
     _kept.clear()
     _mortal.clear()
@@ -169,10 +169,7 @@ def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     _used.clear()
     _roots = roots
     _roots_published = False
-    facts = control.facts
-    if _facts_seen[0] is not facts or _facts_seen[1] != len(facts):
-        _facts_seen = (facts, len(facts))
-        _any_coarse = any(about(facts, "type"))
+    _any_coarse = _has_coarse(control.facts)
 
 
 def forget() -> None:
@@ -203,7 +200,8 @@ def _first_touch(obj: Any) -> Record | None:
         return None
     if _any_coarse and _type_key(kind) in control.facts:
         return _coarse(obj)
-    _look_at(kind)
+    if kind not in _unremarkable:
+        _look_at(kind)
     number = id(obj)
     table[number] = control.current
     if kind is types.GeneratorType:  # what it has to do in the end, it does when it dies
@@ -410,38 +408,53 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                     record.obj = obj  # which keeps it alive
                     _used.append(record)
                     table[key] = record
-                    _look_at(kind)
+                    if kind not in _unremarkable:
+                        _look_at(kind)
             if _exposed and key in _exposed:
                 fields = _exposed[key][1]
                 expose(obj, fields)
                 stack.extend(reversed(fields.values()))
-        found = children(obj, kind)
+        found = (_children.get(kind) or _children_of(kind))(obj, kind)
         found.reverse()
         stack += found
 
 
 def children(obj: Any, kind: type) -> list[Any]:
-    """What the program can come to from an object of this type in one step, apart from classes and modules."""
-    if kind is types.FunctionType:
-        children = [*(obj.__closure__ or ()), *(obj.__defaults__ or ())]
-        if ".call" in obj.__builtins__:  # by `exec`: its globals are no module's
-            children.insert(0, obj.__globals__)
-        if obj.__kwdefaults__:
-            children.extend(obj.__kwdefaults__.values())
-        if obj.__dict__:
-            children.extend(obj.__dict__.values())
-        return children
-    if kind is dict and HOOKS_OF in obj:  # a `__builtins__` that `exec` was given: nothing of the program's
-        return []
-    if kind is StandIn:
-        return obj.leading(_leads)  # type: ignore[no-any-return]
-    if kind is types.BuiltinFunctionType:
-        owner = obj.__self__
-        return [] if type(owner) is types.ModuleType else [owner]
-    if kind is frozenset or kind is set:
-        return sorted(gc.get_referents(obj), key=_stable)
-    if issubclass(kind, weakref.ReferenceType):
-        return [*gc.get_referents(obj), obj()]
+    """What the program can come to from an object of this type in one step, apart from classes and modules. A new
+    list."""
+    return (_children.get(kind) or _children_of(kind))(obj, kind)
+
+
+def _of_function(obj: Any, kind: type) -> list[Any]:
+    children = [*(obj.__closure__ or ()), *(obj.__defaults__ or ())]
+    if ".call" in obj.__builtins__:  # by `exec`: its globals are no module's
+        children.insert(0, obj.__globals__)
+    if obj.__kwdefaults__:
+        children.extend(obj.__kwdefaults__.values())
+    if obj.__dict__:
+        children.extend(obj.__dict__.values())
+    return children
+
+
+def _of_builtin(obj: Any, kind: type) -> list[Any]:
+    owner = obj.__self__
+    return [] if type(owner) is types.ModuleType else [owner]
+
+
+def _of_dict(obj: Any, kind: type) -> list[Any]:
+    return [] if HOOKS_OF in obj else gc.get_referents(obj)  # a `__builtins__` that `exec` was given: not the program's
+
+
+def _of_set(obj: Any, kind: type) -> list[Any]:
+    return sorted(gc.get_referents(obj), key=_stable)
+
+
+def _of_fields_alone(obj: Any, kind: type) -> list[Any]:
+    own = fields(obj, kind)
+    return gc.get_referents(obj) if own is None else [*own.values()]
+
+
+def _of_any(obj: Any, kind: type) -> list[Any]:
     own = fields(obj, kind)
     if own is None:
         return gc.get_referents(obj)
@@ -451,6 +464,43 @@ def children(obj: Any, kind: type) -> list[Any]:
         inside = set(map(id, own.values()))
         others = [child for child in others if id(child) not in inside]
     return [*others, *own.values()]
+
+
+_CHILDREN: Final[dict[type, Callable[[Any, type], list[Any]]]] = {
+    types.FunctionType: _of_function,
+    types.BuiltinFunctionType: _of_builtin,
+    dict: _of_dict,
+    set: _of_set,
+    frozenset: _of_set,
+    StandIn: lambda obj, kind: obj.leading(_leads),
+    **dict.fromkeys((list, tuple, types.CellType, types.MethodType), lambda obj, kind: gc.get_referents(obj)),
+}
+_children = dict(_CHILDREN)
+
+
+def _children_of(kind: type) -> Callable[[Any, type], list[Any]]:
+    if len(_children) > _MOST_TYPES:
+        _children.clear()
+        _children.update(_CHILDREN)
+    if issubclass(kind, weakref.ReferenceType):
+        found = lambda obj, kind: [*gc.get_referents(obj), obj()]
+    else:
+        found = _of_fields_alone if _has_fields_alone(kind) else _of_any
+    _children[kind] = found
+    return found
+
+
+class _Plain:
+    pass
+
+
+def _has_fields_alone(kind: type) -> bool:
+    """Does an object of the type refer to nothing but its fields, which are in a `__dict__`, and its class?"""
+    return (
+        (kind.__basicsize__, kind.__itemsize__) == (_Plain.__basicsize__, _Plain.__itemsize__)
+        and kind.__dictoffset__ == _Plain.__dictoffset__
+        and not any(type(own) is types.MemberDescriptorType for base in kind.__mro__ for own in base.__dict__.values())
+    )
 
 
 HOOKS_OF: Final = ".owner"
@@ -529,6 +579,8 @@ ARITHMETIC: Final = "arithmetic in C"
 written out are hooked, too."""
 
 _finalised: dict[type, bool] = {}
+_unremarkable: set[type] = set()
+"""Types that were looked at, and of which nothing is to be said."""
 
 
 def _look_at(kind: type) -> None:
@@ -541,8 +593,11 @@ def _look_at(kind: type) -> None:
         answer = _finalised[kind] = isinstance(getattr(kind, "__del__", None), types.FunctionType)
     if answer:
         control.limit(DEATHS)
-    if computes_in_c(kind) and ARITHMETIC not in control.facts:
+    computes = computes_in_c(kind)
+    if computes and ARITHMETIC not in control.facts:
         control.withdraw(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
+    if not answer and not computes and len(_unremarkable) < _MOST_TYPES:
+        _unremarkable.add(kind)
 
 
 _OPERATORS: Final = tuple(

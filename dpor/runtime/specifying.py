@@ -17,7 +17,7 @@ the state as it is, whoever holds what.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -28,7 +28,7 @@ from dpor.outcome import Finding
 from dpor.primitives.ordered import Ordered
 from dpor.runtime import control, sharing
 from dpor.runtime.guest_thread import GuestExit, GuestThread, Waited
-from dpor.runtime.learned import about
+from dpor.runtime.learned import Following, about
 
 SPECIFIED: Final = "specified"
 """Begins the fact that a specification looks at an object, which is named; or at `EVERYTHING`."""
@@ -81,7 +81,7 @@ class Specifications:
     findings   what did not hold
     """
 
-    def __init__(self, facts: Iterable[object], operations: OperationTable, cache: Cache) -> None:
+    def __init__(self, facts: Collection[object], operations: OperationTable, cache: Cache) -> None:
         self.order: Location = operations.location(ORDER)
         self.checks: list[Check] = []
         self.kept: list[Any] = []
@@ -172,9 +172,8 @@ def owner(location: Location) -> Hashable:
     return name
 
 
-def watched(facts: Iterable[object]) -> frozenset[Hashable]:
-    """The names of the objects that specifications look at."""
-    return frozenset(name for (name,) in about(facts, SPECIFIED))
+watched: Final = Following(lambda facts: frozenset(name for (name,) in about(facts, SPECIFIED)))
+"""The names of the objects that specifications look at."""
 
 
 # ---------------------------------------------------------------------- the specifications of the present run
@@ -184,7 +183,7 @@ _cache: tuple[OperationTable, frozenset[Hashable], Cache] | None = None
 """Operations as they are ordered, of the present search, as long as it learns nothing new."""
 
 
-def begin(facts: Iterable[object], operations: OperationTable) -> None:
+def begin(facts: Collection[object], operations: OperationTable) -> None:
     """Before a run: writes of what other runs have shown to be looked at are ordered from its start."""
     forget()
     if watched(facts):
@@ -211,7 +210,7 @@ def present() -> Specifications:
     return run
 
 
-def _make(facts: Iterable[object], operations: OperationTable) -> Specifications:
+def _make(facts: Collection[object], operations: OperationTable) -> Specifications:
     global run, _cache
     known = watched(facts)
     if _cache is None or _cache[0] is not operations or _cache[1] != known:
