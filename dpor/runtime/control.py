@@ -419,6 +419,15 @@ def _too_deep() -> NoReturn:
     raise GuestExit
 
 
+def _stand_anew(me: GuestThread, operation: Operation, anew: Callable[[], Operation]) -> Operation:
+    """Returns what the pending operation has become."""
+    position = _position
+    me.anew = anew
+    _stand(me)
+    me.anew = None
+    return operation if position == _position else anew()
+
+
 def _make_current(thread: GuestThread) -> None:
     global current
     current = thread
@@ -449,17 +458,23 @@ def _take_up(me: GuestThread, operation: Operation, before: States | None) -> No
     _trace.befores[_position] = before
 
 
-def access(operation: Operation) -> None:
-    """Stand before a plain access to shared data until it is chosen; the caller then performs it at once."""
+def access(operation: Operation, anew: Callable[[], Operation] | None = None) -> None:
+    """Stand before a plain access to shared data until it is chosen; the caller then performs it at once.
+
+    anew   what the operation is once others have moved, if that can make another of it
+    """
     global _position
     if _careful:
-        _access_carefully(operation)
+        _access_carefully(operation, anew)
         return
     me = current
     position = _position
     if position >= _replayed or _threads[position] != me.id or me.starter is not None:
         me.pending = operation
-        _stand(me)
+        if anew is None:
+            _stand(me)
+        else:
+            operation = _stand_anew(me, operation, anew)
         position = _position
     # As `_happened`, here because this is where an execution spends its time: a tenth of it.
     if position < _replayed:
@@ -473,16 +488,16 @@ def access(operation: Operation) -> None:
     me.events += 1
 
 
-def _access_carefully(operation: Operation) -> None:
+def _access_carefully(operation: Operation, anew: Callable[[], Operation] | None) -> None:
     if unwinding:
         _lose_patience()
     elif _deep:
-        with_room(_access_observed)(operation)
+        with_room(_access_observed)(operation, anew)
     else:
-        _access_observed(operation)
+        _access_observed(operation, anew)
 
 
-def _access_observed(operation: Operation) -> None:
+def _access_observed(operation: Operation, anew: Callable[[], Operation] | None) -> None:
     if observer is not None:
         observer.access(operation)
         return
@@ -495,12 +510,17 @@ def _access_observed(operation: Operation) -> None:
         specifications.settle()
         operation = specifications.ordered(operation)
     if DAEMONS in facts and me.daemon:
-        perform(DaemonAccess(operation.kind, operation.accesses), _process)
+        _access_of_daemon(operation, anew)
         return
+    me.pending = operation
+    if anew is None:
+        _stand(me)
+    else:
+        operation = _stand_anew(me, operation, anew)
+        if specifications is not None:
+            operation = specifications.ordered(operation)
     if DAEMONS in facts or specifications is not None:
         before = (None,) * len(operation.accesses)  # so that operations with a rule find it in the history
-    me.pending = operation
-    _stand(me)
     if _spins:
         before = _count(operation.accesses)
     _happened(me, operation, before)
@@ -508,9 +528,32 @@ def _access_observed(operation: Operation) -> None:
         recorder.event(me, operation, None)
 
 
-def touch(kind: str, accesses: tuple[Access, ...]) -> None:
+def _access_of_daemon(operation: Operation, anew: Callable[[], Operation] | None) -> None:
+    """An operation that has become another before it happened is done once more."""
+    while True:
+        perform(DaemonAccess(operation.kind, operation.accesses), _process)
+        now = operation if anew is None else anew()
+        if now is operation:
+            return
+        operation = now
+
+
+def touch(kind: str, accesses: tuple[Access, ...], anew: Callable[[], tuple[Access, ...]] | None = None) -> None:
     """As `access`, for an operation named by what it touches."""
-    access(operations.intern(kind, accesses))
+    operation = operations.intern(kind, accesses)
+    access(operation, None if anew is None else lambda: operations.intern(kind, anew()))
+
+
+def pending_of(thread: GuestThread) -> Operation | None:
+    """What the thread stands before, as it is now."""
+    global current
+    if thread.anew is not None:
+        me, current = current, thread
+        try:
+            thread.pending = thread.anew()
+        finally:
+            current = me
+    return thread.pending
 
 
 def perform(rule: Rule, *objects: SyncObject) -> Any:

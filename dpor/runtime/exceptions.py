@@ -73,12 +73,12 @@ def _changing(names: Any) -> Entry:
         if record is None:
             return call.run()
         touched = Touched()
-        writes((call.obj, *call.args), touched)
+        touched.deeply(writes, (call.obj, *call.args))
         for name in names(call):
             operation = hooks._write_operation(record, call.obj, name)
             if operation is not None:
                 touched.add(operation.accesses)
-        return call.done(touched.accesses(), keeps=call.args)
+        return call.done(touched, keeps=call.args)
 
     return act
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from greenlet import greenlet
@@ -30,6 +31,7 @@ class GuestThread:
     front     the program's Thread object, or None
     events    how many operations it has performed
     pending   the operation that it stands before; `objects`: those of its rule, or None for a plain access
+    anew      what makes that anew, if it becomes another when others move
     starter   while it has not come to its first operation: the greenlet that waits for that, to go on
     timed     the rule to use if the pending operation times out because nothing else can move; `deadline`: when
     started   how many threads it has started
@@ -41,8 +43,8 @@ class GuestThread:
     """
 
     __slots__ = (
-        "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "looked", "loops",
-        "name", "named_at", "objects", "pending", "running", "started", "starter", "ticked", "time", "timed",
+        "anew", "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "looked",
+        "loops", "name", "named_at", "objects", "pending", "running", "started", "starter", "ticked", "time", "timed",
     )  # fmt: skip
 
     def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
@@ -57,6 +59,7 @@ class GuestThread:
         self.named_at = 0
         self.pending: Operation | None = None
         self.objects: tuple[Waited, ...] | None = None
+        self.anew: Callable[[], Operation] | None = None
         self.timed: Rule | None = None
         self.deadline: float | None = None
         self.ended = 0

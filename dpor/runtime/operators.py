@@ -17,7 +17,7 @@ from sys import getrefcount
 from typing import Any, Final
 
 from dpor.runtime import control, endless, sharing
-from dpor.runtime.containers.accesses import UNMADE, Touched, made, make, stand
+from dpor.runtime.containers.accesses import UNMADE, Anew, Touched, made, make, stand
 from dpor.runtime.containers.calls import Call, acts_unseen, as_dict, foreign, perform, unknown
 from dpor.runtime.containers.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.runtime.containers.keys import FOREIGN, part_of
@@ -155,7 +155,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         elif kind in views:
             take_view(operand, touched)
         elif sharing.computes_in_c(kind):
-            writes((operand,), touched)
+            touched.deeply(writes, (operand,))
         elif kind is not tuple:
             found = static(kind, name)
             if operand is a and isinstance(found, types.FunctionType) and not is_program(found):
@@ -163,7 +163,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     found = static(type(a), name)
     if isinstance(found, types.FunctionType) and family_of(type(a)) is not None:
         return plain(a, b) if is_program(found) else _foreign(a, sharing.record_of(a), name, found, plain, b)
-    stand(name.strip("_"), touched.accesses())
+    stand(name.strip("_"), touched)
     if any(part_of(element) is FOREIGN for element in elements):
         with control.atomic():
             return plain(a, b)
@@ -210,8 +210,8 @@ def mod(a: Any, b: Any) -> Any:
         if kind is str or kind is bytes:
             if type(b) not in SCALARS:
                 touched = Touched()
-                reads((b,), SHOW, touched)
-                stand("format", touched.accesses())
+                touched.deeply(reads, (b,), SHOW)
+                stand("format", touched)
         elif kind not in SCALARS:
             return _both("__mod__", operator.mod, a, b)
     return a % b
@@ -317,8 +317,8 @@ def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any
     if family is not None and name in family.entries:
         return _perform(a, sharing.record_of(a), name, plain, b)
     touched = Touched()
-    reads((a, b), EQUAL if name == "__ne__" else name, touched)
-    stand(name.strip("_"), touched.accesses())
+    touched.deeply(reads, (a, b), EQUAL if name == "__ne__" else name)
+    stand(name.strip("_"), touched)
     return plain(a, b)
 
 
@@ -365,8 +365,8 @@ def _contains(a: Any, b: Any, record: Record | None) -> bool:
         return _in_view(a, b)
     if kind is tuple or kind is bytes:
         touched = Touched()
-        reads((a, *b), EQUAL, touched)
-        stand("in", touched.accesses())
+        touched.deeply(reads, (a, *b), EQUAL)
+        stand("in", touched)
         return a in b
     if kind is types.GeneratorType or is_c_iterator(kind):
         return a in steps(b)
@@ -388,8 +388,9 @@ def _in_view(a: Any, view: Any) -> bool:
         else:
             take_view(view, touched)
     family = family_of(type(behind))
-    reads((a,) if by_key or family is None else (a, *family.contents(behind)), EQUAL, touched)
-    stand("in", touched.accesses())
+    compared = Anew(lambda: (a,) if by_key or family is None else (a, *family.contents(behind)))
+    touched.deeply(reads, compared, EQUAL)
+    stand("in", touched)
     return a in view
 
 
@@ -419,8 +420,8 @@ def format_(obj: Any) -> Any:
         return obj
     if control.multi:
         touched = Touched()
-        reads((obj,), SHOW, touched)
-        stand("format", touched.accesses())
+        touched.deeply(reads, (obj,), SHOW)
+        stand("format", touched)
     return shown(obj)
 
 
@@ -542,7 +543,7 @@ def unpack(obj: Any) -> Any:
         if take(obj, touched):
             if not touched:
                 return obj if kind is not set and kind is not frozenset else stable_order(obj) or obj
-            stand("unpack", touched.accesses())
+            stand("unpack", touched)
             return tuple(taken(obj))
         return steps(obj)
     return stable_order(obj) or obj if kind is set or kind is frozenset else steps(obj)
@@ -561,12 +562,12 @@ def unpackmap(obj: Any) -> Any:
     if control.multi and type(obj) is types.MappingProxyType:
         touched = Touched()
         take_view(obj, touched)
-        stand("unpack", touched.accesses())
+        stand("unpack", touched)
         return dict(obj)
     if control.multi and is_in_c(type(obj)):
         touched = Touched()
-        reads((obj,), ANYTHING, touched)
-        stand("unpack", touched.accesses())
+        touched.deeply(reads, (obj,), ANYTHING)
+        stand("unpack", touched)
     return as_dict(obj)
 
 

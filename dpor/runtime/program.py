@@ -480,8 +480,8 @@ def _seen(returned: object) -> Hashable:
     """What the target returned, by structure. Threads that it has not waited for may change that still."""
     if control.multi:
         touched = Touched()
-        reads((returned,), ANYTHING, touched)
-        stand("return", touched.accesses())
+        touched.deeply(reads, (returned,), ANYTHING)
+        stand("return", touched)
     return freeze(returned)
 
 

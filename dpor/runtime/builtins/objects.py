@@ -237,10 +237,10 @@ def _print(*args: Any, **kwargs: Any) -> None:
         own = is_a(file, io.StringIO) or not any(file is stream for stream in (sys.stdout, sys.stderr))
         if record is not None or own:  # else nobody sees what is printed
             touched = Touched()
-            reads(args, SHOW, touched)
+            touched.deeply(reads, args, SHOW)
             if record is not None and not isinstance(static(type(file), "write"), types.FunctionType):
-                writes((file,), touched)
-            stand("print", touched.accesses())
+                touched.deeply(writes, (file,))
+            stand("print", touched)
     print(*map(shown, args), **kwargs)
 
 

@@ -17,7 +17,7 @@ from dpor.runtime.builtins.registry import harmless, set_wrapper, wrap
 from dpor.runtime.builtins.taking import consumer
 from dpor.runtime.builtins.unknown import reading_c, reading_python, stand_to_read
 from dpor.runtime.classes import is_a
-from dpor.runtime.containers.accesses import Touched, stand, writes_structure
+from dpor.runtime.containers.accesses import Anew, Touched, stand, writes_structure
 from dpor.runtime.containers.calls import Bound
 from dpor.runtime.containers.kinds import family_of, static
 from dpor.runtime.containers.lists import is_built_in
@@ -90,12 +90,12 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
         if not is_a(items, list):
             tell_foreign(items)
         touched = Touched()
-        values = (*list.__iter__(items), *args) if is_a(items, list) else args
-        called = reads(values, "__lt__", touched)
+        values = Anew(lambda: (*list.__iter__(items), *args) if is_a(items, list) else args)
+        called = touched.deeply(reads, values, "__lt__")
         record, family = sharing.record_of(items), family_of(type(items))
         if record is not None and family is not None:
             touched.add(writes_structure(record) if changes else family.reads_all(record))
-        stand(function.__name__, touched.accesses())
+        stand(function.__name__, touched)
         if record is not None and changes:
             for value in args:
                 sharing.publish(value)
@@ -154,8 +154,8 @@ def _copy(obj: Any) -> Any:
     if family is not None:
         touched.add(family.reads_all(record))
     if family is None or fields_of(obj):
-        reads((obj,), "", touched)
-    stand("copy", touched.accesses())
+        touched.deeply(reads, (obj,), "")
+    stand("copy", touched)
     with control.atomic():
         return copy.copy(obj)
 

@@ -17,7 +17,7 @@ from dpor.runtime import control, hooks, sharing
 from dpor.runtime.builtins.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.runtime.builtins.unknown import reading_c
 from dpor.runtime.classes import is_a
-from dpor.runtime.containers.accesses import Touched, reads_structure, stand
+from dpor.runtime.containers.accesses import Anew, Touched, reads_structure, stand
 from dpor.runtime.containers.calls import as_dict
 from dpor.runtime.containers.generators import drive
 from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_in_c, static
@@ -97,16 +97,16 @@ def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kw
     family = family_of(type(items))
     called = False
     if applied is not None and family is not None:
-        called = reads(family.contents(items), applied, touched)
+        called = touched.deeply(reads, Anew(lambda: family.contents(items)), applied)
     if called and function not in _SNAPSHOTS:
         return function(steps(items), *rest, **kwargs)
-    stand(function.__name__, touched.accesses())
+    stand(function.__name__, touched)
     if family is None or (function is not set and function is not frozenset):
         items = taken(items)
     if applied is not None and family is None and type(items) is list:
         nested = Touched()
-        reads(items, applied, nested)
-        stand(function.__name__, nested.accesses())
+        nested.deeply(reads, items, applied)
+        stand(function.__name__, nested)
     return function(items, *rest, **kwargs)
 
 
@@ -175,8 +175,8 @@ def _with_key(function: Any) -> Callable[..., Any]:
             return plain(args[0], **kwargs)
         if control.multi and not SCALARS.issuperset(map(type, args)):
             touched = Touched()
-            reads(args, "__lt__", touched)
-            stand(function.__name__, touched.accesses())
+            touched.deeply(reads, args, "__lt__")
+            stand(function.__name__, touched)
         return function(*args, **kwargs)
 
     return select
@@ -212,13 +212,13 @@ def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         elif control.multi and type(items) in views:
             touched = Touched()
             take_view(items, touched)
-            stand("dict", touched.accesses())
+            stand("dict", touched)
         elif record is not None and not isinstance(static(type(items), "keys"), types.FunctionType):
             stand("dict", ((record.location(sharing.STRUCTURE), READ),))
         return kind(*args, **kwargs)
     touched = Touched()
     if control.multi and take_pairs(items, touched):
-        stand("dict", touched.accesses())
+        stand("dict", touched)
         return kind(*first, taken(items), **kwargs)
     return kind(*first, items if type(items) in _WHOLE else steps(items), **kwargs)
 
@@ -368,5 +368,5 @@ def _reduce(function: Any, iterable: Any, *initial: Any) -> Any:
         return functools.reduce(_callee(function), steps(iterable), *initial)
     touched = Touched()
     take(iterable, touched)
-    stand("reduce", touched.accesses())
+    stand("reduce", touched)
     return functools.reduce(function, taken(iterable), *initial)

@@ -19,10 +19,10 @@ def _showing(function: Any) -> Callable[..., Any]:
         if control.multi:
             touched = Touched()
             values = (*args, *kwargs.values())
-            read_shown((*values, sys.exc_info()), touched)
-            if writes([value for value in values if hasattr(type(value), "write")], touched):
+            touched.deeply(read_shown, (*values, sys.exc_info()))
+            if touched.deeply(writes, [value for value in values if hasattr(type(value), "write")]):
                 control.opaque(f"traceback.{function.__name__}")  # line by line
-            stand(function.__name__, touched.accesses())
+            stand(function.__name__, touched)
         return function(*args, **kwargs)
 
     return show

@@ -24,9 +24,9 @@ def unknown_c(function: Any) -> Callable[..., Any]:
             return function(*args, **kwargs)
         touched = Touched()
         values = (*args, *kwargs.values())
-        if not writes(values, touched):
+        if not touched.deeply(writes, values):
             return function(*args, **kwargs)
-        stand(name_of(function), touched.accesses())
+        stand(name_of(function), touched)
         for value in values:
             sharing.publish(value)
         with control.atomic():
@@ -54,9 +54,9 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
             return callee(*args, **kwargs)
         touched = Touched()
         values = (*owner, *args, *kwargs.values())
-        if not writes(values, touched):
+        if not touched.deeply(writes, values):
             return callee(*args, **kwargs)
-        stand(name_of(function), touched.accesses())
+        stand(name_of(function), touched)
         control.opaque(f"{module_of(function)}.{function.__qualname__}")
         for value in values:
             sharing.publish(value)
@@ -94,8 +94,8 @@ def stand_to_read(function: Any, values: tuple[Any, ...], method: str = ANYTHING
     if SCALARS.issuperset(map(type, values)):
         return False
     touched = Touched()
-    reads(values, method, touched)
-    stand(name_of(function), touched.accesses())
+    touched.deeply(reads, values, method)
+    stand(name_of(function), touched)
     return bool(touched)
 
 

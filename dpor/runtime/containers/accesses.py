@@ -23,14 +23,15 @@ becomes an event, so a search may start again several times for one container; t
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, Final, TypeAlias, TypeVar
 
 from dpor.operations import READ, WRITE, Access, Location, Mode, Operation, OperationTable
 from dpor.runtime import control
 from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Namespace, Record
 
 Accesses: TypeAlias = tuple[Access, ...]
+T = TypeVar("T")
 
 NOTHING: Final[Accesses] = ()
 
@@ -62,9 +63,13 @@ def learn(record: Record, part: str) -> None:
         control.withdraw(fact, f"{_WHAT[part]} while several threads exist")
 
 
-def stand(kind: str, accesses: Accesses) -> None:
+def stand(kind: str, accesses: Accesses | Touched) -> None:
     """Stand before an operation that touches these, if it touches anything. The caller performs it at once."""
-    if accesses:
+    if not accesses:
+        return
+    if isinstance(accesses, Touched):
+        control.touch(kind, accesses.accesses(), accesses.anew if accesses.goes_deep else None)
+    else:
         control.touch(kind, accesses)
 
 
@@ -113,23 +118,63 @@ def writes_structure(record: Record) -> Accesses:
 
 
 class Touched:
-    """Accesses gathered from several objects, for one operation: one mode for each location, in a fixed order."""
+    """Accesses gathered from several objects, for one operation: one mode for each location, in a fixed order.
 
-    __slots__ = ("_modes",)
+    What is nested may be replaced by others while the thread stands before the operation. So what goes deep is gathered
+    by `deeply`, and `anew` is what is touched by then.
+    """
 
-    def __init__(self, accesses: Accesses = NOTHING) -> None:
+    __slots__ = ("_deep", "_gathered", "_modes")
+
+    def __init__(self, accesses: Iterable[Access] = NOTHING) -> None:
         self._modes: dict[Location, Mode] = dict(accesses)
+        self._deep: Touched | None = None
+        self._gathered: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
 
     def add(self, accesses: Iterable[Access]) -> None:
         modes = self._modes
         for location, mode in accesses:
             modes[location] = mode if modes.get(location, mode) is mode else WRITE
 
+    def deeply(self, gather: Callable[..., T], *args: Any) -> T:
+        """`gather(*args, touched)`, for its result and for what it adds."""
+        if self._deep is None:
+            self._deep = Touched()
+        self._gathered.append((gather, args))
+        return gather(*args, self._deep)
+
+    @property
+    def goes_deep(self) -> bool:
+        return self._deep is not None
+
+    def anew(self) -> Accesses:
+        """The accesses, if those that go deep are gathered now."""
+        touched = Touched(self._modes.items())
+        for gather, args in self._gathered:
+            touched.deeply(gather, *args)
+        return touched.accesses()
+
     def items(self) -> Iterable[Access]:
         return self._modes.items()
 
     def accesses(self) -> Accesses:
+        if self._deep:
+            whole = Touched(self._modes.items())
+            whole.add(self._deep.items())
+            return whole.accesses()
         return tuple(sorted(self._modes.items()))
 
     def __len__(self) -> int:
-        return len(self._modes)
+        return len(self._modes) + (len(self._deep) if self._deep is not None else 0)
+
+
+class Anew:
+    """What is somewhere whenever one goes through this."""
+
+    __slots__ = ("_now",)
+
+    def __init__(self, now: Callable[[], Iterable[Any]]) -> None:
+        self._now = now
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._now())

@@ -58,12 +58,12 @@ class Call:
         self.args = args
         self.kwargs: Mapping[str, Any] = kwargs or {}
 
-    def done(self, accesses: Accesses, keeps: Iterable[Any] = ()) -> Any:
+    def done(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> Any:
         """Do it as one operation with these accesses; `keeps` is what the container has references to afterwards."""
         self.prepare(accesses, keeps)
         return self.run()
 
-    def indivisible(self, accesses: Accesses, keeps: Iterable[Any] = ()) -> Any:
+    def indivisible(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> Any:
         """As `done`, where code of the program is called in the middle: it is not interrupted."""
         self.prepare(accesses, keeps)
         if not accesses:
@@ -71,7 +71,7 @@ class Call:
         with control.atomic():
             return self.run()
 
-    def prepare(self, accesses: Accesses, keeps: Iterable[Any] = ()) -> None:
+    def prepare(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> None:
         self.stand(accesses)
         self.publish(keeps)
 
@@ -81,7 +81,7 @@ class Call:
             for value in values:
                 sharing.publish(value)
 
-    def stand(self, accesses: Accesses) -> None:
+    def stand(self, accesses: Accesses | Touched) -> None:
         stand(KINDS.get(self.name, self.name), accesses)
 
     def run(self) -> Any:
@@ -139,10 +139,10 @@ def unknown(call: Call) -> Any:
     if is_immutable(type(call.obj)):
         return call.run()
     touched = Touched()
-    writes((call.obj, *call.args, *call.kwargs.values()), touched)
+    touched.deeply(writes, (call.obj, *call.args, *call.kwargs.values()))
     if control.multi and any(type(value) is types.GeneratorType for value in call.args):
         control.limit(f"{call.name} takes from a generator: what it does with the items is not seen")
-    call.stand(touched.accesses())
+    call.stand(touched)
     for value in (*call.args, *call.kwargs.values()):
         sharing.publish(value)
     return call.run()
@@ -153,18 +153,18 @@ def foreign(call: Call, function: types.FunctionType) -> Any:
     program one can."""
     touched = Touched()
     values = (call.obj, *call.args, *call.kwargs.values())
-    if is_mixin(function, type(call.obj)) or not writes(values, touched):
+    if is_mixin(function, type(call.obj)) or not touched.deeply(writes, values):
         return call.run()
     control.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
-    return call.indivisible(touched.accesses(), keeps=values[1:])
+    return call.indivisible(touched, keeps=values[1:])
 
 
 def stand_before_unseen(function: types.FunctionType, *values: Any) -> None:
     """Stand before Python code that is not instrumented, which is told to be more than the one step that it is."""
     touched = Touched()
-    if writes(values, touched):
+    if touched.deeply(writes, values):
         control.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
-        stand(function.__name__, touched.accesses())
+        stand(function.__name__, touched)
 
 
 _ABSTRACT: Final = ("__iter__", "__getitem__", "__setitem__", "__delitem__", "__len__", "insert", "add", "discard")

@@ -28,6 +28,7 @@ from dpor.runtime.containers.accesses import (
     NOTHING,
     UNMADE,
     Accesses,
+    Anew,
     Touched,
     changes,
     learn,
@@ -151,8 +152,8 @@ def keyed(
         accesses = touches(record, call.obj, key)
         if type(key) is not str and part_of(key) is FOREIGN:
             touched = Touched(accesses)
-            reads((key, *filter(_is_foreign, _keys(call.obj))), ANYTHING, touched)
-            return call.indivisible(touched.accesses(), keeps(call.args))
+            touched.deeply(reads, Anew(lambda: (key, *filter(_is_foreign, _keys(call.obj)))), ANYTHING)
+            return call.indivisible(touched, keeps(call.args))
         return call.done(accesses, keeps(call.args))
 
     return act
@@ -222,7 +223,7 @@ def _update(call: Call) -> Any:
                 touched.add(writes_all(record))
             for key in (*other, *call.kwargs):
                 touched.add(writes_key(record, obj, key))
-        call.stand(touched.accesses())
+        call.stand(touched)
         call.publish((*_contents(other), *call.kwargs.values()))
         call.args = (other,) if args else ()
         if not any(map(_is_foreign, other)):
@@ -236,7 +237,7 @@ def _update(call: Call) -> Any:
         if take_pairs(other, touched):
             if record is not None:
                 touched.add(writes_all(record))
-            call.stand(touched.accesses())
+            call.stand(touched)
             pairs = taken(other)
             call.publish((pairs,))
             call.args = (pairs,)
@@ -280,7 +281,7 @@ def _fromkeys(call: Call) -> Any:
     if call.args:
         items, *rest = call.args
         if take(items, touched):
-            call.stand(touched.accesses())
+            call.stand(touched)
             call.args = (taken(items), *rest)
         else:
             call.args = (steps(items), *rest)
@@ -295,7 +296,7 @@ def _merged(call: Call) -> Any:
         record = sharing.record_of(operand)
         if kind is not None and record is not None:
             touched.add(kind.reads_all(record))
-    return call.done(touched.accesses())
+    return call.done(touched)
 
 
 # ---------------------------------------------------------------------- the tables

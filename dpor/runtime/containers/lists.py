@@ -23,6 +23,7 @@ from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import (
     NOTHING,
     Accesses,
+    Anew,
     Touched,
     changes,
     learn,
@@ -116,7 +117,7 @@ def _write_slice(call: Call, key: slice, value: Any) -> Any:
         touched = Touched()
     if call.record is not None:
         touched.add(writes_structure(call.record))
-    call.stand(touched.accesses())
+    call.stand(touched)
     value = taken(value)
     call.publish(contents(value))
     call.args = (key, value)
@@ -141,7 +142,7 @@ def _extend(call: Call) -> Any:
         return _extend_in_steps(call, items)
     if call.record is not None:
         touched.add(writes_structure(call.record))
-    call.stand(touched.accesses())
+    call.stand(touched)
     if call.record is not None or type(items) not in _SEQUENCES:
         items = taken(items)
         call.publish(contents(items))
@@ -170,14 +171,16 @@ def _compares(in_steps: Callable[[Call], Any], accesses: Callable[[Record], Acce
 
     def act(call: Call) -> Any:
         touched = Touched()
-        called = bool(call.args) and reads((call.args[0], *list.__iter__(call.obj)), EQUAL, touched)
+        called = bool(call.args) and touched.deeply(
+            reads, Anew(lambda: (call.args[0], *list.__iter__(call.obj))), EQUAL
+        )
         record = call.record
         own = NOTHING if record is None else accesses(record)
         if called and own:
-            call.stand(touched.accesses())
+            call.stand(touched)
             return in_steps(call)
         touched.add(own)
-        return call.done(touched.accesses())
+        return call.done(touched)
 
     return act
 
@@ -237,16 +240,17 @@ def _sort(call: Call) -> Any:
     they find the list empty, and what they do to it is lost."""
     record = call.record
     touched = Touched()
-    called = reads(list.__iter__(call.obj), "__lt__", touched)
+    items = Anew(lambda: list.__iter__(call.obj))
+    called = touched.deeply(reads, items, "__lt__")
     key = call.kwargs.get("key")
     if key is not None:
         called = called or not is_built_in(key)
-        reads(list.__iter__(call.obj), ANYTHING, touched)
+        touched.deeply(reads, items, ANYTHING)
     if record is not None:
         if called:
             return _sort_in_steps(call, record)
         touched.add(writes_structure(record))
-    return call.done(touched.accesses())
+    return call.done(touched)
 
 
 def _sort_in_steps(call: Call, record: Record) -> None:
@@ -289,7 +293,7 @@ def _looks_at_both(call: Call) -> Any:
         record = sharing.record_of(operand)
         if family is not None and record is not None:
             touched.add(family.reads_all(record))
-    return call.done(touched.accesses())
+    return call.done(touched)
 
 
 def looks_deep(method: str) -> Entry:
@@ -298,8 +302,8 @@ def looks_deep(method: str) -> Entry:
 
     def act(call: Call) -> Any:
         touched = Touched()
-        called = reads((call.obj, *call.args), method, touched)
-        call.stand(touched.accesses())
+        called = touched.deeply(reads, (call.obj, *call.args), method)
+        call.stand(touched)
         if (
             called
             and touched

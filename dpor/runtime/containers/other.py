@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from dpor.operations import READ, WRITE, Mode
 from dpor.runtime import sharing
-from dpor.runtime.containers.accesses import Accesses, Touched, reads_structure, writes_structure
+from dpor.runtime.containers.accesses import Accesses, Anew, Touched, reads_structure, writes_structure
 from dpor.runtime.containers.calls import Args, Call, Entry, entry, nothing, special
 from dpor.runtime.containers.generators import drive
 from dpor.runtime.containers.kinds import family, is_c_iterator
@@ -32,11 +32,11 @@ def _method(accesses: Callable[[Record], Accesses], keeps: Callable[[Args], Iter
     def act(call: Call) -> Any:
         call.args = tuple(arg if _is_plain(arg) else list(steps(arg)) for arg in call.args)
         touched = Touched()
-        called = reads(call.args, ANYTHING, touched)
+        called = touched.deeply(reads, call.args, ANYTHING)
         if call.record is not None:
             touched.add(accesses(call.record))
         done = call.indivisible if called else call.done
-        return done(touched.accesses(), keeps(call.args))
+        return done(touched, keeps(call.args))
 
     return act
 
@@ -58,13 +58,13 @@ def _comparing(accesses: Callable[[Record], Accesses]) -> Entry:
 
     def act(call: Call) -> Any:
         touched = Touched()
-        values = (*call.args[:1], *collections.deque.__iter__(call.obj))
-        called = reads(values, EQUAL, touched)
+        values = Anew(lambda: (*call.args[:1], *collections.deque.__iter__(call.obj)))
+        called = touched.deeply(reads, values, EQUAL)
         if called:
-            reads(values, ANYTHING, touched)
+            touched.deeply(reads, values, ANYTHING)
         if call.record is not None:
             touched.add(accesses(call.record))
-        return call.indivisible(touched.accesses()) if called and call.record else call.done(touched.accesses())
+        return call.indivisible(touched) if called and call.record else call.done(touched)
 
     return act
 
@@ -78,7 +78,7 @@ def _extend(call: Call) -> Any:
     if take(items, touched):
         if call.record is not None:
             touched.add(writes_structure(call.record))
-        call.stand(touched.accesses())
+        call.stand(touched)
         items = taken(items)
         call.publish(contents(items))
         call.args = (items, *rest)
@@ -150,7 +150,7 @@ def _give_up(call: Call) -> Any:
     touched = Touched(through(call.obj, WRITE))
     if call.record is not None:
         touched.add(writes_structure(call.record))
-    return call.done(touched.accesses())
+    return call.done(touched)
 
 
 MEMORYVIEW_ENTRIES: Final[dict[str, Entry]] = {
@@ -184,8 +184,8 @@ def _iterator(call: Call) -> Any:
 
 def _look(call: Call) -> Any:
     touched = Touched()
-    reads((call.obj, *call.args), ANYTHING, touched)
-    return call.done(touched.accesses())
+    touched.deeply(reads, (call.obj, *call.args), ANYTHING)
+    return call.done(touched)
 
 
 for _iterator_type in C_ITERATORS:

@@ -98,7 +98,7 @@ def _updates(call: Call) -> Any:
 def _at_once(call: Call, touched: Touched) -> Any:
     if call.record is not None:
         touched.add(writes_all(call.record))
-    call.stand(touched.accesses())
+    call.stand(touched)
     if call.name not in _OPERATORS:
         call.args = tuple(map(taken, call.args))
     for other in call.args:
@@ -134,7 +134,7 @@ def _looks(call: Call) -> Any:
     if call.record is not None:
         touched.add(reads_structure(call.record))
     if all(take(other, touched) for other in call.args):
-        return call.indivisible(touched.accesses())
+        return call.indivisible(touched)
     call.args = tuple(set(steps(other)) for other in call.args)
     return call.indivisible(reads_structure(call.record) if call.record is not None else NOTHING)
 

@@ -118,7 +118,7 @@ def take(items: Any, touched: Touched) -> bool:
     if is_c_iterator(kind):
         return kind is not types.GeneratorType and _take_iterator(items, touched, touched)
     if goes_in_c(kind):
-        reads((items,), ANYTHING, touched)
+        touched.deeply(reads, (items,), ANYTHING)
         return True
     return static(kind, "__iter__") is None and static(kind, "__getitem__") is None  # not iterable: will fail
 
@@ -258,8 +258,8 @@ def steps(items: Any) -> Any:
     tell_foreign(items)
     if control.multi and goes_in_c(kind):
         touched = Touched()
-        reads((items,), ANYTHING, touched)
-        stand("iterate", touched.accesses())
+        touched.deeply(reads, (items,), ANYTHING)
+        stand("iterate", touched)
     made = iter(items)
     return made if type(made) is kind else steps(made)
 
@@ -389,7 +389,7 @@ def advance(iterator: Iterator[Any]) -> Any:
     pure = _take_iterator(iterator, touched, in_steps)
     if pure:
         touched.add(in_steps.items())
-    stand("next", touched.accesses())
+    stand("next", touched)
     if not pure or not touched:
         return next(iterator)
     with at_once():

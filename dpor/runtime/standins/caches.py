@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from dpor.operations import READ, UPDATE, WRITE, Access
 from dpor.runtime import control, sharing
-from dpor.runtime.containers.accesses import ANY_KEY, Touched
+from dpor.runtime.containers.accesses import ANY_KEY, Anew, Touched, stand
 from dpor.runtime.containers.keys import FOREIGN, PRIVATE, WHOLE, part_of
 from dpor.runtime.containers.reach import ANYTHING, reads
 from dpor.runtime.control import SyncObject
@@ -151,9 +151,9 @@ class CachedFunction:
         if self._knows(_COUNTED):
             touched.add(((self._part(COUNTS), UPDATE),))
         if part is FOREIGN:
-            reads((key, *[k for k in self._entries if part_of(k) is FOREIGN]), ANYTHING, touched)
-        if touched:
-            control.touch(f"{kind} {self._identity[1]}", touched.accesses())
+            others = Anew(lambda: (key, *[k for k in self._entries if part_of(k) is FOREIGN]))
+            touched.deeply(reads, others, ANYTHING)
+        stand(f"{kind} {self._identity[1]}", touched)
         return part is FOREIGN
 
     def _irregular(self, mode: Any) -> tuple[Access, ...]:

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.builtins.unknown import stand_to_read
-from dpor.runtime.containers.accesses import Touched, stand
+from dpor.runtime.containers.accesses import Anew, Touched, stand
 from dpor.runtime.containers.reach import SHOW, writes
 from dpor.runtime.exceptions import read_shown
 from dpor.runtime.standins.locks import RLock
@@ -94,8 +94,8 @@ def _get_message(self: logging.LogRecord) -> str:
 def _format_exception(self: logging.Formatter, ei: Any) -> str:
     if control.multi and _thread.get_ident() == control.os_thread:
         touched = Touched()
-        read_shown((ei,), touched)
-        stand("format", touched.accesses())
+        touched.deeply(read_shown, (ei,))
+        stand("format", touched)
     return _REAL_FORMAT_EXCEPTION(self, ei)
 
 
@@ -103,8 +103,8 @@ def _emitting(real: Callable[..., None]) -> Callable[..., None]:
     def emit(self: logging.Handler, record: logging.LogRecord) -> None:
         if control.multi and isinstance(self.lock, HandlerLock) and _matters(self):
             touched = Touched()
-            writes([held for name, held in vars(self).items() if name in _OUTPUTS], touched)
-            stand("emit", touched.accesses())
+            touched.deeply(writes, Anew(lambda: [held for name, held in vars(self).items() if name in _OUTPUTS]))
+            stand("emit", touched)
         real(self, record)
 
     return emit

@@ -119,8 +119,8 @@ class Capture:
         """See `dpor.system.StatefulSystem.pending`."""
         found: list[Pending] = []
         for thread in control.threads:
-            operation = thread.pending
-            if thread.running and operation is not None:
+            operation = control.pending_of(thread) if thread.running else None
+            if operation is not None:
                 states = tuple([o.dpor_state for o in thread.objects]) if thread.objects else ()
                 missing = len(operation.accesses) - len(states)
                 found.append(Pending(thread.id, operation, states + (None,) * missing if missing else states))
@@ -233,7 +233,7 @@ class Capture:
 
     def _about(self, thread: GuestThread, part: Part) -> None:
         """What is known of the thread apart from its frames."""
-        operation = thread.pending
+        operation = control.pending_of(thread)
         part.shape.append(
             (
                 thread.id,

@@ -32,7 +32,7 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts) -> bool:
     for t in control.threads:
         if t.pending is not None and isinstance(t.pending.rule, (Try, TryAgain, Locked)):
             control.facts_add(TRIES, "whether a lock is held")
-    operation = thread.pending
+    operation = control.pending_of(thread)
     if operation is None or not others:
         return False
     rule = operation.rule
