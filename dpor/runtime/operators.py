@@ -368,7 +368,7 @@ def _contains(a: Any, b: Any, record: Record | None) -> bool:
         touched.deeply(reads, (a, *b), EQUAL)
         stand("in", touched)
         return a in b
-    if kind is types.GeneratorType or is_c_iterator(kind):
+    if kind is types.GeneratorType or is_c_iterator(kind) or static(kind, "__contains__") is None:
         return a in steps(b)
     if static(kind, "__contains__") is None and (goes_in_c(kind) or acts_unseen(kind)):
         return a in steps(b)

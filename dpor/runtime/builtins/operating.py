@@ -19,7 +19,7 @@ from dpor.runtime.builtins.unknown import reading_c, reading_python, stand_to_re
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Anew, Touched, stand, writes_structure
 from dpor.runtime.containers.calls import Bound
-from dpor.runtime.containers.kinds import family_of, static
+from dpor.runtime.containers.kinds import family_of, is_c_iterator, static
 from dpor.runtime.containers.lists import is_built_in
 from dpor.runtime.containers.reach import EQUAL, fields_of, reads
 from dpor.runtime.containers.taking import tell_foreign
@@ -146,12 +146,12 @@ def _copy(obj: Any) -> Any:
     if not control.multi or kind in operators.SCALARS:
         return copy.copy(obj)
     record, family = sharing.record_of(obj), family_of(kind)
-    if record is None:
+    if record is None and not is_c_iterator(kind):
         return copy.copy(obj)
     if any(isinstance(static(kind, name), types.FunctionType) for name in _OWN_COPY):
         return reading_python(copy.copy)(obj)
     touched = Touched()
-    if family is not None:
+    if family is not None and record is not None:
         touched.add(family.reads_all(record))
     if family is None or fields_of(obj):
         touched.deeply(reads, (obj,), "")

@@ -35,6 +35,7 @@ from dpor.runtime.containers.taking import (
     take_view,
     taken,
     unseen_step,
+    viewed,
 )
 from dpor.runtime.operators import SCALARS, TEMPORARY
 
@@ -305,9 +306,10 @@ def _reversed(items: Any) -> Any:
 
 
 def _look_at_length(items: Any, method: str = "__iter__") -> None:
-    """Iterators over containers know from the beginning how long these are."""
+    """Iterators over containers and views know from the beginning how long these are."""
     if control.multi:
-        record, kind = sharing.record_of(items), type(items)
+        container = viewed(items) if type(items) in views else items
+        record, kind = sharing.record_of(container), type(container)
         if record is None or isinstance(static(kind, method), types.FunctionType):
             return
         if family_of(kind) is not None:

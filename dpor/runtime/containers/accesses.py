@@ -154,13 +154,10 @@ class Touched:
             touched.deeply(gather, *args)
         return touched.accesses()
 
-    def items(self) -> Iterable[Access]:
-        return self._modes.items()
-
     def accesses(self) -> Accesses:
         if self._deep:
             whole = Touched(self._modes.items())
-            whole.add(self._deep.items())
+            whole.add(self._deep.accesses())
             return whole.accesses()
         return tuple(sorted(self._modes.items()))
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from dpor.operations import READ, WRITE, Mode
 from dpor.runtime import sharing
 from dpor.runtime.containers.accesses import Accesses, Anew, Touched, reads_structure, writes_structure
-from dpor.runtime.containers.calls import Args, Call, Entry, entry, nothing, special
+from dpor.runtime.containers.calls import Args, Call, Entry, entry, nothing, special, whole
 from dpor.runtime.containers.generators import drive
 from dpor.runtime.containers.kinds import family, is_c_iterator
 from dpor.runtime.containers.lists import looks_deep
@@ -94,8 +94,6 @@ def _extend(call: Call) -> Any:
 
 _READ: Final = _method(reads_structure)
 _WRITE: Final = _method(writes_structure)
-_MAKE: Final = entry(nothing)
-
 DEQUE_ENTRIES: Final[dict[str, Entry]] = {
     **dict.fromkeys(
         ("__getitem__", "__len__", "__sizeof__", "copy", "__copy__", "__add__", "__mul__", "__rmul__"), _READ
@@ -105,7 +103,7 @@ DEQUE_ENTRIES: Final[dict[str, Entry]] = {
     **dict.fromkeys(("append", "appendleft", "insert", "__setitem__"), _keeping),
     **dict.fromkeys(("extend", "extendleft", "__iadd__", "__init__"), _extend),
     **dict.fromkeys(("pop", "popleft", "clear", "reverse", "rotate", "__delitem__", "__imul__"), _WRITE),
-    **dict.fromkeys(("__iter__", "__reversed__"), _MAKE),
+    **dict.fromkeys(("__iter__", "__reversed__"), whole(reads_structure)),
     **{name: looks_deep(name) for name in _COMPARISONS},
 }
 
@@ -120,6 +118,7 @@ _CHANGING: Final = frozenset(
     }
 )  # fmt: skip
 
+_MAKE: Final = entry(nothing)
 _MADE: Final = ("__iter__", "__class_getitem__", "fromhex", "maketrans")
 
 

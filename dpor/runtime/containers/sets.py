@@ -25,7 +25,7 @@ from dpor.runtime.containers.accesses import (
     reads_structure,
     writes_structure,
 )
-from dpor.runtime.containers.calls import Call, Entry, entry, everything, nothing, whole
+from dpor.runtime.containers.calls import Call, Entry, everything, whole
 from dpor.runtime.containers.dicts import keyed
 from dpor.runtime.containers.keys import FOREIGN, PRIVATE, WHOLE, part_of
 from dpor.runtime.containers.kinds import family
@@ -158,7 +158,7 @@ READING: Final[dict[str, Entry]] = {
     "__len__": _STRUCTURE,
     "__sizeof__": _STRUCTURE,
     "copy": _STRUCTURE,
-    "__iter__": entry(nothing),
+    "__iter__": _STRUCTURE,
     **dict.fromkeys(("__le__", "__lt__", "__ge__", "__gt__"), _looks),
     **dict.fromkeys(("union", "intersection", "difference", "symmetric_difference"), _looks),
     **dict.fromkeys(("isdisjoint", "issubset", "issuperset"), _looks),

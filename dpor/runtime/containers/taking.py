@@ -7,6 +7,7 @@ gives an iterator to be used in place of the iterable, which performs an operati
 
 from __future__ import annotations
 
+import array
 import collections
 import gc
 import itertools
@@ -61,7 +62,8 @@ CHAINS: Final[frozenset[type]] = frozenset(
 
 _ITERABLES: Final[tuple[Any, ...]] = (
     *([], {}, {}.values(), {}.items(), set(), (), "", b"", bytearray(), range(0), collections.deque()),
-    *(reversed(_LIST), reversed({}), reversed(collections.deque())),
+    *(reversed(_LIST), reversed({}), reversed({}.values()), reversed({}.items()), reversed(collections.deque())),
+    *(collections.OrderedDict(), array.array("b"), memoryview(b""), frozenset()),
 )
 
 C_ITERATORS: Final[frozenset[type]] = CHAINS | {type(iter(made)) for made in _ITERABLES}
@@ -388,7 +390,7 @@ def advance(iterator: Iterator[Any]) -> Any:
     touched, in_steps = Touched(), Touched()
     pure = _take_iterator(iterator, touched, in_steps)
     if pure:
-        touched.add(in_steps.items())
+        touched.add(in_steps.accesses())
     stand("next", touched)
     if not pure or not touched:
         return next(iterator)
