@@ -204,7 +204,7 @@ def _first_touch(obj: Any) -> Record | None:
         _look_at(kind)
     number = id(obj)
     table[number] = control.current
-    if kind is types.GeneratorType:  # what it has to do in the end, it does when it dies
+    if kind is types.GeneratorType or kind is memoryview:  # what these have to do in the end, they do when they die
         _mortal[number] = weakref.ref(obj, lambda _: _died(number))
     else:
         _kept.append(obj)

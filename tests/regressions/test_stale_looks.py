@@ -111,3 +111,25 @@ def scenario():
 def test_an_iterator_knows_how_long_its_container_was(made: str, iterator: str, use: str, tmp_path: Path) -> None:
     source = ITERATED.format(made=made, iterator=iterator, use=use)
     assert "changed" in outcomes(tmp_path, source)
+
+
+def test_a_view_of_memory_that_is_gone_holds_nothing(tmp_path: Path) -> None:
+    """It was kept until the run ended, so that its memory could not be made longer."""
+    source = """
+    def scenario():
+        data = bytearray(b"ab")
+
+        def look():
+            return memoryview(data)[0]
+
+        def grow():
+            look()
+            data.extend(b"c")
+
+        run(look, grow)
+        return len(data)
+    """
+    assert outcomes(tmp_path, source) == {
+        3,
+        ("Thread-2 (grow): BufferError: Existing exports of data: object cannot be re-sized",),
+    }
