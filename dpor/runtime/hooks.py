@@ -46,6 +46,8 @@ stand_specially: Callable[[Any, Any, str], bool] = lambda value, obj, name: Fals
 """`special.stand_before_store`."""
 stand_before_unseen: Callable[[types.FunctionType, Any], None] = lambda function, obj: None
 """`containers.calls.stand_before_unseen`."""
+tell_store: Callable[[type, str], None] = lambda kind, name: None
+"""`builtins.calling.tell_store`."""
 special_store: Callable[[Any, Any, str], None] = lambda value, obj, name: None
 """`special.store`."""
 
@@ -359,6 +361,7 @@ def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
         operation = None
     else:
         key = field_key(kind, name)
+        tell_store(kind, name)
         if key not in control.facts:
             control.withdraw(key, f"{kind.__qualname__}.{name} is written while several threads exist")
             for base in kind.__mro__:  # whose own code looks at the field, in a comparison without a hook perhaps

@@ -26,6 +26,7 @@ from dpor.outcome import NOBODY_WRITES, Finding, Kind
 from dpor.primitives.threads import End
 from dpor.report.steps import Explained
 from dpor.runtime import builtins, containers, control, failures, hooks, sharing, special, specifying, spinning, timing
+from dpor.runtime.builtins.calling import tell_store
 from dpor.runtime.builtins.contexts import tell_shared as tell_shared_contexts
 from dpor.runtime.canonical import freeze, in_words
 from dpor.runtime.containers.accesses import Touched, stand
@@ -49,7 +50,7 @@ from dpor.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
 
 hooks.call, hooks.make_standin, hooks.family_of = builtins.call, containers.standin, family_of
 hooks.read_names, hooks.special_load, hooks.special_store = special.read_names, special.load, special.store
-hooks.stand_before_unseen = stand_before_unseen
+hooks.stand_before_unseen, hooks.tell_store = stand_before_unseen, tell_store
 hooks.registering, hooks.stand_specially = special.registering, special.stand_before_store
 
 COLLECT_EVERY = 64

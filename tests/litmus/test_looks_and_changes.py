@@ -51,7 +51,19 @@ EACH = 4
 def test_a_change_between_two_looks_is_found(group: Group, every: int, tmp_path: Path) -> None:
     """Or told to be out of reach; never a pass."""
     pairs = list(product(group.looks, group.changes))[::every]
-    file = tmp_path / "program.py"
+    verdicts = _verdicts(group, pairs, tmp_path / "program.py")
+    assert [pair for pair, verdict in verdicts.items() if verdict == "pass"] == []
+    assert sum(verdict == "fail" for verdict in verdicts.values()) > len(pairs) / 2
+
+
+@pytest.mark.parametrize("group", objects_in_c.OUT_OF_REACH, ids=lambda group: group.changes[0])
+def test_what_is_not_seen_is_told(group: Group, tmp_path: Path) -> None:
+    pairs = list(product(group.looks, group.changes))
+    verdicts = _verdicts(group, pairs, tmp_path / "program.py")
+    assert [pair for pair, verdict in verdicts.items() if verdict == "pass"] == []
+
+
+def _verdicts(group: Group, pairs: list[tuple[str, str]], file: Path) -> dict[tuple[str, str], str]:
     file.write_text(
         HEAD
         + "".join(
@@ -59,6 +71,4 @@ def test_a_change_between_two_looks_is_found(group: Group, every: int, tmp_path:
             for number, (look, change) in enumerate(pairs)
         )
     )
-    verdicts = {pair: dpor.check(f"{file}::scenario_{number}").verdict for number, pair in enumerate(pairs)}
-    assert [pair for pair, verdict in verdicts.items() if verdict == "pass"] == []
-    assert sum(verdict == "fail" for verdict in verdicts.values()) > len(pairs) / 2
+    return {pair: dpor.check(f"{file}::scenario_{number}").verdict for number, pair in enumerate(pairs)}

@@ -88,6 +88,9 @@ GROUPS = (
     Group("d=collections.defaultdict(list)", ("repr(d)", "d.copy()['q']", "d|{}"), ("d.default_factory=int",)),
     Group("p=functools.partial(sorted,[2,1])", ("p()", "repr(p)", "pickle.dumps(p)"), ("p.keywords['reverse']=True",)),
     Group("g=(x for x in 'ab')", ("g.__qualname__", "repr(g)"), ("g.__qualname__='z'",)),
+    Group("D=dataclasses.make_dataclass('D',[('x',int)]); o=D(1)", ("repr(o)", "o==D(1)", "o!=D(1)"), ("o.x=9",)),
+    Group("w=textwrap.TextWrapper(width=5)", ("w.wrap('aa bb cc')",), ("w.width=20",)),
+    Group("b=bytearray(b'12'); m=memoryview(b)", ("int(b)", "float(b)", "b'12' in [m]"), ("b[0]=51",)),
     Group("l=[1]; t=(l,2)", ("t.count([1])", "t.index([1])"), ("l.append(2)",)),
     Group("l=['a',1]; p=[l]", ("dict(p)", "(lambda d: d.update(p) or d)({})"), ("l[1]=5",)),
     Group(
@@ -163,3 +166,23 @@ ON_EXCEPTIONS = (
         "v=OSError(2,'no','f')", ("str(v)", "v.filename", "pickle.dumps(v)"), ("v.filename='z'", "v.__init__(3,'y')")
     ),
 )
+
+OUT_OF_REACH = (
+    Group(
+        "s=io.StringIO(); r=unittest.TextTestRunner(stream=s)",
+        ("s.getvalue()[:1]",),
+        ("r.run(unittest.FunctionTestCase(len))",),
+    ),
+    Group("f=logging.Filter('a')", ("f.filter(logging.makeLogRecord({'name':'b'}))",), ("f.name='b'",)),
+    Group(
+        "c=__import__('ctypes'); i=c.c_int(3); p=c.pointer(i)",
+        ("i.value", "p.contents.value"),
+        ("p.contents.value=5", "p[0]=5"),
+    ),
+    Group(
+        "c=decimal.getcontext()",
+        ("c.prec", "decimal.Decimal(1)/3"),
+        ("c.prec=5", "setattr(c,'prec',5)"),
+    ),
+)
+"""Never a pass, though the change may not be found."""

@@ -137,6 +137,17 @@ def _is_harmless_module(name: Any) -> bool:
     return name in HARMLESS_MODULES or name.partition(".")[0] in HARMLESS_MODULES
 
 
+def tell_store(kind: type, name: str) -> None:
+    """A field of a shared object of this class is assigned. Do methods of its look at it that are taken to look at
+    nothing that changes?"""
+    module = kind.__module__
+    harmless_one = module not in STATEFUL_MODULES and _is_harmless_module(module)
+    if is_immutable(kind) or (harmless_one and any(type(found) is _FUNCTION for found in vars(kind).values())):
+        control.limit(
+            f"{module}.{kind.__qualname__}.{name} is assigned while threads run: its methods are not instrumented"
+        )
+
+
 # ---------------------------------------------------------------------- C functions, classes, other callables
 
 

@@ -29,29 +29,29 @@ def in_context(function: Any) -> Callable[..., Any]:
 set_wrapper(decimal.Decimal, in_context(decimal.Decimal))
 set_wrapper(decimal.localcontext, reading_c(decimal.localcontext))
 
-_IN_FORCE: Final = "contexts of decimal in force"
+_in_force: Final[list[decimal.Context]] = []
+"""Contexts in which a thread of this run computes without naming them."""
 
 
 @wrap(decimal.getcontext)
 def _getcontext() -> decimal.Context:
-    context = decimal.getcontext()
-    _in_force().append(context)
-    return context
+    return _note(decimal.getcontext())
 
 
 @wrap(decimal.setcontext)
 def _setcontext(context: decimal.Context) -> None:
     decimal.setcontext(context)
-    _in_force().append(decimal.getcontext())
+    _note(decimal.getcontext())
 
 
-def _in_force() -> list[decimal.Context]:
-    found: list[decimal.Context] = control.threads[0].data.setdefault(_IN_FORCE, [])
-    return found
+def _note(context: decimal.Context) -> decimal.Context:
+    if all(context is not known for known in _in_force):
+        _in_force.append(context)
+    return context
 
 
 def tell_shared() -> None:
-    """At the end of a run: was a context shared in which a thread computed without naming it?"""
-    contexts = control.threads[0].data.get(_IN_FORCE, ()) if control.threads else ()
-    if any(isinstance(sharing.table.get(id(context)), sharing.Record) for context in contexts):
+    """At the end of a run: was one of them shared?"""
+    if any(isinstance(sharing.table.get(id(context)), sharing.Record) for context in _in_force):
         control.limit("threads share a context of decimal that is in force in one: what its operators do is not seen")
+    _in_force.clear()

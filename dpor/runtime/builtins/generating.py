@@ -75,9 +75,11 @@ def _asker() -> FrameType | None:
 def _exec(source: Any, globals: Any = None, locals: Any = None, /) -> None:
     """What `dataclasses` finds as `exec`."""
     frame = _asker()
-    if frame is None or not is_a(globals, dict) or (".call" not in globals and "__name__" in globals):
+    if frame is None or not is_a(globals, dict):
         exec(source, globals, locals)
         return
+    if ".call" not in globals and "__name__" in globals:  # those of a module of others, such as `types`
+        globals = dict(globals)
     code = instrumented(source, "<string>", "exec", 0, -1, None)
     supply(globals, frame)
     exec(code, globals, locals)
