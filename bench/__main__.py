@@ -150,7 +150,8 @@ def tables(
 ) -> None:
     """Tables 2 to 10 of Parizek and Lhotak's paper, for our workloads, and whether the paper's shape holds.
 
-    In Tables 2 to 9 every access is an event, as for the paper's searches; 11 is Table 10 once more, so.
+    In all of these every access is an event, as for the paper's searches; 11 is Table 10 once more, of the searches as
+    they are by default.
 
     With a folder: as tables.json (results.schema.json), tables.md and figures, which need matplotlib.
     """

@@ -135,7 +135,7 @@ def shape(workloads: tuple[str, ...], cells: Cells) -> list[Line]:
     lines = list(agreeing(workloads, cells))
     if Setting("sa", "callee", every_access=True) in settings:
         lines += precise(workloads, cells)
-    for table, note in ((CONFIGURATIONS, ""), (ALL_ACCESSES, ", every access an event")):
+    for table, note in ((ALL_ACCESSES, ", every access an event"), (CONFIGURATIONS, "")):
         if not settings.isdisjoint(table.values()):
             for demands in (ordered, particular):
                 for workload in workloads:

@@ -71,10 +71,15 @@ def test_the_pointer_analyses(target: str) -> None:
         assert same(target, "sa", pointers=pointers)
 
 
+def test_a_reader_who_has_seen_that_data_is_ready_has_no_race_with_its_making() -> None:
+    assert 10 * choices("cdx", "dpor+static") <= choices("cdx", "sa")
+
+
 @pytest.mark.slow
 def test_what_is_particular_to_a_workload() -> None:
     assert choices("raytracer", "dpor") <= 10 < 100 <= choices("raytracer", "sa")
-    assert 20 * choices("cocome", "dpor") <= choices("cocome", "sa")
+    for target in ("cocome", "simplejbb"):
+        assert 20 * choices(target, "dpor") <= choices(target, "sa")
 
 
 @pytest.mark.slow

@@ -60,13 +60,13 @@ def test_different_outcomes_are_seen() -> None:
 
 def test_tables_are_written_with_what_ran_out_of_budget_marked() -> None:
     cells = {("cdx", ORIGINAL): cell("cdx", ORIGINAL, 1234, finished=False), ("cdx", SA): cell("cdx", SA, 5)}
-    text = as_markdown(tables([10], ("cdx",)), cells, [])
+    text = as_markdown(tables([11], ("cdx",)), cells, [])
     assert "| cdx | 1,234+ | 5 |  |  |" in text
 
 
 def test_cells_are_run_written_and_drawn_again(tmp_path: Path) -> None:
     def run(*arguments: str) -> str:
-        done = CliRunner().invoke(cli, ["tables", "10", "--workload", "cdx", "--folder", str(tmp_path), *arguments])
+        done = CliRunner().invoke(cli, ["tables", "11", "--workload", "cdx", "--folder", str(tmp_path), *arguments])
         assert done.exit_code == 0, done.output
         return done.output
 
