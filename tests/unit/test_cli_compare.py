@@ -135,7 +135,7 @@ def test_options_of_the_search_are_for_the_strategies_that_have_a_use_for_them()
 
 def test_every_access_is_an_event_under_all_strategies() -> None:
     Path("lookers.py").write_text(LOOKERS)
-    files = ["--json", "r.json", "--strategies", "optimal,original,dpor"]
+    files = ["--json", "r.json", "--strategies", "optimal,original,dpor", "--max-seconds", "600"]
     events = []
     for words in ([], ["--every-access"]):
         assert compare("lookers.py::scenario", *files, *words).exit_code == 0
