@@ -1,17 +1,19 @@
 """Generated programs: what real threads show of them, dpor finds.
 
-`DPOR_JUDGE_PROGRAMS`: how many; `DPOR_JUDGE_FIRST`: the first seed.
+`DPOR_JUDGE_PROGRAMS`: how many (of objects that escape half as many); `DPOR_JUDGE_FIRST`: the first seed.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from dpor.runtime.options import RuntimeOptions
-from dpor.testing.python_programs import program
+from dpor.testing import python_programs
+from tests.judge import escaping
 from tests.judge.against import missed, search
 from tests.judge.real_threads import Judge
 
@@ -22,9 +24,16 @@ BLOCKS = 10
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
-def test_outcomes_on_real_threads_are_found(block: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("program", "programs"),
+    [(python_programs.program, PROGRAMS), (escaping.program, PROGRAMS // 2)],
+    ids=["statements", "escaping"],
+)
+def test_outcomes_on_real_threads_are_found(
+    block: int, program: Callable[[int], str], programs: int, tmp_path: Path
+) -> None:
     judged = 0
-    seeds = range(FIRST + block * PROGRAMS // BLOCKS, FIRST + (block + 1) * PROGRAMS // BLOCKS)
+    seeds = range(FIRST + block * programs // BLOCKS, FIRST + (block + 1) * programs // BLOCKS)
     for seed in seeds:
         file = tmp_path / f"program_{seed}.py"
         file.write_text(program(seed))
