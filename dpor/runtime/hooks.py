@@ -25,8 +25,15 @@ from dpor.runtime.instrument.names import LOADED_SPECIALLY, is_stored_specially
 from dpor.runtime.learned import about
 from dpor.runtime.sharing import Record, publish, record_of, table
 
-_HOLDERS: Final = (type, types.ModuleType, types.FunctionType)
+_HOLDERS: tuple[type, ...] = (type, types.ModuleType, types.FunctionType)
 """What has attributes, and is found by all threads under a name instead of by a record."""
+
+
+def count_as_function(kind: type) -> None:
+    """Attributes of its objects are taken as those of functions are."""
+    global _HOLDERS
+    _HOLDERS += (kind,)
+
 
 # Filled in by `dpor.runtime.program`, from files that themselves use the hooks of this one.
 call: Callable[[Any], Any] = lambda callee: callee

@@ -10,7 +10,7 @@ import codecs, threading, operator, copy, pickle, json, dataclasses, heapq, bise
 import struct, random, re, collections, types, io, csv, string, textwrap, pprint, statistics
 import contextlib, array, weakref, enum, typing, math, fractions, decimal, numbers, sys, builtins
 import configparser, contextvars, gzip, plistlib, traceback
-import hashlib, base64, zlib, binascii, unicodedata, locale, logging, os, unittest
+import hashlib, base64, zlib, binascii, unicodedata, locale, logging, os, unittest, ast
 class P:
     K = 1
     def __init__(self): self.x=1; self.l=[1,2]

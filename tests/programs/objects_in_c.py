@@ -91,6 +91,8 @@ GROUPS = (
     Group("D=dataclasses.make_dataclass('D',[('x',int)]); o=D(1)", ("repr(o)", "o==D(1)", "o!=D(1)"), ("o.x=9",)),
     Group("w=textwrap.TextWrapper(width=5)", ("w.wrap('aa bb cc')",), ("w.width=20",)),
     Group("b=bytearray(b'12'); m=memoryview(b)", ("int(b)", "float(b)", "b'12' in [m]"), ("b[0]=51",)),
+    Group("f=functools.lru_cache(fn); f.n=1", ("f.n", "getattr(f,'n')"), ("f.n+=1",)),
+    Group("t=ast.parse('x=1')", ("compile(t,'f','exec').co_names", "ast.dump(t)"), ("t.body=[]", "t.body.clear()")),
     Group("l=[1]; t=(l,2)", ("t.count([1])", "t.index([1])"), ("l.append(2)",)),
     Group("l=['a',1]; p=[l]", ("dict(p)", "(lambda d: d.update(p) or d)({})"), ("l[1]=5",)),
     Group(

@@ -23,6 +23,7 @@ from typing import Any, Final, Literal
 
 from dpor.runtime import control, sharing
 from dpor.runtime.builtins.registry import wrap
+from dpor.runtime.builtins.unknown import stand_to_read
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import stand
 from dpor.runtime.containers.dicts import moves_key, reads_key, writes_key
@@ -96,6 +97,8 @@ def _compile(
     optimize: int = -1,
     **others: Any,
 ) -> Any:
+    if control.multi and is_a(source, ast.AST):
+        stand_to_read(compile, (source,))
     frame = _caller()
     if frame is None or others or mode not in ("exec", "eval", "single") or flags & ast.PyCF_ONLY_AST:
         return compile(source, filename, mode, flags, dont_inherit, optimize, **others)

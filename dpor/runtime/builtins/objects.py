@@ -18,8 +18,9 @@ from dpor.runtime.builtins.registry import set_wrapper, wrap, wrappers
 from dpor.runtime.builtins.unknown import limiting, module_of, reading_c, stand_to_read
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import Touched, stand
+from dpor.runtime.containers.calls import stand_before_unseen
 from dpor.runtime.containers.identity import stable_id
-from dpor.runtime.containers.kinds import family_of, is_in_c, static
+from dpor.runtime.containers.kinds import family_of, is_immutable, is_in_c, static
 from dpor.runtime.containers.reach import HASH, SHOW, reads, writes
 from dpor.runtime.containers.taking import harmless_functions
 from dpor.runtime.instrument.names import is_stored_specially
@@ -165,13 +166,18 @@ def _number(kind: type) -> Callable[..., Any]:
     """`int` and `float`, which may be given text in memory that others change."""
 
     def number(*args: Any, **kwargs: Any) -> Any:
-        if control.multi and args and type(args[0]) not in SCALARS:
+        if control.multi and args and type(args[0]) not in SCALARS and not is_immutable(type(args[0])):
             if family_of(type(args[0])) is not None or is_in_c(type(args[0])):
                 stand_to_read(kind, args)
+            for found in (static(type(args[0]), name) for name in _OF_NUMBERS):
+                if isinstance(found, types.FunctionType) and not hooks.is_instrumented(found):
+                    stand_before_unseen(found, args[0])
         return kind(*args, **kwargs)
 
     return number
 
+
+_OF_NUMBERS: Final = ("__int__", "__float__", "__index__", "__trunc__")
 
 for _kind in (int, float):
     set_wrapper(_kind, _number(_kind))

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.operations import READ, UPDATE, WRITE, Access
-from dpor.runtime import control, sharing
+from dpor.runtime import control, hooks, sharing
 from dpor.runtime.containers.accesses import ANY_KEY, Anew, Touched, stand
 from dpor.runtime.containers.keys import FOREIGN, PRIVATE, WHOLE, part_of
 from dpor.runtime.containers.reach import ANYTHING, reads
@@ -196,6 +196,9 @@ class CachedFunction:
 
     def __repr__(self) -> str:
         return f"<functools._lru_cache_wrapper object of {self._identity[1]}>"
+
+
+hooks.count_as_function(CachedFunction)
 
 
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any], typed: bool) -> Any:
