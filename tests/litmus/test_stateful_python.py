@@ -52,6 +52,15 @@ def test_elements_that_go_by_objects_of_threads(name: str) -> None:
         assert results(dpor.check(target, strategy=strategy, all=True)) == results(optimal)
 
 
+@pytest.mark.parametrize("name", ["by_class", "by_object_of_class", "by_base", "by_metaclass"])
+def test_what_a_local_class_holds_is_reached(name: str) -> None:
+    target = f"{Path(monitors.__file__).parent / 'local_classes.py'}::{name}"
+    optimal = dpor.check(target, all=True)
+    assert "returned (0,)" in optimal.outcome_digests.values()
+    for strategy in ("full", "original", "sa", "dpor", "dpor+static"):
+        assert results(dpor.check(target, strategy=strategy, all=True)) == results(optimal)
+
+
 def test_a_fact_that_shows_amid_a_run_begins_the_search_again() -> None:
     target = f"{Path(monitors.__file__).parent / 'late_fact.py'}::scenario"
     for strategy in ("full", "original", "dpor"):

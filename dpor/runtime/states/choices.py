@@ -8,6 +8,7 @@ count as those of fields do, and every operation that the list does not name is 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from dpor.primitives.threads import End, Join, Start
 from dpor.runtime import control, sharing
 from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.states.between import Reading
+from dpor.runtime.states.classes import HEAP_TYPE, find
 from dpor.runtime.states.frames import Layouts, Part, add_frame, frames_of, read_thread
 from dpor.runtime.states.stacks import CannotTell
 from dpor.system import SyncChoices
@@ -111,9 +113,23 @@ def _reach(roots: list[Any]) -> set[int]:
         if key in seen:
             continue
         seen.add(key)
+        if issubclass(kind, type):
+            if _is_local(obj):
+                roots += [*obj.__dict__.values(), *obj.__bases__, kind]
+            continue
+        if kind.__flags__ & HEAP_TYPE:
+            roots.append(kind)
         if kind in sharing.CONTAINED:
             roots.extend(sharing.children(obj, kind))
-        elif kind not in sharing.ATOMIC and not issubclass(kind, type):
+        elif kind not in sharing.ATOMIC:
             found.add(key)
             roots.extend(sharing.children(obj, kind))
     return found
+
+
+def _is_local(kind: type) -> bool:
+    """Is it a class that no module has under its name? What the others hold is among the roots, or the host's."""
+    if not kind.__flags__ & HEAP_TYPE:
+        return False
+    module = sys.modules.get(kind.__module__)
+    return module is None or find(module, kind.__qualname__) is not kind

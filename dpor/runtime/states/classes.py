@@ -17,7 +17,7 @@ from dpor.runtime import control, stdlib
 from dpor.runtime.standins import copying, state
 from dpor.runtime.states.frames import ATOMS, Layouts
 
-_HEAP_TYPE: Final = 1 << 9
+HEAP_TYPE: Final = 1 << 9
 _LEFT_OUT: Final = frozenset({"__dict__", "__weakref__", "__doc__", "_abc_impl", "__module__", "__qualname__"})
 """Attributes of classes that hold nothing of the program's, or what is encoded otherwise."""
 _ACCESSORS: Final = (
@@ -69,7 +69,7 @@ class Classes:
             self._of_run.clear()
         elif kind in self._of_run:
             return self._of_run[kind]
-        if not kind.__flags__ & _HEAP_TYPE:
+        if not kind.__flags__ & HEAP_TYPE:
             self._kept.append(kind)
             number = self._host[kind] = self._intern(("built in", id(kind)))
             return number
@@ -77,14 +77,14 @@ class Classes:
         guest = self._guest_modules().get(name[0])
         if guest is not None:
             self._of_run[kind] = None  # until it is known: a class may refer to itself
-            contents = self._contents(kind) if _find(guest, name[1]) is kind and not _registered(kind) else None
+            contents = self._contents(kind) if find(guest, name[1]) is kind and not _registered(kind) else None
             number = None if contents is None else self._intern((name, contents))
             self._of_run[kind] = number
             if "_abc_impl" in kind.__dict__:  # others may be registered with it, which no attribute shows
                 del self._of_run[kind]
             return number
         for module in _host_modules(name[0]):
-            if _find(module, name[1]) is kind:
+            if find(module, name[1]) is kind:
                 self._kept.append(kind)
                 number = self._host[kind] = self._intern(("host", id(kind)))
                 return number
@@ -158,7 +158,7 @@ def _registered(kind: type) -> tuple[type, ...]:
     return tuple(sorted(classes, key=lambda found: (found.__module__, found.__qualname__)))
 
 
-def _find(module: types.ModuleType, qualname: str) -> Any:
+def find(module: types.ModuleType, qualname: str) -> Any:
     found: Any = module
     for name in qualname.split("."):
         found = vars(found).get(name) if isinstance(found, (type, types.ModuleType)) else None
