@@ -97,11 +97,14 @@ class SyncObject:
 
 
 class _Process(SyncObject):
-    """Is the program running? State: how many non-daemon threads are alive."""
+    """Is the program running? That is its state."""
 
     def __init__(self) -> None:
-        self.dpor_state = 1
         self.dpor_made_at = None
+
+
+class _Alive(_Process):
+    """How many non-daemon threads are alive: that is its state."""
 
 
 class _Written(SyncObject):
@@ -162,7 +165,7 @@ _error: Exception | None = None
 _numbers: dict[tuple[ThreadId, int], ThreadId] = {}
 _early: list[SyncObject] = []
 _known: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
-_process = _Process()
+_process, _alive = _Process(), _Alive()
 _workers: Workers
 _ready = 0
 """Mask of the threads that run, or stand before an operation that can never block."""
@@ -231,7 +234,9 @@ def begin(
     _deep = DEEP in facts
     _be_careful()
     _process.dpor_location = operations.location("process")
-    _process.dpor_state = 1
+    _process.dpor_state = True
+    _alive.dpor_location = operations.location("alive")
+    _alive.dpor_state = 1
     main = GuestThread(0, "MainThread", False, None)
     main.greenlet = _hub = getcurrent()
     _ready = _everybody = main.bit
@@ -739,9 +744,9 @@ def _in_process(rule: Rule, objects: tuple[SyncObject, ...], me: GuestThread) ->
     if me.daemon and not isinstance(rule, thread_rules.Start):
         return DaemonRule(rule), (*objects, _process)
     if isinstance(rule, thread_rules.Start) and not getattr(objects[0], "daemon", False):
-        return StartInProcess(rule, 1), (*objects, _process)
+        return StartInProcess(rule, 1), (*objects, _alive, _process)
     if isinstance(rule, thread_rules.End):
-        return InProcess(rule, -1), (*objects, _process)
+        return InProcess(rule, -1), (*objects, _alive, _process)
     return rule, objects
 
 
@@ -1023,7 +1028,7 @@ def _in_words(thread: GuestThread) -> Stuck:
     glet = thread.greenlet
     frame = guest_frame(glet.gr_frame) if glet else None
     place = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    objects = [o for o in thread.objects or () if o is not _process]
+    objects = [o for o in thread.objects or () if not isinstance(o, _Process)]
     names = {id(o): recorder.name_of(o, frame) for o in objects} if recorder is not None else {}
     return in_words(thread, objects, place, threads, taken_at, names)
 

@@ -134,7 +134,8 @@ class Capture:
             self._lasting += [o for o in made[self._looked_at :] if lasts(o.dpor_location)]
             self._looked_at = len(made)
         states = {o.dpor_location: o.dpor_state for o in self._lasting if hasattr(o, "dpor_state")}
-        states[control._process.dpor_location] = control._process.dpor_state
+        for one in (control._process, control._alive):
+            states[one.dpor_location] = one.dpor_state
         return states
 
     def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
@@ -305,7 +306,7 @@ class Capture:
         run = state.run
         heap.out.append(
             (
-                control._process.dpor_state,
+                control._alive.dpor_state,
                 run.shutting_down,
                 bool(run.unjoined),
                 sorted(numbering._asked.items()),
