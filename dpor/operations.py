@@ -40,6 +40,7 @@ class Mode(IntEnum):
 READ, WRITE, UPDATE = Mode.READ, Mode.WRITE, Mode.UPDATE
 
 Access: TypeAlias = tuple[Location, Mode]
+Accesses: TypeAlias = tuple[Access, ...]
 
 
 class Effect(NamedTuple):
@@ -80,7 +81,7 @@ class Rule(Protocol):
     def enabled(self, states: States, thread: ThreadId) -> bool: ...
 
     @property
-    def plain(self) -> tuple[Access, ...]:
+    def plain(self) -> Accesses:
         """What it accesses besides its objects; the modes of these come last in `modes`."""
         ...
 
@@ -131,7 +132,7 @@ class Operation:
         self,
         table: OperationTable,
         kind: str,
-        accesses: tuple[Access, ...],
+        accesses: Accesses,
         rule: Rule | None,
         thread: ThreadId,
         value: int,
@@ -241,7 +242,7 @@ class OperationTable:
     def intern(
         self,
         kind: str,
-        accesses: tuple[Access, ...],
+        accesses: Accesses,
         rule: Rule | None = None,
         thread: ThreadId = -1,
         value: int = 0,

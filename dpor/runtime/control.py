@@ -30,7 +30,7 @@ from dpor.operations import (
     READ,
     THREAD_MASK,
     UNKNOWN,
-    Access,
+    Accesses,
     Effect,
     Location,
     Operation,
@@ -424,13 +424,16 @@ def _too_deep() -> NoReturn:
     raise GuestExit
 
 
-def _stand_anew(me: GuestThread, operation: Operation, anew: Callable[[], Operation]) -> Operation:
-    """Returns what the pending operation has become."""
-    position = _position
-    me.anew = anew
+def _stand_anew(me: GuestThread, anew: Callable[[], Accesses]) -> Operation:
+    """Returns what the pending operation has become. What there is to remember is kept by the thread: in a variable of
+    this frame it would be part of the state."""
+    assert me.pending is not None
+    me.anew, me.stood_at = anew, _position
     _stand(me)
+    operation = me.pending if me.stood_at == _position else pending_of(me)
     me.anew = None
-    return operation if position == _position else anew()
+    assert operation is not None
+    return operation
 
 
 def _make_current(thread: GuestThread) -> None:
@@ -463,10 +466,10 @@ def _take_up(me: GuestThread, operation: Operation, before: States | None) -> No
     _trace.befores[_position] = before
 
 
-def access(operation: Operation, anew: Callable[[], Operation] | None = None) -> None:
+def access(operation: Operation, anew: Callable[[], Accesses] | None = None) -> None:
     """Stand before a plain access to shared data until it is chosen; the caller then performs it at once.
 
-    anew   what the operation is once others have moved, if that can make another of it
+    anew   what it touches once others have moved, if that can be something else
     """
     global _position
     if _careful:
@@ -479,7 +482,7 @@ def access(operation: Operation, anew: Callable[[], Operation] | None = None) ->
         if anew is None:
             _stand(me)
         else:
-            operation = _stand_anew(me, operation, anew)
+            operation = _stand_anew(me, anew)
         position = _position
     # As `_happened`, here because this is where an execution spends its time: a tenth of it.
     if position < _replayed:
@@ -493,7 +496,7 @@ def access(operation: Operation, anew: Callable[[], Operation] | None = None) ->
     me.events += 1
 
 
-def _access_carefully(operation: Operation, anew: Callable[[], Operation] | None) -> None:
+def _access_carefully(operation: Operation, anew: Callable[[], Accesses] | None) -> None:
     if unwinding:
         _lose_patience()
     elif _deep:
@@ -502,7 +505,7 @@ def _access_carefully(operation: Operation, anew: Callable[[], Operation] | None
         _access_observed(operation, anew)
 
 
-def _access_observed(operation: Operation, anew: Callable[[], Operation] | None) -> None:
+def _access_observed(operation: Operation, anew: Callable[[], Accesses] | None) -> None:
     if observer is not None:
         observer.access(operation)
         return
@@ -521,7 +524,7 @@ def _access_observed(operation: Operation, anew: Callable[[], Operation] | None)
     if anew is None:
         _stand(me)
     else:
-        operation = _stand_anew(me, operation, anew)
+        operation = _stand_anew(me, anew)
         if specifications is not None:
             operation = specifications.ordered(operation)
     if DAEMONS in facts or specifications is not None:
@@ -533,32 +536,31 @@ def _access_observed(operation: Operation, anew: Callable[[], Operation] | None)
         recorder.event(me, operation, None)
 
 
-def _access_of_daemon(operation: Operation, anew: Callable[[], Operation] | None) -> None:
+def _access_of_daemon(operation: Operation, anew: Callable[[], Accesses] | None) -> None:
     """An operation that has become another before it happened is done once more."""
     while True:
         perform(DaemonAccess(operation.kind, operation.accesses), _process)
-        now = operation if anew is None else anew()
+        now = operation if anew is None else operations.intern(operation.kind, anew())
         if now is operation:
             return
         operation = now
 
 
-def touch(kind: str, accesses: tuple[Access, ...], anew: Callable[[], tuple[Access, ...]] | None = None) -> None:
+def touch(kind: str, accesses: Accesses, anew: Callable[[], Accesses] | None = None) -> None:
     """As `access`, for an operation named by what it touches."""
-    operation = operations.intern(kind, accesses)
-    access(operation, None if anew is None else lambda: operations.intern(kind, anew()))
+    access(operations.intern(kind, accesses), anew)
 
 
 def pending_of(thread: GuestThread) -> Operation | None:
     """What the thread stands before, as it is now."""
     global current
-    if thread.anew is not None:
-        me, current = current, thread
-        try:
-            thread.pending = thread.anew()
-        finally:
-            current = me
-    return thread.pending
+    if thread.anew is None or thread.pending is None:
+        return thread.pending
+    me, current = current, thread
+    try:
+        return operations.intern(thread.pending.kind, thread.anew())
+    finally:
+        current = me
 
 
 def perform(rule: Rule, *objects: SyncObject) -> Any:
@@ -622,7 +624,7 @@ def written(location: Location) -> _Written:
     return found
 
 
-def _count(accesses: tuple[Access, ...]) -> States:
+def _count(accesses: Accesses) -> States:
     """How often each location had been written, before these accesses happen."""
     global _able
     befores: list[int] = []

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from greenlet import greenlet
 
-from dpor.operations import Location, Operation, Rule, ThreadId
+from dpor.operations import Accesses, Location, Operation, Rule, ThreadId
 
 
 class GuestExit(BaseException):
@@ -31,7 +31,8 @@ class GuestThread:
     front     the program's Thread object, or None
     events    how many operations it has performed
     pending   the operation that it stands before; `objects`: those of its rule, or None for a plain access
-    anew      what makes that anew, if it becomes another when others move
+    anew      what that touches by now, if it may be something else when others have moved
+    stood_at  then: after how many events it came to stand
     starter   while it has not come to its first operation: the greenlet that waits for that, to go on
     timed     the rule to use if the pending operation times out because nothing else can move; `deadline`: when
     started   how many threads it has started
@@ -44,7 +45,8 @@ class GuestThread:
 
     __slots__ = (
         "anew", "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "looked",
-        "loops", "name", "named_at", "objects", "pending", "running", "started", "starter", "ticked", "time", "timed",
+        "loops", "name", "named_at", "objects", "pending", "running", "started", "starter", "stood_at", "ticked",
+        "time", "timed",
     )  # fmt: skip
 
     def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
@@ -59,7 +61,8 @@ class GuestThread:
         self.named_at = 0
         self.pending: Operation | None = None
         self.objects: tuple[Waited, ...] | None = None
-        self.anew: Callable[[], Operation] | None = None
+        self.anew: Callable[[], Accesses] | None = None
+        self.stood_at = 0
         self.timed: Rule | None = None
         self.deadline: float | None = None
         self.ended = 0

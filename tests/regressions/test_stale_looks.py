@@ -65,6 +65,32 @@ def test_every_strategy_sees_it(seen: str, strategy: str, tmp_path: Path) -> Non
     assert dpor.check(f"{file}::scenario", strategy=strategy).verdict == "fail"
 
 
+TAKING = """
+import queue
+
+def scenario():
+    fifo, seen = queue.Queue(1), []
+
+    def both():
+        fifo.put_nowait(1)
+        seen.append(fifo.get())
+
+    def take():
+        seen.append(fifo.get())
+
+    run(both, take)
+"""
+
+
+def test_a_repeated_run_comes_to_the_state_that_it_came_to_before(tmp_path: Path) -> None:
+    """How many events there had been when a thread came to stand was part of the state."""
+    file = tmp_path / "program.py"
+    file.write_text(PREAMBLE + TAKING)
+    report = dpor.check(f"{file}::scenario", strategy="original", all=True)
+    assert report.exhaustive
+    assert {finding.kind for finding in report.findings} == {"deadlock"}
+
+
 DAEMON = NESTED.replace("{look}", "str(outer)").replace(
     "run(look, change)",
     "looking = threading.Thread(target=look, daemon=True)\n    looking.start()\n    change()\n    looking.join()",

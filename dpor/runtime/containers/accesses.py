@@ -24,13 +24,12 @@ becomes an event, so a search may start again several times for one container; t
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
-from dpor.operations import READ, WRITE, Access, Location, Mode, Operation, OperationTable
+from dpor.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation, OperationTable
 from dpor.runtime import control
 from dpor.runtime.sharing import ELEMENTS, STRUCTURE, Namespace, Record
 
-Accesses: TypeAlias = tuple[Access, ...]
 T = TypeVar("T")
 
 NOTHING: Final[Accesses] = ()

@@ -13,8 +13,9 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
+from dpor.operations import Accesses
 from dpor.runtime import control, hooks, sharing
-from dpor.runtime.containers.accesses import NOTHING, UNMADE, Accesses, Touched, made, make, stand
+from dpor.runtime.containers.accesses import NOTHING, UNMADE, Touched, made, make, stand
 from dpor.runtime.containers.kinds import families, family_of, is_immutable, is_program, static
 from dpor.runtime.containers.reach import writes
 from dpor.runtime.sharing import Record

@@ -20,14 +20,13 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from dpor.operations import READ, UPDATE, WRITE
+from dpor.operations import READ, UPDATE, WRITE, Accesses
 from dpor.runtime import control, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import (
     ANY_KEY,
     NOTHING,
     UNMADE,
-    Accesses,
     Anew,
     Touched,
     changes,

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import attrs
 
+from dpor.operations import Accesses
 from dpor.runtime import control
-from dpor.runtime.containers.accesses import Accesses
 from dpor.runtime.sharing import ATOMIC, Record
 
 _MISSING: Final = object()

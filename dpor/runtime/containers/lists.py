@@ -17,12 +17,11 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from dpor.operations import READ, UPDATE, WRITE
+from dpor.operations import READ, UPDATE, WRITE, Accesses
 from dpor.runtime import sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import (
     NOTHING,
-    Accesses,
     Anew,
     Touched,
     changes,

@@ -11,9 +11,9 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from dpor.operations import READ, WRITE, Mode
+from dpor.operations import READ, WRITE, Accesses, Mode
 from dpor.runtime import sharing
-from dpor.runtime.containers.accesses import Accesses, Anew, Touched, reads_structure, writes_structure
+from dpor.runtime.containers.accesses import Anew, Touched, reads_structure, writes_structure
 from dpor.runtime.containers.calls import Args, Call, Entry, entry, nothing, special, whole
 from dpor.runtime.containers.generators import drive
 from dpor.runtime.containers.kinds import family, is_c_iterator

@@ -14,10 +14,10 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from dpor.operations import READ, WRITE, Operation
+from dpor.operations import READ, WRITE, Accesses, Operation
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.classes import is_a
-from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched
+from dpor.runtime.containers.accesses import NOTHING, Touched
 from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_in_c, is_program, static
 from dpor.runtime.containers.windows import through
 from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dpor.operations import READ, WRITE
+from dpor.operations import READ, WRITE, Accesses
 from dpor.runtime import control, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.accesses import (
     ANY_KEY,
     NOTHING,
-    Accesses,
     Touched,
     changes,
     learn,

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
-from dpor.operations import READ, WRITE
+from dpor.operations import READ, WRITE, Accesses
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.classes import is_a
-from dpor.runtime.containers.accesses import NOTHING, Accesses, Touched, reads_structure, stand
+from dpor.runtime.containers.accesses import NOTHING, Touched, reads_structure, stand
 from dpor.runtime.containers.calls import Call, acts_unseen, foreign, stand_before_unseen
 from dpor.runtime.containers.generators import GeneratorSteps
 from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_in_c, static

@@ -8,8 +8,8 @@ import gc
 import io
 from typing import Any, Final
 
-from dpor.operations import READ, Mode
-from dpor.runtime.containers.accesses import Accesses, Touched, reads_structure, writes_structure
+from dpor.operations import READ, Accesses, Mode
+from dpor.runtime.containers.accesses import Touched, reads_structure, writes_structure
 from dpor.runtime.sharing import STRUCTURE, record_of
 
 _BUFFER: Final = type(io.BytesIO().getbuffer().obj)

@@ -234,7 +234,7 @@ class Capture:
 
     def _about(self, thread: GuestThread, part: Part) -> None:
         """What is known of the thread apart from its frames."""
-        operation = control.pending_of(thread)
+        operation = thread.pending if thread.anew is None else None  # else it follows from the rest of the state
         part.shape.append(
             (
                 thread.id,
