@@ -88,7 +88,7 @@ def test_a_repeated_run_comes_to_the_state_that_it_came_to_before(tmp_path: Path
     file.write_text(PREAMBLE + TAKING)
     report = dpor.check(f"{file}::scenario", strategy="original", all=True)
     assert report.exhaustive
-    assert {finding.kind for finding in report.findings} == {"deadlock"}
+    assert {finding.kind.value for finding in report.findings} == {"deadlock"}
 
 
 DAEMON = NESTED.replace("{look}", "str(outer)").replace(
