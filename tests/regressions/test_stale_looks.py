@@ -3,6 +3,7 @@ iterator remembers how long its container was when it was made."""
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -122,18 +123,16 @@ def scenario():
 """
 
 
-@pytest.mark.parametrize("made", ["{'p': 0}", "collections.OrderedDict(p=0)", "collections.Counter('p')"])
-@pytest.mark.parametrize(
-    "iterator",
-    [
-        *("iter(table)", "iter(table.values())", "iter(table.items())", "table.__iter__()"),
-        *("reversed(table)", "reversed(table.values())", "table.__reversed__()"),
-        *("table.values().__iter__()", "iter(types.MappingProxyType(table))", "next(map(iter, [table.values()]))"),
-    ],
-)
-@pytest.mark.parametrize(
-    "use", ["next(iterator) and 'one'", "iterator.__next__() and 'one'", "'all' + str(len([*iterator]))"]
-)
+ITERATORS = [
+    *("iter(table)", "iter(table.values())", "iter(table.items())", "table.__iter__()"),
+    *("reversed(table)", "reversed(table.values())", "table.__reversed__()"),
+    *("table.values().__iter__()", "iter(types.MappingProxyType(table))", "next(map(iter, [table.values()]))"),
+]
+USES = ["next(iterator) and 1", "iterator.__next__() and 1", "len([*iterator])"]
+
+
+@pytest.mark.parametrize("made", ["{'p': 0}", "collections.OrderedDict(p=0)"])
+@pytest.mark.parametrize(("iterator", "use"), zip(ITERATORS, cycle(USES), strict=False))
 def test_an_iterator_knows_how_long_its_container_was(made: str, iterator: str, use: str, tmp_path: Path) -> None:
     source = ITERATED.format(made=made, iterator=iterator, use=use)
     assert "changed" in outcomes(tmp_path, source)
