@@ -132,7 +132,7 @@ USES = ["next(iterator) and 1", "iterator.__next__() and 1", "len([*iterator])"]
 
 
 @pytest.mark.parametrize("made", ["{'p': 0}", "collections.OrderedDict(p=0)"])
-@pytest.mark.parametrize(("iterator", "use"), zip(ITERATORS, cycle(USES), strict=False))
+@pytest.mark.parametrize(("iterator", "use"), [*zip(ITERATORS, cycle(USES), strict=False)])
 def test_an_iterator_knows_how_long_its_container_was(made: str, iterator: str, use: str, tmp_path: Path) -> None:
     source = ITERATED.format(made=made, iterator=iterator, use=use)
     assert "changed" in outcomes(tmp_path, source)
