@@ -259,7 +259,7 @@ WAYS = (
     ("hub.ud['k'] = o", "hub.ud.get('k')"),
     ("hub.ns.o = o", "hub.ns.o"),
     ("hub.fifo.put(o)", "hub.fifo.get_nowait() if not hub.fifo.empty() else None"),
-    ("hub.simple.put(o)", "hub.simple.get_nowait() if hub.simple.qsize() else None"),
+    ("hub.simple.put(o)", "hub.simple.get()"),
     ("hub.pq.put((1, id(hub), o))", "hub.pq.queue[0][2] if hub.pq.queue else None"),
     ("hub.future.set_result(o)", "hub.future.result() if hub.future.done() else None"),
     ("hub.exc.args = (o,)", "hub.exc.args[0] if hub.exc.args else None"),
