@@ -36,6 +36,7 @@ class Dpor(StatefulSearch):
         self._events: dict[Event, KnownEvent] = {}  # as those are named that last
         self._standing: dict[Event, Summary] = {}
         self._summaries: list[Summary] = []
+        self._offered: list[Summary] = []  # those, and what was not taken into them as it says less
         self._sync: list[SyncNumber] = []
         self._grown: list[StateNumber] = []  # a heap, of negative numbers: what lies deep comes first
         self._is_grown: set[StateNumber] = set()
@@ -60,6 +61,7 @@ class Dpor(StatefulSearch):
                 item = standing[event] = self._items.pending(thread, self.system.lasting(operation), exact)
             summary |= item
         self._summaries.append(summary)
+        self._offered.append(summary)
         self._sync.append(sync)
 
     def edge(self, source: StateNumber, operation: Operation, target: StateNumber) -> None:
@@ -93,9 +95,11 @@ class Dpor(StatefulSearch):
             if rivals:
                 threads = items.threads_of(rivals)
                 self.plan(source, threads if not threads & ~enabled else enabled)
-        summary = self._summaries[source]
-        if carried & ~summary:
-            united = items.united(summary, carried)
+        new = carried & ~self._offered[source]
+        if new:
+            self._offered[source] |= new
+            summary = self._summaries[source]
+            united = items.united(summary, new)
             if united != summary:
                 self._summaries[source] = united
                 self._grow(source)

@@ -182,7 +182,7 @@ class Items:
                 bit = changing & -changing
                 changing ^= bit
                 changed |= self._changed(event, bit.bit_length() - 1)
-            carried = event.carried[summary] = self.united(kept, changed)
+            carried = event.carried[summary] = kept | changed
         return carried
 
     def _learn(self, event: KnownEvent) -> None:
