@@ -107,19 +107,22 @@ def _reach(roots: list[Any]) -> set[int]:
     """The `id` of every object that can be reached and can change."""
     seen: set[int] = set()
     found: set[int] = set()
+    met: dict[type, bool] = {}  # are objects of the type classes?
     while roots:
         obj = roots.pop()
         key, kind = id(obj), type(obj)
         if key in seen:
             continue
         seen.add(key)
-        if issubclass(kind, type):
+        is_class = met.get(kind)
+        if is_class is None:
+            is_class = met[kind] = issubclass(kind, type)
+            if kind.__flags__ & HEAP_TYPE:
+                roots.append(kind)
+        if is_class:
             if _is_local(obj):
-                roots += [*obj.__dict__.values(), *obj.__bases__, kind]
-            continue
-        if kind.__flags__ & HEAP_TYPE:
-            roots.append(kind)
-        if kind in sharing.CONTAINED:
+                roots += [*obj.__dict__.values(), *obj.__bases__]
+        elif kind in sharing.CONTAINED:
             roots.extend(sharing.children(obj, kind))
         elif kind not in sharing.ATOMIC:
             found.add(key)
