@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from dpor.clocks import Clock, includes, join
-from dpor.operations import READ, UPDATE, WRITE, Access, Location, Mode, Operation, States, ThreadId
+from dpor.operations import READ, UPDATE, WRITE, Accesses, Location, Mode, Operation, States, ThreadId
 from dpor.system import Trace
 
 
@@ -292,5 +292,5 @@ class HappensBefore:
         raise AssertionError(f"event {first} is in the history of a location that it does not touch")
 
 
-def _mode_at(location: Location, accesses: tuple[Access, ...]) -> Mode:
+def _mode_at(location: Location, accesses: Accesses) -> Mode:
     return next(mode for touched, mode in accesses if touched == location)

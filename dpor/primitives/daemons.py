@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import attrs
 
-from dpor.operations import READ, WRITE, Access, Effect, Mode, States, ThreadId
+from dpor.operations import READ, WRITE, Accesses, Effect, Mode, States, ThreadId
 from dpor.primitives.rules import Around, BaseRule
 
 
@@ -46,7 +46,7 @@ class DaemonAccess(BaseRule):
     """A plain access by a daemon thread. Its states are those of the process, then one None for each location."""
 
     name: str  # type: ignore[misc]
-    plain: tuple[Access, ...]  # type: ignore[misc]
+    plain: Accesses  # type: ignore[misc]
     modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
 
     def __attrs_post_init__(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from dpor.operations import Access, Effect, States, ThreadId
+from dpor.operations import Accesses, Effect, States, ThreadId
 from dpor.primitives.rules import Around
 
 
@@ -15,14 +15,14 @@ class Ordered(Around):
     """An operation that also accesses locations which have no state; behind the states of its objects come as many
     times None."""
 
-    orders: tuple[Access, ...]
+    orders: Accesses
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "name", self.inner.name)
         object.__setattr__(self, "modes", (*self.inner.modes, *[mode for _, mode in self.orders]))
 
     @property
-    def plain(self) -> tuple[Access, ...]:  # type: ignore[override]
+    def plain(self) -> Accesses:  # type: ignore[override]
         return (*self.inner.plain, *self.orders)
 
     @property

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from dpor.operations import READ, Access, Effect, Mode, Rule, States, ThreadId
+from dpor.operations import READ, Accesses, Effect, Mode, Rule, States, ThreadId
 
 
 @attrs.frozen
@@ -23,7 +23,7 @@ class BaseRule:
         super().__init_subclass__(**kwargs)
         cls.blocking = cls.enabled is not BaseRule.enabled
 
-    plain: ClassVar[tuple[Access, ...]] = ()
+    plain: ClassVar[Accesses] = ()
     """What it accesses besides its objects."""
     takes: ClassVar[tuple[int, ...]] = ()
     gives: ClassVar[tuple[int, ...]] = ()

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import Any, Final
 
-from dpor.operations import READ, WRITE, Access, Mode, Operation
+from dpor.operations import READ, WRITE, Access, Accesses, Mode, Operation
 from dpor.runtime import control, endless, sharing
 from dpor.runtime.classes import is_a
 from dpor.runtime.containers.kinds import is_c_iterator, is_in_c, is_of_c
@@ -376,7 +376,7 @@ def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
             _note_if_new(obj, name)
             return record.access("write", name, WRITE)
         _note_if_new(obj, name)
-        accesses: tuple[Access, ...] = ((record.location(name), WRITE),)
+        accesses: Accesses = ((record.location(name), WRITE),)
         looked = sharing.names_looked_at(kind) if sharing.names_change(kind, name) in control.facts else None
         if sharing.exposed(kind) in control.facts or looked in control.facts:
             accesses += sharing.writes_names(record)
@@ -470,7 +470,7 @@ def attr_with_classes(obj: Any, name: str) -> Any:
     return obj if record is None or operation is None or type(operation) is Operation else operation(obj, record, name)
 
 
-def class_reads(name: str) -> tuple[Access, ...]:
+def class_reads(name: str) -> Accesses:
     """What looking for the name in a class reads, if anything writes it."""
     if ("class attribute", name) not in control.facts:
         return ()

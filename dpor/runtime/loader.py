@@ -69,13 +69,14 @@ class GuestModule:
             tree = ast.parse(source, path)
             self.changing = changing_globals(tree)
             self.lasts = self.changing == frozenset() or lasts(tree)
+        self._changing = sorted(self.changing or ())
 
     def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
         """Those that are `changing`, or all."""
         names = self.module.__dict__
         if of_all or self.changing is None:
             return [(key, value) for key, value in names.items() if not key.startswith((".", "__"))]
-        return [(key, names[key]) for key in sorted(self.changing) if key in names] if self.changing else []
+        return [(key, names[key]) for key in self._changing if key in names]
 
 
 class Loader:

@@ -18,16 +18,15 @@ from typing import Any, Final
 
 from dpor.runtime import control, endless, sharing
 from dpor.runtime.containers.accesses import UNMADE, Anew, Touched, made, make, stand
-from dpor.runtime.containers.calls import Call, acts_unseen, as_dict, foreign, perform, unknown
+from dpor.runtime.containers.calls import Call, as_dict, foreign, perform, unknown
 from dpor.runtime.containers.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.runtime.containers.keys import FOREIGN, part_of
 from dpor.runtime.containers.kinds import families, family_of, is_c_iterator, is_immutable, is_in_c, is_program, static
 from dpor.runtime.containers.lists import reads_item, writes_item
 from dpor.runtime.containers.order import stable_order
-from dpor.runtime.containers.reach import ANYTHING, EQUAL, SHOW, reads, views, writes
+from dpor.runtime.containers.reach import ANYTHING, EQUAL, SHOW, reads, stand_before_reading, views, writes
 from dpor.runtime.containers.taking import (
     CHAINS,
-    goes_in_c,
     iterator_over,
     look,
     may_be_endless,
@@ -209,9 +208,7 @@ def mod(a: Any, b: Any) -> Any:
         kind = type(a)
         if kind is str or kind is bytes:
             if type(b) not in SCALARS:
-                touched = Touched()
-                touched.deeply(reads, (b,), SHOW)
-                stand("format", touched)
+                stand_before_reading("format", (b,), SHOW)
         elif kind not in SCALARS:
             return _both("__mod__", operator.mod, a, b)
     return a % b
@@ -316,9 +313,7 @@ def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any
     family = family_of(type(a))
     if family is not None and name in family.entries:
         return _perform(a, sharing.record_of(a), name, plain, b)
-    touched = Touched()
-    touched.deeply(reads, (a, b), EQUAL if name == "__ne__" else name)
-    stand(name.strip("_"), touched)
+    stand_before_reading(name.strip("_"), (a, b), EQUAL if name == "__ne__" else name)
     return plain(a, b)
 
 
@@ -364,13 +359,9 @@ def _contains(a: Any, b: Any, record: Record | None) -> bool:
     if kind in views:
         return _in_view(a, b)
     if kind is tuple or kind is bytes:
-        touched = Touched()
-        touched.deeply(reads, (a, *b), EQUAL)
-        stand("in", touched)
+        stand_before_reading("in", (a, *b), EQUAL)
         return a in b
     if kind is types.GeneratorType or is_c_iterator(kind) or static(kind, "__contains__") is None:
-        return a in steps(b)
-    if static(kind, "__contains__") is None and (goes_in_c(kind) or acts_unseen(kind)):
         return a in steps(b)
     return bool(_perform(b, record, "__contains__", operator.contains, a))
 
@@ -419,9 +410,7 @@ def format_(obj: Any) -> Any:
     if type(obj) in SCALARS:
         return obj
     if control.multi:
-        touched = Touched()
-        touched.deeply(reads, (obj,), SHOW)
-        stand("format", touched)
+        stand_before_reading("format", (obj,), SHOW)
     return shown(obj)
 
 
@@ -565,9 +554,7 @@ def unpackmap(obj: Any) -> Any:
         stand("unpack", touched)
         return dict(obj)
     if control.multi and is_in_c(type(obj)):
-        touched = Touched()
-        touched.deeply(reads, (obj,), ANYTHING)
-        stand("unpack", touched)
+        stand_before_reading("unpack", (obj,), ANYTHING)
     return as_dict(obj)
 
 

@@ -29,10 +29,9 @@ from dpor.runtime import builtins, containers, control, failures, hooks, sharing
 from dpor.runtime.builtins.calling import tell_store
 from dpor.runtime.builtins.contexts import tell_shared as tell_shared_contexts
 from dpor.runtime.canonical import freeze, in_words
-from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.calls import stand_before_unseen
 from dpor.runtime.containers.kinds import family_of
-from dpor.runtime.containers.reach import ANYTHING, reads
+from dpor.runtime.containers.reach import ANYTHING, stand_before_reading
 from dpor.runtime.every_access import EveryAccess
 from dpor.runtime.facts import Analysis, stack_of, stands_in_program
 from dpor.runtime.guest_thread import GuestExit, GuestThread
@@ -480,9 +479,7 @@ def _first_enabled(enabled: int) -> int:
 def _seen(returned: object) -> Hashable:
     """What the target returned, by structure. Threads that it has not waited for may change that still."""
     if control.multi:
-        touched = Touched()
-        touched.deeply(reads, (returned,), ANYTHING)
-        stand("return", touched)
+        stand_before_reading("return", (returned,), ANYTHING)
     return freeze(returned)
 
 

@@ -22,7 +22,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final
 
-from dpor.operations import READ, WRITE, Access, Location, Mode, Operation
+from dpor.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation
 from dpor.runtime import control
 from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.learned import Following, about
@@ -80,7 +80,7 @@ class Record:
         return location
 
     def access(self, kind: str, part: Hashable, mode: Mode) -> Operation:
-        accesses: tuple[Access, ...] = ((self.location(part), mode),)
+        accesses: Accesses = ((self.location(part), mode),)
         return control.operations.intern(kind, accesses)
 
 
@@ -118,12 +118,12 @@ class Namespace(Record):
         return keys.union(key for key, *more in about(control.facts, *self.fact) if not more)
 
 
-def structure_of(name: Hashable, exposed: object) -> tuple[Access, ...]:
+def structure_of(name: Hashable, exposed: object) -> Accesses:
     """What a store of a key touches beside the key, of the namespace of this name."""
     return (_structure_of(name, WRITE),) if exposed in control.facts else ()
 
 
-def reads_names(record: Record, kind: type) -> tuple[Access, ...]:
+def reads_names(record: Record, kind: type) -> Accesses:
     """What is read by who looks at all fields of the object, of this type, whatever they are."""
     if names_change(kind) in control.facts:
         control.facts_add(names_looked_at(kind), f"which fields a {kind.__qualname__} has")
@@ -132,7 +132,7 @@ def reads_names(record: Record, kind: type) -> tuple[Access, ...]:
     return (_structure_of(("dict of", record.name), READ),)
 
 
-def writes_names(record: Record) -> tuple[Access, ...]:
+def writes_names(record: Record) -> Accesses:
     """What is written by who adds a field to the object, or removes one."""
     return (_structure_of(("dict of", record.name), WRITE),)
 

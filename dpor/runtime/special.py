@@ -16,10 +16,10 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from dpor.operations import READ, WRITE, Access, Mode
+from dpor.operations import READ, WRITE, Accesses, Mode
 from dpor.runtime import control, hooks, operators, sharing
 from dpor.runtime.classes import is_a
-from dpor.runtime.containers.accesses import Touched
+from dpor.runtime.containers.accesses import Touched, stand
 from dpor.runtime.containers.generators import is_executing
 from dpor.runtime.containers.kinds import family_of
 from dpor.runtime.depth import DEEP, with_room
@@ -34,7 +34,7 @@ RULES: Final = hooks.RULES
 # ---------------------------------------------------------------------- the rules
 
 
-def write_rules(what: str, also: tuple[Access, ...] = ()) -> None:
+def write_rules(what: str, also: Accesses = ()) -> None:
     """Stand before something that changes what look-ups find."""
     control.dirty = True
     hooks.forget_types()
@@ -294,8 +294,7 @@ def read_names(obj: Any) -> None:
         record = sharing.record_of(gc.get_referents(shown.__dict__)[0] if is_class else own_names(shown))
         if record is not None:
             touched.add(((record.location(STRUCTURE), READ),))
-    if touched:
-        control.touch("dir", touched.accesses())
+    stand("dir", touched)
 
 
 def _read_cell(cell: types.CellType) -> None:
@@ -308,7 +307,7 @@ def _read_cell(cell: types.CellType) -> None:
             control.touch("read", accesses)
 
 
-def _cell(record: sharing.Record, mode: Mode) -> tuple[Access, ...]:
+def _cell(record: sharing.Record, mode: Mode) -> Accesses:
     """What is in a cell. Who binds the variable knows its name, and a cell does not."""
     names = {name for _, kind, name in about(control.facts, "field") if kind == "<cell>"}
     return tuple((record.location(name), mode) for name in sorted(names))

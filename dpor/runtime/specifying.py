@@ -23,7 +23,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import attrs
 
-from dpor.operations import READ, WRITE, Access, Location, Operation, OperationTable, Rule, ThreadId
+from dpor.operations import READ, WRITE, Accesses, Location, Operation, OperationTable, Rule, ThreadId
 from dpor.outcome import Finding
 from dpor.primitives.ordered import Ordered
 from dpor.runtime import control, sharing
@@ -153,7 +153,7 @@ class Specifications:
             return ()
         return tuple(dict.fromkeys(each.location for each in self.beginning.get(control.current.id, ())))
 
-    def _orders(self, written: Iterable[Location], begun: tuple[Location, ...]) -> tuple[Access, ...]:
+    def _orders(self, written: Iterable[Location], begun: tuple[Location, ...]) -> Accesses:
         """What an event accesses so that it comes in a certain order with others: its own comes last."""
         calls = tuple([(location, READ) for location in begun])
         if self.watched and any(map(self._is_watched, written)):

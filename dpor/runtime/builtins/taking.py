@@ -23,7 +23,7 @@ from dpor.runtime.containers.generators import drive
 from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_in_c, static
 from dpor.runtime.containers.lists import is_built_in
 from dpor.runtime.containers.order import stable_order
-from dpor.runtime.containers.reach import ANYTHING, HASH, reads, views
+from dpor.runtime.containers.reach import ANYTHING, HASH, reads, stand_before_reading, views
 from dpor.runtime.containers.taking import (
     C_ITERATORS,
     advance,
@@ -105,9 +105,7 @@ def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kw
     if family is None or (function is not set and function is not frozenset):
         items = taken(items)
     if applied is not None and family is None and type(items) is list:
-        nested = Touched()
-        nested.deeply(reads, items, applied)
-        stand(function.__name__, nested)
+        stand_before_reading(function.__name__, items, applied)
     return function(items, *rest, **kwargs)
 
 
@@ -175,9 +173,7 @@ def _with_key(function: Any) -> Callable[..., Any]:
         if len(args) == 1:
             return plain(args[0], **kwargs)
         if control.multi and not SCALARS.issuperset(map(type, args)):
-            touched = Touched()
-            touched.deeply(reads, args, "__lt__")
-            stand(function.__name__, touched)
+            stand_before_reading(function.__name__, args, "__lt__")
         return function(*args, **kwargs)
 
     return select

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpor.runtime import control, sharing
 from dpor.runtime.containers.accesses import Touched, stand
-from dpor.runtime.containers.reach import ANYTHING, reads, writes
+from dpor.runtime.containers.reach import ANYTHING, stand_before_reading, writes
 from dpor.runtime.operators import SCALARS
 
 
@@ -93,10 +93,7 @@ def stand_to_read(function: Any, values: tuple[Any, ...], method: str = ANYTHING
     """Stand before everything in the values is looked at. Is that anything?"""
     if SCALARS.issuperset(map(type, values)):
         return False
-    touched = Touched()
-    touched.deeply(reads, values, method)
-    stand(name_of(function), touched)
-    return bool(touched)
+    return stand_before_reading(name_of(function), values, method)
 
 
 def module_of(function: types.FunctionType) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from dpor.operations import READ, WRITE, Accesses, Operation
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.classes import is_a
-from dpor.runtime.containers.accesses import NOTHING, Touched
+from dpor.runtime.containers.accesses import NOTHING, Touched, stand
 from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_in_c, is_program, static
 from dpor.runtime.containers.windows import through
 from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
@@ -131,6 +131,14 @@ def parts_of_exceptions(kind: type[BaseException]) -> tuple[str, ...]:
     own = kind.__mro__[: kind.__mro__.index(BaseException)]
     members = (types.MemberDescriptorType, types.GetSetDescriptorType)
     return ("args", *(name for base in own for name, member in vars(base).items() if type(member) in members))
+
+
+def stand_before_reading(kind: str, values: Iterable[Any], method: str) -> bool:
+    """Stand before calling the method on the values reads what it does. Is that anything?"""
+    touched = Touched()
+    touched.deeply(reads, values, method)
+    stand(kind, touched)
+    return bool(touched)
 
 
 views: dict[type, Any] = {}

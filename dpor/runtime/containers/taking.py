@@ -24,7 +24,7 @@ from dpor.runtime.containers.calls import Call, acts_unseen, foreign, stand_befo
 from dpor.runtime.containers.generators import GeneratorSteps
 from dpor.runtime.containers.kinds import family_of, is_c_iterator, is_in_c, static
 from dpor.runtime.containers.order import stable_order
-from dpor.runtime.containers.reach import ANYTHING, reads, views
+from dpor.runtime.containers.reach import ANYTHING, reads, stand_before_reading, views
 from dpor.runtime.containers.windows import through
 from dpor.runtime.sharing import ATOMIC, STRUCTURE, Record
 
@@ -259,9 +259,7 @@ def steps(items: Any) -> Any:
         return items
     tell_foreign(items)
     if control.multi and goes_in_c(kind):
-        touched = Touched()
-        touched.deeply(reads, (items,), ANYTHING)
-        stand("iterate", touched)
+        stand_before_reading("iterate", (items,), ANYTHING)
     made = iter(items)
     return made if type(made) is kind else steps(made)
 

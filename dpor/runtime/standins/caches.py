@@ -20,7 +20,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
-from dpor.operations import READ, UPDATE, WRITE, Access
+from dpor.operations import READ, UPDATE, WRITE, Accesses
 from dpor.runtime import control, hooks, sharing
 from dpor.runtime.containers.accesses import ANY_KEY, Anew, Touched, stand
 from dpor.runtime.containers.keys import FOREIGN, PRIVATE, WHOLE, part_of
@@ -156,7 +156,7 @@ class CachedFunction:
         stand(f"{kind} {self._identity[1]}", touched)
         return part is FOREIGN
 
-    def _irregular(self, mode: Any) -> tuple[Access, ...]:
+    def _irregular(self, mode: Any) -> Accesses:
         if mode is READ:
             return ((self._part(STORES), READ),)
         return ((self._part(STORES), UPDATE), (self._part(ANY_KEY), WRITE))
