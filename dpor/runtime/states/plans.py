@@ -27,7 +27,7 @@ from dpor.runtime.standins.locals import _Here, local
 from dpor.runtime.standins.logs import HandlerLock
 from dpor.runtime.standins.modules import StandIn
 from dpor.runtime.states.between import Reading
-from dpor.runtime.states.classes import Classes
+from dpor.runtime.states.classes import HEAP_TYPE, Classes
 from dpor.runtime.states.contents import EXACT, SUBCLASSED, Content, exception
 from dpor.runtime.states.frames import HOLE, Part, add_frame
 from dpor.runtime.states.heap import Fields, Heap, Plan
@@ -224,7 +224,7 @@ def _layout(kind: type) -> tuple[Content | None, list[Callable[[Any], Any]]]:
         base = here.__base__
         assert base is not None
         own = [found for found in here.__dict__.values() if _is_slot(found, here)]
-        if not here.__flags__ & 1 << 9 or here.__basicsize__ != base.__basicsize__ + _added(here, base, len(own)):
+        if not here.__flags__ & HEAP_TYPE or here.__basicsize__ != base.__basicsize__ + _added(here, base, len(own)):
             raise CannotTell(f"objects of type {here.__module__}.{here.__qualname__} have a state that is hidden")
         slots += [found.__get__ for found in own]
         here = base
