@@ -167,6 +167,12 @@ class StatefulSystem(System, Protocol):
         """
         ...
 
+    def remembers_way(self) -> bool:
+        """Do states tell, by names of objects or times, by which way they were reached? Then equal states are not
+        always followed by equal ones.
+        """
+        ...
+
     def changes_data(self, operation: Operation) -> bool:
         """Does the event change anything but locks, conditions, semaphores and the like?"""
         ...

@@ -140,7 +140,7 @@ class _ModelTarget:
         self.run, self.outcome_text, self.is_memory = system.run, system.outcome_text, system.is_memory
         self.state, self.pending, self.sync_states = system.state, system.pending, system.sync_states
         self.changes_data, self.livelock, self.lasting = system.changes_data, system.livelock, system.lasting
-        self.is_choice, self.untold = system.is_choice, system.untold
+        self.is_choice, self.untold, self.remembers_way = system.is_choice, system.untold, system.remembers_way
         self.ruled_out, self.withdraw_facts = system.ruled_out, system.withdraw_facts
 
     def describe(self, trace: Trace) -> Explained:

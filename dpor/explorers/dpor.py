@@ -20,7 +20,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from dpor.explorers.state_graph import Event, StateNumber
+from dpor.explorers.state_graph import NOWHERE, Event, StateNumber
 from dpor.explorers.states import StatefulSearch, last_or_lowest
 from dpor.explorers.summaries import Items, KnownEvent, Summary, SyncNumber
 from dpor.operations import Operation
@@ -33,10 +33,11 @@ class Dpor(StatefulSearch):
     def __init__(self, system: StatefulSystem, store: Store = Store.EVENTS) -> None:
         super().__init__(system, store)
         self._items = Items()
-        self._events: dict[Event, KnownEvent] = {}  # as those are named that last
+        self._known: list[KnownEvent] = []  # the graph's, by number, as those are named that last
         self._standing: dict[Event, Summary] = {}
         self._summaries: list[Summary] = []
         self._offered: list[Summary] = []  # those, and what was not taken into them as it says less
+        self._spread: list[tuple[int, Summary]] = []  # how many events that lead there it was carried over, and what
         self._sync: list[SyncNumber] = []
         self._grown: list[StateNumber] = []  # a heap, of negative numbers: what lies deep comes first
         self._is_grown: set[StateNumber] = set()
@@ -62,6 +63,7 @@ class Dpor(StatefulSearch):
             summary |= item
         self._summaries.append(summary)
         self._offered.append(summary)
+        self._spread.append((0, 0))
         self._sync.append(sync)
 
     def edge(self, source: StateNumber, operation: Operation, target: StateNumber) -> None:
@@ -70,16 +72,52 @@ class Dpor(StatefulSearch):
         self._grow(target)
 
     def between(self) -> None:
-        """Propagate what has become known, what lies deep first."""
-        while self._grown:
-            state = -heapq.heappop(self._grown)
-            self._is_grown.discard(state)
-            for source, event in self.graph.incoming(state):
-                known = self._events.get(event)
-                if known is None:
-                    thread, operation = event
-                    known = self._events[event] = self._items.event(thread, self.system.lasting(operation))
-                self._compare(source, known, self._summaries[state])
+        """Propagate what has become known, what lies deep first: nothing else is done as often, so it is one loop."""
+        grown, summaries, offered, known, items = (
+            self._grown, self._summaries, self._offered, self._known, self._items,
+        )  # fmt: skip
+        planned_at, enabled_at, leading_to = self.graph.planned, self.graph.enabled, self.graph.leading_to
+        state = NOWHERE
+        while state != NOWHERE or grown:
+            if state == NOWHERE:
+                state = -heapq.heappop(grown)
+                self._is_grown.discard(state)
+            below, (edges, spread) = summaries[state], self._spread[state]
+            new = below & ~spread
+            leading = leading_to(state)
+            self._spread[state] = len(leading), below
+            state = NOWHERE
+            for source, number in leading:
+                if edges:
+                    edges -= 1
+                else:
+                    new = below
+                event = known[number] if number < len(known) else self._event(number)
+                planned = planned_at[source]
+                if planned != enabled_at[source]:
+                    self._compare(source, event, below)
+                carried = event.carried.get(new)
+                if carried is None:
+                    carried = items.carried(event, new)
+                carried &= ~offered[source]
+                if not carried:
+                    continue
+                offered[source] |= carried
+                summary = summaries[source]
+                several = planned & (planned - 1)  # where one way goes on, the next state above may weigh the items
+                united = items.united(summary, carried) if several else summary | carried
+                if united != summary:
+                    summaries[source] = united
+                    if state == NOWHERE and (not grown or source > -grown[0]):
+                        state = source
+                    else:
+                        self._grow(source)
+
+    def _event(self, number: int) -> KnownEvent:
+        known = self._known
+        for thread, operation in self.graph.events[len(known) : number + 1]:
+            known.append(self._items.event(thread, self.system.lasting(operation)))
+        return known[number]
 
     def _grow(self, state: StateNumber) -> None:
         if state not in self._is_grown:
@@ -87,19 +125,9 @@ class Dpor(StatefulSearch):
             heapq.heappush(self._grown, -state)
 
     def _compare(self, source: StateNumber, event: KnownEvent, below: Summary) -> None:
-        items, graph = self._items, self.graph
-        carried = items.carried(event, below)
-        planned, enabled = graph.planned[source], graph.enabled[source]
-        if planned != enabled:
-            rivals = items.rivals(event, below, self._sync[source])
-            if rivals:
-                threads = items.threads_of(rivals)
-                self.plan(source, threads if not threads & ~enabled else enabled)
-        new = carried & ~self._offered[source]
-        if new:
-            self._offered[source] |= new
-            summary = self._summaries[source]
-            united = items.united(summary, new)
-            if united != summary:
-                self._summaries[source] = united
-                self._grow(source)
+        """Plan what could come before an event."""
+        items, enabled = self._items, self.graph.enabled[source]
+        rivals = items.rivals(event, below, self._sync[source])
+        if rivals:
+            threads = items.threads_of(rivals)
+            self.plan(source, threads if not threads & ~enabled else enabled)

@@ -27,6 +27,7 @@ class StateGraph:
     """The states met so far, by number in order of discovery, the events between them, and one way to each.
 
     enabled, planned, done   masks of threads, by state
+    events   the events between states, by number
     parents, actions, operations, depths   the last event of the shortest way to the state that is known, and how long
              the way is
 
@@ -48,7 +49,7 @@ class StateGraph:
         self._seen = array("q")
         self._incoming: list[_Edges] = []  # most states have one: a list for it were a tenth of all
         self._outgoing: list[_Edges] = []
-        self._events: list[Event] = []
+        self.events: list[Event] = []
         self._numbers_of_events: dict[Event, int] = {}
 
     def __len__(self) -> int:
@@ -87,8 +88,8 @@ class StateGraph:
         event = (action & THREAD_MASK, operation)
         number = self._numbers_of_events.get(event)
         if number is None:
-            number = self._numbers_of_events[event] = len(self._events)
-            self._events.append(event)
+            number = self._numbers_of_events[event] = len(self.events)
+            self.events.append(event)
         distance = (target - source - 1) << _STATES
         _append(self._incoming, target, distance | number)
         _append(self._outgoing, source, distance | action)
@@ -107,26 +108,48 @@ class StateGraph:
 
     def incoming(self, state: StateNumber) -> Iterator[tuple[StateNumber, Event]]:
         """The states from which events lead here, and the events."""
-        events, mask = self._events, (1 << _STATES) - 1
-        return ((state - 1 - (edge >> _STATES), events[edge & mask]) for edge in _edges(self._incoming[state]))
+        events = self.events
+        return ((source, events[number]) for source, number in self.leading_to(state))
+
+    def leading_to(self, state: StateNumber) -> Sequence[tuple[StateNumber, int]]:
+        """As `incoming`, with the numbers of the events."""
+        known, mask = self._incoming[state], (1 << _STATES) - 1
+        if isinstance(known, int):
+            return ((state - 1 - (known >> _STATES), known & mask),)
+        return [(state - 1 - (edge >> _STATES), edge & mask) for edge in known or ()]
 
     def nearest(
-        self, start: StateNumber, wanted: Callable[[StateNumber], bool], most: int
+        self, start: StateNumber, wanted: Callable[[StateNumber], bool], most: int, barren: set[StateNumber]
     ) -> tuple[StateNumber, list[Action]] | None:
         """The state nearest below this one, itself included, that is wanted, and the actions that lead there, the last
-        one first. Looks at the `most` nearest states only."""
+        one first. Looks at the `most` nearest states only.
+
+        `barren`: states below which none is wanted; those that are found to be so are added.
+        """
         came: dict[StateNumber, tuple[StateNumber, Action]] = {start: (NOWHERE, 0)}
-        waiting, mask = [start], (1 << _STATES) - 1
+        waiting, mask = [] if start in barren else [start], (1 << _STATES) - 1
         for state in waiting:
             if wanted(state):
                 return state, _way_back(came, state)
             if len(waiting) < most:
                 for edge in _edges(self._outgoing[state]):
                     target = state + 1 + (edge >> _STATES)
-                    if target not in came:
+                    if target not in came and target not in barren:
                         came[target] = state, edge & mask
                         waiting.append(target)
+        if len(waiting) < most:
+            barren.update(waiting)
         return None
+
+    def led_to(self, state: StateNumber, thread: ThreadId, operation: Operation) -> StateNumber:
+        """The state to which this event has led from the state, or NOWHERE."""
+        number = self._numbers_of_events.get((thread, operation))
+        action, mask = thread | operation.value << VALUE_SHIFT, (1 << _STATES) - 1
+        for edge in _edges(self._outgoing[state]):
+            if edge & mask == action:
+                target = state + 1 + (edge >> _STATES)
+                return target if (state, number) in self.leading_to(target) else NOWHERE
+        return NOWHERE
 
     def successors(self, states: Iterable[StateNumber]) -> dict[StateNumber, list[StateNumber]]:
         """For each of these states, those of them to which an event leads from it."""

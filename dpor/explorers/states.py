@@ -53,10 +53,12 @@ class StatefulSearch:
         self._is_way_known = False  # the operations on the way to where the search resumed
         self._met: StateNumber = NOWHERE  # the known state that the run has come to
         self._ahead: list[Action] = []  # from there to a state where something is left, the last one first
+        self._went_on = 0  # after how many events it met that state
         self._passed = 0  # events of the run that led from known states to known ones
         self._on_way = True  # has the run come by the way that the graph knows?
         self._open: list[tuple[int, StateNumber]] = []  # a heap, by depth; states with nothing left are passed over
         self._values: dict[StateNumber, list[Action]] = {}  # data choices still to be taken
+        self._barren: set[StateNumber] = set()  # states below which nothing is left to do
         self._is_stored = bytearray()
         self._unstored = 0  # events since the last state that was stored
         self._passing: tuple[StateKey | None, StateNumber] = None, NOWHERE  # one of the states since
@@ -148,6 +150,7 @@ class StatefulSearch:
             if planned and not planned & (planned - 1):
                 self.stats.choices += 1
             graph.planned[state] = planned | threads
+            self._barren.clear()
             self._open_up(state)
 
     def _open_up(self, state: StateNumber) -> None:
@@ -173,12 +176,13 @@ class StatefulSearch:
         if shallowest is None:
             return False
         depths, length = self.graph.depths, len(self.trace)
-        deepest = depths[shallowest] + MOST_DEEPER
-        found = self.graph.nearest(self._met, lambda s: depths[s] <= deepest and self._is_left(s), MOST_LOOKED_AT)
-        if found is None or length + len(found[1]) > 2 * depths[found[0]] + MOST_DEEPER:
+        found = self.graph.nearest(self._met, self._is_left, MOST_LOOKED_AT, self._barren)
+        if found is None or depths[found[0]] > depths[shallowest] + MOST_DEEPER:
+            return False
+        if length + len(found[1]) > 2 * depths[found[0]] + MOST_DEEPER:
             return False
         self._at, self._ahead = found
-        self._resumed = bool(self._ahead)
+        self._resumed, self._went_on = bool(self._ahead), len(self.trace)
         self._is_way_known = self._on_way = False
         return True
 
@@ -191,8 +195,8 @@ class StatefulSearch:
         then reached by its own way, later.
         """
         self._unstored, self._passing = 0, (None, NOWHERE)
-        if self.store is Store.NOTHING or (self._is_way_known and self._is_stored[self._at]):
-            return True  # the system has compared all events with what they were
+        if self.store is Store.NOTHING or (self._is_stored[self._at] and (self._is_way_known or self._is_as_before())):
+            return True  # all events have been compared with what they were
         key, numbers = self.system.state(), self.graph.numbers
         if key is None:
             return True
@@ -209,11 +213,24 @@ class StatefulSearch:
             self.graph.learn_way(self._at, self.trace)
         return True
 
+    def _is_as_before(self) -> bool:
+        """Has the run, where it went on from a known state, done what led from there before? (Some operations name
+        objects by the way on which they were made: these differ, although the states may be the same.)"""
+        if self._on_way or self.system.remembers_way():
+            return False
+        state, trace = self._met, self.trace
+        for thread, operation in zip(trace.threads[self._went_on :], trace.operations[self._went_on :], strict=True):
+            state = self.graph.led_to(state, thread, operation)
+            if state == NOWHERE:
+                return False
+        return state == self._at
+
     def _merge(self, state: StateNumber, known: StateNumber) -> None:
         """The state, which was not stored, is one that is: no event leads to it any more, but to the other."""
         graph = self.graph
         self.stats.matched += 1
         graph.planned[state] = graph.done[state]
+        self._barren.clear()
         self._values.pop(state, None)
         for source, operation in graph.redirect(state, known):
             self.edge(source, operation, known)
@@ -227,11 +244,15 @@ class StatefulSearch:
     def _arrive(self, enabled: int) -> bool:
         """An event has happened, or the first run begins. Is the state that it led to a new one?"""
         graph = self.graph
-        threads = self.first(enabled)
-        several = bool(threads & (threads - 1))
-        to_store = self._is_to_be_stored(several)
-        to_look = self.store is Store.CHOICES and self._unstored > FEW_UNSTORED
-        key = self.system.state() if to_store or to_look else None
+        self._unstored += 1
+        if self.store is Store.EVENTS:
+            to_store = to_look = True  # what is planned need not be known to look whether the state is
+            threads = 0
+        else:
+            threads = self.first(enabled)
+            to_store = self.store is Store.CHOICES and (bool(threads & (threads - 1)) or self._at == NOWHERE)
+            to_look = to_store or (self.store is Store.CHOICES and self._unstored > FEW_UNSTORED)
+        key = self.system.state() if to_look else None
         if key is not None and key == self._passing[0] and not self._is_stored[self._passing[1]]:
             self._put(key, self._passing[1])
         number = graph.numbers.get(key) if key is not None else None
@@ -240,6 +261,7 @@ class StatefulSearch:
             self._take_edge(number)
             self._met = number
             return False
+        threads = threads or self.first(enabled)
         number = self._add(enabled)
         if to_store:
             self._put(key, number)
@@ -247,22 +269,12 @@ class StatefulSearch:
             self._passing = key, number
         self.added(number)
         graph.planned[number] = threads
-        if several:
+        if threads & (threads - 1):
             self.stats.choices += 1
             self._open_up(number)
         self._take_edge(number)
         self._at = number
         return True
-
-    def _is_to_be_stored(self, several: bool) -> bool:
-        self._unstored += 1
-        match self.store:
-            case Store.EVENTS:
-                return True
-            case Store.CHOICES:
-                return several or self._at == NOWHERE
-            case Store.NOTHING:
-                return False
 
     def _put(self, key: StateKey | None, number: StateNumber) -> None:
         self.stats.states += 1

@@ -283,4 +283,4 @@ def _can_block(operation: Operation) -> bool:
 
 
 def _changes(operation: Operation, locations: frozenset[Location]) -> bool:
-    return any(mode is not READ and location in locations for location, mode in operation.accesses)
+    return bool(locations) and any(mode is not READ and location in locations for location, mode in operation.accesses)

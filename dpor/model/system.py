@@ -132,6 +132,10 @@ class AbstractSystem:
         self._withdrawn.update(facts)
         raise FactWithdrawn("; ".join(f"{fact}: not so" for fact in sorted(facts)))
 
+    def remembers_way(self) -> bool:
+        """Names are the program's, and there is no time."""
+        return False
+
     def changes_data(self, operation: Operation) -> bool:
         sorts, name_of = self.semantics.sorts, self.table.name_of
         return any(

@@ -338,6 +338,9 @@ class PythonSystem:
         """The attributes whose reads are left as they are in the code, until one is written."""
         return analysis.never_written()
 
+    def remembers_way(self) -> bool:
+        return self._capture.remembers_way()
+
     def changes_data(self, operation: Operation) -> bool:
         return self._capture.changes_data(operation)
 

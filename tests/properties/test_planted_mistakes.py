@@ -145,10 +145,14 @@ class ValuesForgotten(Optimal):
 class NotPropagated(Dpor):
     """A summary that grows tells only those that lead to it now."""
 
-    def _compare(self, source: int, event: Any, below: int) -> None:
-        grow, self._grow = self._grow, lambda state: None  # type: ignore[method-assign]
-        super()._compare(source, event, below)
-        self._grow = grow  # type: ignore[method-assign]
+    def between(self) -> None:
+        for state in sorted(self._is_grown, reverse=True):
+            for source, number in self.graph.leading_to(state):
+                event, below = self._event(number), self._summaries[state]
+                self._compare(source, event, below)
+                self._summaries[source] |= self._items.carried(event, below)
+        self._grown.clear()
+        self._is_grown.clear()
 
 
 class CyclesIgnored(Dpor):

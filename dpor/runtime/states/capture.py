@@ -17,7 +17,7 @@ import random
 import types
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from greenlet import getcurrent
 
@@ -42,6 +42,14 @@ from dpor.runtime.states.stacks import CannotTell
 from dpor.system import STOP, Chooser, Pending, SyncChoices
 
 
+class _Read(NamedTuple):
+    """What was read of a thread; `held`: how many of the part's objects its frames hold."""
+
+    part: Part
+    dead: list[Any]
+    held: int
+
+
 class Capture:
     """Tells the states of one search.
 
@@ -59,7 +67,7 @@ class Capture:
         self._plans = TypePlans(Classes(self._layouts, self._guest_modules, lambda: loader.is_constant))
         self._stateful = False
         self._watched = False
-        self._read: dict[ThreadId, tuple[Part, list[Any]]] = {}  # of the threads that have not moved since
+        self._read: dict[ThreadId, _Read] = {}  # of the threads that have not moved since
         self._lasting: list[control.SyncObject] = []  # those whose names last, among the first `_looked_at` of the run
         self._looked_at = 0
 
@@ -140,12 +148,21 @@ class Capture:
 
     def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
         """See `dpor.system.StatefulSystem.is_choice`."""
-        return is_choice(thread, sync_choices, self._layouts)
+        return is_choice(thread, sync_choices, self._layouts, self._held_by)
+
+    def _held_by(self, thread: GuestThread) -> Sequence[Any]:
+        """The objects that the frames of a standing thread hold. Raises `CannotTell`."""
+        known = self._read.get(thread.id)
+        return read_thread(thread, self._layouts)[0].objects if known is None else known.part.objects[: known.held]
 
     def lasting(self, operation: Operation) -> Operation:
         """See `dpor.system.StatefulSystem.lasting`."""
         self._look_at_names()
         return self._names.operation(operation)
+
+    def remembers_way(self) -> bool:
+        """See `dpor.system.StatefulSystem.remembers_way`. Else names that do not last are hidden (`Names.shown`)."""
+        return IDENTITIES in control.facts or _has_clocks()
 
     def changes_data(self, operation: Operation) -> bool:
         """See `dpor.system.StatefulSystem.changes_data`."""
@@ -195,13 +212,14 @@ class Capture:
                 continue
             found = read.get(thread.id)
             if found is None:
-                found = read_thread(thread, self._layouts)
-                self._about(thread, found[0])
+                part, unused = read_thread(thread, self._layouts)
+                found = _Read(part, unused, len(part.objects))
+                self._about(thread, part)
                 if self._watched:
                     read[thread.id] = found
-            part, unused = found
+            part = found.part
             parts.append(part)
-            dead += unused
+            dead += found.dead
             for frame, depth in part.generators.items():
                 running[frame] = (thread.id, depth)
         heap = self._heap(parts, running, returned, ())
@@ -222,7 +240,7 @@ class Capture:
                 heap.out.append((thread.id, thread.daemon, thread.ended))
         self._module_globals(heap)
         self._of_run(heap)
-        if CLOCKS in control.facts or control.options.timeouts == "idle":
+        if _has_clocks():
             heap.out.append(clocks())
         if IDENTITIES in control.facts:  # then it counts how things to come will be numbered
             heap.out.append([(thread.id, thread.events, thread.count) for thread in control.threads if thread.bit])
@@ -323,8 +341,7 @@ class Capture:
             kept += [*specifying.run.kept, *(history.events for history in specifying.run.histories)]
         heap.out.append(len(kept))
         heap.refs(kept)
-        for value in (run.main, run.trace, run.profile, run.launching, getattr(run, "register", None)):
-            heap.ref(value)
+        heap.refs((run.main, run.trace, run.profile, run.launching, getattr(run, "register", None)))
         if run.listed:
             heap.out.append(len(run.listed))
             heap.refs(run.listed.values())
@@ -334,6 +351,11 @@ class Capture:
         for failure in control.exceptions:
             heap.out.append(("failed", failure.thread.id, failure.message))
             heap.ref(failure.error)
+
+
+def _has_clocks() -> bool:
+    """Is the time part of the state?"""
+    return CLOCKS in control.facts or control.options.timeouts == "idle"
 
 
 _ABSENT: Final = object()

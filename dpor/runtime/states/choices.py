@@ -9,8 +9,8 @@ count as those of fields do, and every operation that the list does not name is 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
 
 from dpor.primitives.conditions import Notify
 from dpor.primitives.locks import AcquireAgain, Locked, Release, ReleaseAgain, Try, TryAgain
@@ -19,7 +19,7 @@ from dpor.runtime import control, sharing
 from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.states.between import Reading
 from dpor.runtime.states.classes import HEAP_TYPE, find
-from dpor.runtime.states.frames import Layouts, Part, add_frame, frames_of, read_thread
+from dpor.runtime.states.frames import Layouts, Part, add_frame, frames_of
 from dpor.runtime.states.stacks import CannotTell
 from dpor.system import SyncChoices
 
@@ -27,7 +27,11 @@ TRIES: Final = "tried locks"
 """Fact: somebody looks whether a lock is held, so that a release which frees nobody matters, too."""
 
 
-def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts) -> bool:
+Holding: TypeAlias = Callable[[GuestThread], Sequence[Any]]
+"""What the frames of a thread hold: its live variables and operands. Raises `CannotTell`."""
+
+
+def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by: Holding) -> bool:
     """See `dpor.system.StatefulSystem.is_choice`."""
     thread = control.threads[number]
     others = [t for t in control.threads if t.bit and t.running and t is not thread]
@@ -40,7 +44,7 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts) -> bool:
     rule = operation.rule
     if rule is None:
         wanted = _objects(operation.accesses)
-        return wanted is None or _reached(wanted, others, layouts)
+        return wanted is None or _reached(wanted, others, held_by)
     objects = thread.objects or ()
     if isinstance(rule, Join):
         return False  # of a thread that has ended, since it is enabled
@@ -52,18 +56,18 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts) -> bool:
         owner = objects[0].dpor_state
         return not (isinstance(owner, tuple) and owner[0] == number)
     if sync_choices is SyncChoices.SHARED and isinstance(rule, (Start, End)):
-        return _shares(objects[0], thread, others, layouts)
+        return _shares(objects[0], thread, others, layouts, held_by)
     return True
 
 
-def _shares(front: Any, thread: GuestThread, others: list[GuestThread], layouts: Layouts) -> bool:
+def _shares(front: Any, thread: GuestThread, others: list[GuestThread], layouts: Layouts, held_by: Holding) -> bool:
     """Can anything that the thread of this Thread object can reach be reached from another? It is the one that stands
     before its end, or one that `thread` is about to start."""
-    wanted = _reach([front])
+    wanted = set(_reach([front]))
     if thread.front is front:
-        wanted |= _reach(read_thread(thread, layouts)[0].objects)
-        return _reached(wanted, others, layouts)
-    return _reached(wanted, others, layouts) or not wanted.isdisjoint(_reach(_variables(thread, layouts)))
+        wanted.update(_reach([*held_by(thread)]))
+        return _reached(wanted, others, held_by)
+    return _reached(wanted, others, held_by) or not wanted.isdisjoint(_reach(_variables(thread, layouts)))
 
 
 def _variables(thread: GuestThread, layouts: Layouts) -> list[Any]:
@@ -91,22 +95,21 @@ def _objects(accesses: Iterable[tuple[int, Any]]) -> set[int] | None:
     return found
 
 
-def _reached(wanted: set[int], threads: Iterable[GuestThread], layouts: Layouts) -> bool:
+def _reached(wanted: set[int], threads: Iterable[GuestThread], held_by: Holding) -> bool:
     """Can one of these objects, given by `id`, be reached from one of the threads, or by everybody?"""
     roots: list[Any] = [value for _, value in sharing.roots()]
     for thread in threads:
         try:
-            roots += read_thread(thread, layouts)[0].objects
+            roots += held_by(thread)
         except CannotTell:
             return True
         roots.append(thread.front)
     return not wanted.isdisjoint(_reach(roots))
 
 
-def _reach(roots: list[Any]) -> set[int]:
-    """The `id` of every object that can be reached and can change."""
+def _reach(roots: list[Any]) -> Iterator[int]:
+    """The `id` of every object that can be reached and can change, each once."""
     seen: set[int] = set()
-    found: set[int] = set()
     met: dict[type, bool] = {}  # are objects of the type classes?
     while roots:
         obj = roots.pop()
@@ -125,9 +128,8 @@ def _reach(roots: list[Any]) -> set[int]:
         elif kind in sharing.CONTAINED:
             roots.extend(sharing.children(obj, kind))
         elif kind not in sharing.ATOMIC:
-            found.add(key)
+            yield key
             roots.extend(sharing.children(obj, kind))
-    return found
 
 
 def _is_local(kind: type) -> bool:
