@@ -210,17 +210,21 @@ def _view(heap: Heap, obj: Any) -> None:
 
 
 def function(heap: Heap, obj: Any) -> None:
-    code = obj.__code__
-    heap.out.append((heap.layouts.number(code), obj.__name__, obj.__qualname__))
-    heap.refs(obj.__closure__ or ())
-    for part in (obj.__defaults__, obj.__kwdefaults__):
-        heap.ref(part)
-    if obj.__dict__:
-        heap.dict_of(obj, obj.__dict__)
+    code, names, fields = obj.__code__, obj.__globals__, obj.__dict__
+    closure, defaults, keywords = obj.__closure__, obj.__defaults__, obj.__kwdefaults__
+    told = (heap.layouts.number(code), obj.__name__, obj.__qualname__)
+    is_of_module = "__spec__" in names or ("__name__" in names and "__loader__" in names)
+    if is_of_module and closure is None and defaults is None and keywords is None and not fields:
+        heap.out.append((*told, names.get("__name__")))
+        return
+    heap.out.append(told)
+    heap.refs(closure or ())
+    heap.refs((defaults, keywords))
+    if fields:
+        heap.dict_of(obj, fields)
     else:
         heap.out.append(None)
-    names = obj.__globals__
-    if "__spec__" in names or ("__name__" in names and "__loader__" in names):
+    if is_of_module:
         heap.out.append(names.get("__name__"))
     else:
         heap.out.append(HOLE)

@@ -17,7 +17,7 @@ import random
 import types
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from operator import itemgetter
+from operator import is_, itemgetter
 from typing import Any, Final, Protocol, TypeAlias
 
 from dpor.runtime import control, sharing
@@ -64,6 +64,9 @@ class Plans(Protocol):
     @property
     def known_fields(self) -> dict[tuple[int, ...], Fields]: ...
 
+    @property
+    def likely_fields(self) -> dict[type | None, Fields]: ...
+
     def make(self, kind: type, /) -> Plan: ...
 
     def fields(self, names: Iterable[Any], /) -> Fields: ...
@@ -91,6 +94,7 @@ class Heap:
         self.layouts = layouts
         self.plans = plans
         self._fields_of = plans.known_fields.get
+        self._likely = plans.likely_fields
         self.running = running
         self.names = names
         self._shown_of = names.known.get
@@ -108,17 +112,18 @@ class Heap:
 
     def settle(self) -> None:
         """Number the objects that have been referred to."""
-        number_of, new, atoms = self._numbers.get, self._new, ATOMS
-        self._settled += [
-            value if type(value) in atoms else number_of(id(value)) or new(value)
-            for value in islice(self._values, len(self._settled), None)
-        ]
-
-    def _new(self, obj: Any) -> tuple[int]:
-        n = len(self._objects)
-        number = self._numbers[id(obj)] = _REFERENCES[n] if n < 4096 else (n,)
-        self._objects.append(obj)
-        return number
+        numbers, objects, atoms, settled = self._numbers, self._objects, ATOMS, self._settled
+        number_of, settle = numbers.get, settled.append
+        for value in islice(self._values, len(settled), None):
+            if type(value) in atoms:
+                settle(value)
+            else:
+                number = number_of(id(value))
+                if number is None:
+                    n = len(objects)
+                    number = numbers[id(value)] = _REFERENCES[n] if n < 4096 else (n,)
+                    objects.append(value)
+                settle(number)
 
     def part(self, part: Part) -> None:
         self.out.append(part.shape)
@@ -148,37 +153,43 @@ class Heap:
 
     def dict_of(self, obj: Any, fields: dict[str, Any]) -> None:
         """The contents of an object's own `__dict__`, which may be an object of its own for the program, too."""
-        number = self._numbers.get(id(fields))
+        numbers = self._numbers
+        number = numbers.get(id(fields))
         if number is not None:
             self.out.append(number)
             return
-        self._numbers[id(fields)] = (~self._numbers[id(obj)][0],)
+        numbers[id(fields)] = (~numbers[id(obj)][0],)
         self._dicts.append(fields)
-        self.items(fields)
+        self._names_of(fields, type(obj))
+        self.refs(fields.values())
 
     def items(self, mapping: dict[Any, Any]) -> None:
         """Of a `__dict__`: there are few combinations of names, each a number."""
         self._names_of(mapping)
         self.refs(mapping.values())
 
-    def sync(self, mapping: dict[Any, Any]) -> None:
+    def sync(self, mapping: dict[Any, Any], kind: type) -> None:
         """As `items`, of a synchronisation object: its state, and what of its name is told. (What only gives a location
         has no state.)"""
         location, state = mapping.get("dpor_location"), mapping.get("dpor_state")
         if location is not None:
             shown = self._shown_of(location)
             location = self.names.shown(location) if shown is None else shown
-        if isinstance(state, frozenset):
+        if type(state) is frozenset:
             state = ("set", *sorted(state))
         self.out.append((location, state))
-        others = self._names_of(mapping).others
+        others = self._names_of(mapping, kind).others
         if others is not None:
             self.refs(others(tuple(mapping.values())))
 
-    def _names_of(self, mapping: dict[Any, Any]) -> Fields:
-        fields = self._fields_of(tuple(map(id, mapping)))
-        if fields is None:
-            fields = self.plans.fields(mapping)
+    def _names_of(self, mapping: dict[Any, Any], kind: type | None = None) -> Fields:
+        """`kind`: of the object whose names these are; they are often those of the last one."""
+        fields = self._likely.get(kind)
+        if fields is None or len(mapping) != len(fields.names) or not all(map(is_, mapping, fields.names)):
+            fields = self._fields_of(tuple(map(id, mapping)))
+            if fields is None:
+                fields = self.plans.fields(mapping)
+            self._likely[kind] = fields
         if fields.number is None:
             self.out.append((len(mapping), "names"))
             self.refs(mapping)

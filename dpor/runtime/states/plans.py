@@ -21,6 +21,7 @@ from dpor.operations import Operation
 from dpor.primitives.rules import BaseRule
 from dpor.runtime import control, sharing
 from dpor.runtime.containers import generators
+from dpor.runtime.containers.calls import Bound
 from dpor.runtime.containers.kinds import Family, static
 from dpor.runtime.guest_thread import GuestThread
 from dpor.runtime.standins.locals import _Here, local
@@ -50,11 +51,13 @@ class TypePlans:
         self._constants: dict[int, tuple[int, Any]] = {}
         self._names: dict[tuple[str, ...], int] = {}
         self.known_fields: dict[tuple[int, ...], Fields] = {}
+        self.likely_fields: dict[type | None, Fields] = {}
         self.get: Callable[[type], Plan | None] = self._known.get
 
     def begin_run(self) -> None:
         for kind in self._of_run:
             self._known.pop(kind, None)
+            self.likely_fields.pop(kind, None)
         self._of_run.clear()
         self.classes.begin_run()
 
@@ -68,6 +71,7 @@ class TypePlans:
         """Make what is known of these names."""
         if len(self.known_fields) > 5000:  # names made anew by every run are not kept for ever
             self.known_fields.clear()
+            self.likely_fields.clear()
         found = Fields(tuple(names), self._names)
         self.known_fields[tuple(map(id, found.names))] = found
         return found
@@ -93,6 +97,7 @@ class TypePlans:
             Operation: self._operation,
             BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
             Family: self._constant,
+            Bound: self._bound,
             StandIn: lambda heap, obj: heap.out.append(("module", obj.__name__)),
             logging.Logger: self._logger,
             logging.Manager: lambda heap, obj: heap.out.append(("loggers",)),
@@ -158,7 +163,7 @@ class TypePlans:
                 heap.finalised = True
             held = fields(obj, kind)
             assert held is not None
-            heap.sync(held)
+            heap.sync(held, kind)
 
         return plan_of_sync if issubclass(kind, control.SyncObject) else plan
 
@@ -183,6 +188,17 @@ class TypePlans:
 
     def _constant(self, heap: Heap, obj: Any) -> None:
         heap.out.append(("constant", *self._number(obj)))
+
+    def _bound(self, heap: Heap, obj: Bound) -> None:
+        """A built-in method is told by its number, without what it refers to."""
+        record, plain = obj._record, obj._plain
+        where = None if record is None else heap.names.location(record.number)
+        heap.ref(obj._obj)
+        if type(plain) is types.MethodDescriptorType and not plain.__objclass__.__flags__ & HEAP_TYPE:
+            heap.out.append(("bound", obj._name, where, *self._number(plain)))
+        else:
+            heap.out.append(("bound", obj._name, where))
+            heap.ref(plain)
 
     def _number(self, obj: Any) -> tuple[int]:
         """A number for an object that is kept for ever."""
