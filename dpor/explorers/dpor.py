@@ -18,6 +18,7 @@ state's own subtree is being explored, is incomplete. Happens-before is replaced
 from __future__ import annotations
 
 import heapq
+from array import array
 from collections.abc import Iterable
 
 from dpor.explorers.state_graph import NOWHERE, Event, StateNumber
@@ -37,7 +38,8 @@ class Dpor(StatefulSearch):
         self._standing: dict[Event, Summary] = {}
         self._summaries: list[Summary] = []
         self._offered: list[Summary] = []  # those, and what was not taken into them as it says less
-        self._spread: list[tuple[int, Summary]] = []  # how many events that lead there it was carried over, and what
+        self._spread: list[Summary] = []  # what of them was carried back, over so many of the events that lead there:
+        self._spread_over = array("q")
         self._sync: list[SyncNumber] = []
         self._grown: list[StateNumber] = []  # a heap, of negative numbers: what lies deep comes first
         self._is_grown: set[StateNumber] = set()
@@ -63,7 +65,8 @@ class Dpor(StatefulSearch):
             summary |= item
         self._summaries.append(summary)
         self._offered.append(summary)
-        self._spread.append((0, 0))
+        self._spread.append(0)
+        self._spread_over.append(0)
         self._sync.append(sync)
 
     def edge(self, source: StateNumber, operation: Operation, target: StateNumber) -> None:
@@ -73,19 +76,17 @@ class Dpor(StatefulSearch):
 
     def between(self) -> None:
         """Propagate what has become known, what lies deep first: nothing else is done as often, so it is one loop."""
-        grown, summaries, offered, known, items = (
-            self._grown, self._summaries, self._offered, self._known, self._items,
-        )  # fmt: skip
+        grown, known, items = self._grown, self._known, self._items
+        summaries, offered, spread, spread_over = self._summaries, self._offered, self._spread, self._spread_over
         planned_at, enabled_at, leading_to = self.graph.planned, self.graph.enabled, self.graph.leading_to
         state = NOWHERE
         while state != NOWHERE or grown:
             if state == NOWHERE:
                 state = -heapq.heappop(grown)
                 self._is_grown.discard(state)
-            below, (edges, spread) = summaries[state], self._spread[state]
-            new = below & ~spread
-            leading = leading_to(state)
-            self._spread[state] = len(leading), below
+            below, edges, leading = summaries[state], spread_over[state], leading_to(state)
+            new = below & ~spread[state]
+            spread[state], spread_over[state] = below, len(leading)
             state = NOWHERE
             for source, number in leading:
                 if edges:
@@ -96,16 +97,15 @@ class Dpor(StatefulSearch):
                 planned = planned_at[source]
                 if planned != enabled_at[source]:
                     self._compare(source, event, below)
-                carried = event.carried.get(new)
-                if carried is None:
-                    carried = items.carried(event, new)
-                carried &= ~offered[source]
+                carried = items.carried(event, new) & ~offered[source]
                 if not carried:
                     continue
-                offered[source] |= carried
                 summary = summaries[source]
-                several = planned & (planned - 1)  # where one way goes on, the next state above may weigh the items
-                united = items.united(summary, carried) if several else summary | carried
+                if planned & (planned - 1):
+                    offered[source] |= carried
+                    united = items.united(summary, carried)
+                else:  # the next state above with several ways may weigh the items
+                    united = offered[source] = summary | carried
                 if united != summary:
                     summaries[source] = united
                     if state == NOWHERE and (not grown or source > -grown[0]):

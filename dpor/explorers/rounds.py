@@ -33,9 +33,8 @@ class Round(NamedTuple):
 
 def find_rounds(graph: StateGraph, changes_data: Callable[[Operation], bool]) -> list[Round]:
     """One cycle for each component of the graph that has any, livelocks first."""
-    successors = graph.successors(range(len(graph)))
     rounds = []
-    for component in cyclic_components(successors):
+    for component in cyclic_components(graph.successors(graph.above_cycles())):
         inside = set(component)
         events = [event for state in component for source, event in graph.incoming(state) if source in inside]
         moving = enabled = 0
@@ -44,7 +43,7 @@ def find_rounds(graph: StateGraph, changes_data: Callable[[Operation], bool]) ->
         for state in component:
             enabled |= graph.enabled[state]
         livelock = (
-            all(target in inside for state in component for target in successors[state])
+            all(target in inside for state in component for target in graph.targets(state))
             and not enabled & ~moving
             and not any(changes_data(operation) for _, operation in events)
         )

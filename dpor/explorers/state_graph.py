@@ -151,6 +151,22 @@ class StateGraph:
                 return target if (state, number) in self.leading_to(target) else NOWHERE
         return NOWHERE
 
+    def above_cycles(self) -> list[StateNumber]:
+        """The states from which a cycle can be reached: what is left when states that lead nowhere else are taken away
+        again and again."""
+        left = array("q", [len(_edges(edges)) for edges in self._outgoing])
+        ends = [state for state, count in enumerate(left) if not count]
+        while ends:
+            for source, _ in self.leading_to(ends.pop()):
+                left[source] -= 1
+                if not left[source]:
+                    ends.append(source)
+        return [state for state, count in enumerate(left) if count]
+
+    def targets(self, state: StateNumber) -> Iterator[StateNumber]:
+        """The states to which events lead from this one."""
+        return (state + 1 + (edge >> _STATES) for edge in _edges(self._outgoing[state]))
+
     def successors(self, states: Iterable[StateNumber]) -> dict[StateNumber, list[StateNumber]]:
         """For each of these states, those of them to which an event leads from it."""
         out: dict[StateNumber, list[StateNumber]] = {state: [] for state in states}

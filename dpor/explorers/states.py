@@ -85,7 +85,7 @@ class StatefulSearch:
         """Nothing planned is left. Is there no cycle without a state at which everything is planned? [God96, section 5:
         the ignoring problem] Else have one of its states so."""
         graph = self.graph
-        partly = [s for s in range(len(graph)) if graph.planned[s] != graph.enabled[s]]
+        partly = [state for state in graph.above_cycles() if graph.planned[state] != graph.enabled[state]]
         complete = True
         for state in breaking(graph.successors(partly)):
             self.plan(state, graph.enabled[state])

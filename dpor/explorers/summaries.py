@@ -68,10 +68,9 @@ class KnownEvent:
 
     conflicts   the items that conflict with it
     changing    the items that become others when they are carried back over it; `changed`: what, where it was asked for
-    carried     what summaries become, where it was asked for
     """
 
-    __slots__ = ("carried", "changed", "changing", "conflicts", "known", "operation", "thread")
+    __slots__ = ("changed", "changing", "conflicts", "known", "operation", "thread")
 
     def __init__(self, thread: ThreadId, operation: Operation) -> None:
         self.thread = thread
@@ -80,7 +79,6 @@ class KnownEvent:
         self.conflicts: Summary = 0
         self.changing: Summary = 0
         self.changed: dict[int, Summary] = {}
-        self.carried: dict[Summary, Summary] = {}
 
 
 class Items:
@@ -172,17 +170,13 @@ class Items:
 
     def carried(self, event: KnownEvent, summary: Summary) -> Summary:
         """What the summary of the state after an event says about the state before."""
-        carried = event.carried.get(summary)
-        if carried is None:
-            self._learn(event)
-            changing = summary & event.changing
-            kept = summary ^ changing
-            changed = 0
-            while changing:
-                bit = changing & -changing
-                changing ^= bit
-                changed |= self._changed(event, bit.bit_length() - 1)
-            carried = event.carried[summary] = kept | changed
+        self._learn(event)
+        changing = summary & event.changing
+        carried = summary ^ changing
+        while changing:
+            bit = changing & -changing
+            changing ^= bit
+            carried |= self._changed(event, bit.bit_length() - 1)
         return carried
 
     def _learn(self, event: KnownEvent) -> None:

@@ -20,8 +20,41 @@ def a_graph() -> StateGraph:
 
 def test_the_nearest_state_below_is_found_with_the_way_there() -> None:
     graph = a_graph()
-    assert graph.nearest(4, lambda state: state == 4, 10) == (4, [])
-    assert graph.nearest(4, lambda state: state in (1, 3), 10) == (3, [0, 1])
-    assert graph.nearest(4, lambda state: state == 1, 10) == (1, [1, 0, 1])
-    assert graph.nearest(1, lambda state: state == 0, 10) is None
-    assert graph.nearest(4, lambda state: state == 1, 2) is None
+    assert graph.nearest(4, lambda state: state == 4, 10, set()) == (4, [])
+    assert graph.nearest(4, lambda state: state in (1, 3), 10, set()) == (3, [0, 1])
+    assert graph.nearest(4, lambda state: state == 1, 10, set()) == (1, [1, 0, 1])
+    assert graph.nearest(1, lambda state: state == 0, 10, set()) is None
+    assert graph.nearest(4, lambda state: state == 1, 2, set()) is None
+
+
+def test_what_lies_below_states_without_a_wanted_one_is_searched_once() -> None:
+    graph, barren, asked = a_graph(), set[int](), list[int]()
+
+    def wanted(state: int) -> bool:
+        asked.append(state)
+        return state in (0, 4)
+
+    assert graph.nearest(2, wanted, 2, barren) is None
+    assert not barren  # it was not seen what lies below the last
+    assert graph.nearest(1, wanted, 10, barren) is None
+    assert barren == {1, 2, 3}
+    asked.clear()
+    assert graph.nearest(2, wanted, 10, barren) is None
+    assert graph.nearest(0, wanted, 10, barren) == (0, [])
+    assert asked == [0]
+
+
+def test_a_state_is_found_by_the_event_that_led_there() -> None:
+    graph = a_graph()
+    assert graph.led_to(4, 1, UNKNOWN) == 2
+    assert graph.led_to(0, 1, UNKNOWN) == 4
+    assert graph.led_to(4, 0, UNKNOWN) == NOWHERE
+
+
+def test_states_above_cycles() -> None:
+    graph = a_graph()
+    assert graph.above_cycles() == [0, 1, 2, 3, 4]
+    end = graph.add(0, 4, 2, UNKNOWN, True)
+    graph.add_edge(4, 2, UNKNOWN, end, True)
+    assert graph.above_cycles() == [0, 1, 2, 3, 4]
+    assert sorted(graph.targets(4)) == [2, end]
