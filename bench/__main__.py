@@ -1,4 +1,4 @@
-"""The command line: `python -m bench [run] | compare REV1 [REV2] | memory | tables`."""
+"""The command line: `python -m bench [run] | compare REV1 [REV2] | memory | states | tables`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from bench import tables as tabulating
 from bench.measure import Measurement
 from bench.programs import KNOWN, PROGRAMS
 from bench.shape import AGREE, Cells, Holds, shape
+from bench.stateful import TWINS, measured
 from dpor.answers import Exit
 from dpor.workloads import LARGER
 
@@ -77,6 +78,10 @@ def run(names: Sequence[str] = (), strategy: str = "optimal", seconds: float = 1
     _write(file, found)
 
 
+WIDEST = 100
+"""Columns that a table needs: where the terminal has fewer, it wraps the lines itself."""
+
+STATES_HEADINGS = ("program", "", "choices", "states", "matched", "states/s", "bytes", "end s", "JPF s")
 HEADINGS = ("executions", "seconds", "executions/s", "us/event", "replayed", "x peer")
 
 
@@ -127,6 +132,31 @@ def memory(program: str, few: int, many: int, file: Path | None) -> None:
     click.echo(f"{program}: {small / 2**20:.1f} MB after {few:,} executions, {large / 2**20:.1f} MB after {many:,}")
     click.echo(f"ratio {large / small:.3f}")
     _write(file, {"program": program, "executions": [few, many], "bytes": [small, large]})
+
+
+@cli.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...", type=click.Choice(list(TWINS)))
+@click.option("--strategy", "strategies", multiple=True, type=click.Choice(["full", "original", "dpor"]))
+@seconds_option
+@json_option
+def states(names: Sequence[str], strategies: Sequence[str], seconds: float, file: Path | None) -> None:
+    """Stateful strategies [default: dpor] on twins of what Java Pathfinder was measured on: states stored and met again
+    in a CPU second, bytes for each stored state, CPU seconds to an exhaustive verdict, Java Pathfinder's.
+    """
+    found = [measured(name, strategy, seconds) for name in names or TWINS for strategy in strategies or ["dpor"]]
+    table = Table(*STATES_HEADINGS, box=None)
+    for m in found:
+        table.add_row(
+            m["program"],
+            m["strategy"],
+            *(f"{m[count]:,}" for count in ("choices", "states", "matched")),
+            f"{(m['states'] + m['matched']) / m['seconds']:,.0f}",
+            "" if m["bytes"] is None else f"{m['bytes']:,.0f}",
+            f"{m['verdict_seconds']:.2f}" if m["exhaustive"] else "-",
+            f"{TWINS[m['program']].seconds}",
+        )
+    _print(table)
+    _write(file, found)
 
 
 @cli.command()
@@ -202,7 +232,8 @@ def _draw(found: Cells, workloads: Sequence[str], folder: Path) -> None:
 def _print(table: Table) -> None:
     for column in table.columns[1:]:
         column.justify = "right"
-    Console().print(table)
+    console = Console()
+    Console(width=max(console.width, WIDEST)).print(table)
 
 
 def _write(file: Path | None, found: object) -> None:
