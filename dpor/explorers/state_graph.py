@@ -11,6 +11,7 @@ from dpor.system import StateKey, Trace
 
 StateNumber: TypeAlias = int
 
+FIRST: StateNumber = 0
 NOWHERE: StateNumber = -1
 """The parent of the first state."""
 

@@ -17,7 +17,7 @@ from dpor.errors import NotDeterministic
 from dpor.explorers.cycles import breaking
 from dpor.explorers.rounds import Round, find_rounds
 from dpor.explorers.search import Stats
-from dpor.explorers.state_graph import NOWHERE, StateGraph, StateNumber
+from dpor.explorers.state_graph import FIRST, NOWHERE, StateGraph, StateNumber
 from dpor.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation
 from dpor.outcome import Finding
 from dpor.system import STOP, Ending, Run, StatefulSystem, StateKey, Store, Trace
@@ -195,8 +195,11 @@ class StatefulSearch:
         then reached by its own way, later.
         """
         self._unstored, self._passing = 0, (None, NOWHERE)
-        if self.store is Store.NOTHING or (self._is_stored[self._at] and (self._is_way_known or self._is_as_before())):
-            return True  # all events have been compared with what they were
+        if self.store is Store.NOTHING or (self._is_way_known and self._is_stored[self._at]):
+            return True  # the system has compared all events with what they were
+        if self._is_stored[self._at] and self._is_as_before():
+            self._learn_way()
+            return True
         key, numbers = self.system.state(), self.graph.numbers
         if key is None:
             return True
@@ -209,17 +212,21 @@ class StatefulSearch:
             if not self._on_way:
                 return False
             raise self._differs()
-        if self._on_way:
-            self.graph.learn_way(self._at, self.trace)
+        self._learn_way()
         return True
 
+    def _learn_way(self) -> None:
+        if self._on_way:
+            self.graph.learn_way(self._at, self.trace)
+
     def _is_as_before(self) -> bool:
-        """Has the run, where it went on from a known state, done what led from there before? (Some operations name
-        objects by the way on which they were made: these differ, although the states may be the same.)"""
-        if self._on_way or self.system.remembers_way():
+        """Has the run, since the start or the known state from which it went on, done what led to here before? (Some
+        operations name objects by the way on which they were made: these differ, although the states may be the same.)
+        """
+        if self.system.remembers_way():
             return False
-        state, trace = self._met, self.trace
-        for thread, operation in zip(trace.threads[self._went_on :], trace.operations[self._went_on :], strict=True):
+        state, first, trace = (FIRST, 0, self.trace) if self._on_way else (self._met, self._went_on, self.trace)
+        for thread, operation in zip(trace.threads[first:], trace.operations[first:], strict=True):
             state = self.graph.led_to(state, thread, operation)
             if state == NOWHERE:
                 return False

@@ -152,15 +152,14 @@ def read_frames(
     part = Part()
     dead: list[Any] = []
     upper: Reading | None = None
-    handling: set[int] = set()
+    handling: set[bool] = set()  # is it a generator that handles an exception?
     part.shape.append((len(objects),))
     part.objects.extend(objects)
     above = len(frames)  # the bottom
     while above and layouts.of(frames[above - 1].f_code) in layouts.bottom:
         above -= 1
     for depth, frame in enumerate(frames[:above]):
-        code = frame.f_code
-        layout = layouts.of(code)
+        layout = layouts.of(frame.f_code)
         place = layout.place(frame.f_lasti)
         reading = Reading(frame, layout, place)
         add_frame(reading, part, dead)
@@ -170,8 +169,8 @@ def read_frames(
             for value in between:
                 part.add(value)
         if place.handles:
-            handling.add(code.co_flags & GENERATOR)
-        if code.co_flags & GENERATOR:
+            handling.add(layout.is_generator)
+        if layout.is_generator:
             part.generators[id(frame)] = depth
         upper = reading
     for frame in frames[above:]:
@@ -181,10 +180,10 @@ def read_frames(
     return part, dead
 
 
-def _handled(thread: GuestThread, handling: set[int]) -> BaseException | None:
+def _handled(thread: GuestThread, handling: set[bool]) -> BaseException | None:
     """The exception that the thread's frames handle, apart from generators, which have their own. (Those that frames
     further out handle are on the operand stacks of those further in.)"""
-    if 0 not in handling:
+    if False not in handling:
         return None
     if thread is not control.current:
         try:
@@ -194,10 +193,6 @@ def _handled(thread: GuestThread, handling: set[int]) -> BaseException | None:
     if len(handling) == 1:
         return sys.exception()
     raise CannotTell("a generator handles an exception while its caller handles another")
-
-
-GENERATOR: Final = 0x20
-_OPTIMIZED: Final = 0x1
 
 
 def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
@@ -222,7 +217,7 @@ def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
         else:
             shape.append(HOLE)
             objects.append(value)
-    if not layout.code.co_flags & _OPTIMIZED:  # a module's or class body's: variables are in a mapping
+    if not layout.is_optimized:  # a module's or class body's: variables are in a mapping
         names = reading.frame.f_locals
         if names is not reading.frame.f_globals:
             part.add(names)

@@ -119,6 +119,8 @@ class Place:
         self.top = top
 
 
+_OPTIMIZED: Final = 0x1
+_GENERATOR: Final = 0x20
 _OURS: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -128,6 +130,7 @@ class Layout:
     number   of the code, in order of first sight
     slots    how many variables, cells and free variables there are
     is_ours  does it belong to the runtime?
+    is_generator, is_optimized   is it a generator's, are its variables in the frame (and not in a mapping)?
     places   those asked for so far, by `f_lasti`
     inits    is the code the `__init__` of this class?
     start    the offset at which a generator waits to be started
@@ -139,6 +142,8 @@ class Layout:
         self.names = names(code)
         self.slots = len(self.names)
         self.is_ours = code.co_filename.startswith(_OURS)
+        self.is_generator = bool(code.co_flags & _GENERATOR)
+        self.is_optimized = bool(code.co_flags & _OPTIMIZED)
         self.inits: dict[type, bool] = {}
         self._flow = Flow(code)
         self._live = liveness(code)
