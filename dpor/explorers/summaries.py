@@ -64,10 +64,11 @@ class _Guard:
 
 
 class KnownEvent:
-    """An event, and what is known of it with respect to the items numbered so far.
+    """An event, and what is known of it with respect to the items that it has met.
 
-    conflicts   the items that conflict with it
-    changing    the items that become others when they are carried back over it; `changed`: what, where it was asked for
+    known       these items
+    conflicts   those of them that conflict with it
+    changing    those that become others when they are carried back over it; `changed`: what, where it was asked for
     """
 
     __slots__ = ("changed", "changing", "conflicts", "known", "operation", "thread")
@@ -75,7 +76,7 @@ class KnownEvent:
     def __init__(self, thread: ThreadId, operation: Operation) -> None:
         self.thread = thread
         self.operation = operation
-        self.known = 0
+        self.known: Summary = 0
         self.conflicts: Summary = 0
         self.changing: Summary = 0
         self.changed: dict[int, Summary] = {}
@@ -170,7 +171,7 @@ class Items:
 
     def carried(self, event: KnownEvent, summary: Summary) -> Summary:
         """What the summary of the state after an event says about the state before."""
-        self._learn(event)
+        self._learn(event, summary)
         changing = summary & event.changing
         carried = summary ^ changing
         while changing:
@@ -179,11 +180,14 @@ class Items:
             carried |= self._changed(event, bit.bit_length() - 1)
         return carried
 
-    def _learn(self, event: KnownEvent) -> None:
-        """About the items that are new since it was asked last."""
-        while event.known < len(self._items):
-            self._tell(event, event.known)
-            event.known += 1
+    def _learn(self, event: KnownEvent, summary: Summary) -> None:
+        """About the items of a summary that the event has not met yet."""
+        left = summary & ~event.known
+        event.known |= left
+        while left:
+            bit = left & -left
+            left ^= bit
+            self._tell(event, bit.bit_length() - 1)
 
     def _tell(self, event: KnownEvent, number: int) -> None:
         thread, operation, item = event.thread, event.operation, self._items[number]
@@ -209,7 +213,7 @@ class Items:
 
         `sync`: the states of the synchronisation objects before the event.
         """
-        self._learn(event)
+        self._learn(event, below)
         hits = below & event.conflicts
         return hits & ~self._stuck_behind(event, below, sync) if hits else 0
 
