@@ -144,12 +144,12 @@ class StateGraph:
 
     def led_to(self, state: StateNumber, thread: ThreadId, operation: Operation) -> StateNumber:
         """The state to which this event has led from the state, or NOWHERE."""
-        number = self._numbers_of_events.get((thread, operation))
+        number = self._numbers_of_events.get((thread, operation), -1)
         action, mask = thread | operation.value << VALUE_SHIFT, (1 << _STATES) - 1
         for edge in _edges(self._outgoing[state]):
             if edge & mask == action:
                 target = state + 1 + (edge >> _STATES)
-                return target if (state, number) in self.leading_to(target) else NOWHERE
+                return target if edge - action + number in _edges(self._incoming[target]) else NOWHERE
         return NOWHERE
 
     def above_cycles(self) -> list[StateNumber]:

@@ -224,7 +224,7 @@ class Capture:
                 running[frame] = (thread.id, depth)
         heap = self._heap(parts, running, returned, ())
         dead += heap.dead
-        if dead and (heap.finalised or finalised_among(heap.unmet(dead), heap)):
+        if dead and (heap.finalised or finalised_among(dead, heap)):
             heap = self._heap(parts, running, returned, dead)
         return heap.encoding()
 

@@ -147,10 +147,6 @@ class Heap:
     def has(self, obj: Any) -> bool:
         return id(obj) in self._numbers
 
-    def unmet(self, objects: Iterable[Any]) -> list[Any]:
-        numbers = self._numbers
-        return [obj for obj in objects if id(obj) not in numbers]
-
     def dict_of(self, obj: Any, fields: dict[str, Any]) -> None:
         """The contents of an object's own `__dict__`, which may be an object of its own for the program, too."""
         numbers = self._numbers

@@ -140,9 +140,15 @@ class TypePlans:
 
     def _of_python(self, kind: type) -> Plan:
         content, slots = _layout(kind)
-        has_fields, fields = _has_fields(kind), sharing.fields
+        has_fields, read = _has_fields(kind), sharing.fields_of(kind)
         class_of = self.class_of
         finalised = static(kind, "__del__") is not None
+
+        def fields(obj: Any) -> Any:
+            try:
+                return read(obj)  # type: ignore[misc]
+            except TypeError:  # the class has other bases now
+                return sharing.fields(obj, kind)
 
         def plan(heap: Heap, obj: Any) -> None:
             class_of(heap, kind)
@@ -153,17 +159,13 @@ class TypePlans:
             for slot in slots:
                 heap.slot(slot, obj)
             if has_fields:
-                held = fields(obj, kind)
-                assert held is not None
-                heap.dict_of(obj, held)
+                heap.dict_of(obj, fields(obj))
 
         def plan_of_sync(heap: Heap, obj: Any) -> None:
             class_of(heap, kind)
             if finalised:
                 heap.finalised = True
-            held = fields(obj, kind)
-            assert held is not None
-            heap.sync(held, kind)
+            heap.sync(fields(obj), kind)
 
         return plan_of_sync if issubclass(kind, control.SyncObject) else plan
 
