@@ -59,6 +59,10 @@ PATIENCE = 10_000
 """How many operations or loop iterations a program may make while it is unwound, before it is given up."""
 
 
+_set_by_program = False
+"""Has a program made a class derived from a stand-in with a `__setattr__`? What the control sets goes past that."""
+
+
 class SyncObject:
     """Base of the stand-ins of synchronisation primitives.
 
@@ -72,6 +76,11 @@ class SyncObject:
     dpor_state: Any
     dpor_location: Location
     dpor_made_at: tuple[str, int] | None
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        global _set_by_program
+        super().__init_subclass__(**others)
+        _set_by_program = _set_by_program or cls.__setattr__ is not object.__setattr__
 
     def __init__(self) -> None:
         self.dpor_made_at = None
@@ -692,7 +701,10 @@ def _apply(rule: Rule, objects: tuple[SyncObject, ...]) -> Effect | None:
 def _set_states(objects: tuple[SyncObject, ...], states: States) -> None:
     global _able
     _able = _UNKNOWN
-    if len(objects) == 1:
+    if _set_by_program:
+        for o, state in zip(objects, states, strict=False):
+            object.__setattr__(o, "dpor_state", state)
+    elif len(objects) == 1:
         objects[0].dpor_state = states[0]
     else:
         for o, state in zip(objects, states, strict=False):

@@ -278,7 +278,14 @@ def expose(obj: Any, fields: dict[str, Any]) -> None:
         _exposed[id(obj)] = _exposed[id(fields)] = (obj, fields)
         return
     kind = type(obj)
+    if not control.multi:  # when all others have ended it shows in which order the names came
+        reads_names(owner, kind)
     fact = ("field", kind.__module__, kind.__qualname__)
+    known = table.get(id(fields))
+    if isinstance(known, Record) and known.name != ("dict of", owner.name):
+        control.limit(
+            f"a dict that threads share is the fields of a {kind.__qualname__}, too: that it is one is not seen"
+        )
     _put_namespace(fields, ("dict of", owner.name), (owner.number,), fact, exposed(kind))
 
 
@@ -317,6 +324,8 @@ def _put_namespace(
     record = _records.get(name)
     if record is None:
         record = _records[name] = Namespace(name, prefix, fact, exposed)
+    if not control.multi and len(control.threads) > 1 and any(about(control.facts, *fact)):
+        control.facts_add(exposed, f"the dict behind {fact[-1]}")  # as in `expose`
     record.obj = names
     _used.append(record)
     table[id(names)] = record

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
-from dpor.runtime import control, failures, hooks, sharing, timing
+from dpor.runtime import control, failures, hooks, timing
 from dpor.runtime.control import SyncObject
 from dpor.runtime.guest_thread import GuestExit, GuestThread
 from dpor.runtime.standins import from_threading, listing
@@ -51,7 +51,7 @@ class Startable(SyncObject):
 
     def _bootstrap(self, body: Callable[[], None]) -> None:
         run.launching = None
-        self._ident = get_ident()
+        object.__setattr__(self, "_ident", get_ident())  # past a `__setattr__` of the program: it does not run yet
         body()
         listing.strike_out(self)
         control.current.data.clear()
@@ -77,7 +77,6 @@ class Startable(SyncObject):
 @presented_as("threading")
 class Thread(Startable):
     _initialized = False
-    dpor_kwargs: Mapping[str, Any] | None
 
     def __init__(
         self,
@@ -93,27 +92,10 @@ class Thread(Startable):
         super().__init__()
         self._target = target
         self._args = args
-        self.dpor_kwargs = kwargs
+        self._kwargs = {} if kwargs is None else kwargs
         self._name = str(name) if name else _new_name(target)
         self._daemonic = current_thread()._daemonic if daemon is None else daemon
         self._initialized = True
-
-    @property
-    def _kwargs(self) -> Mapping[str, Any]:
-        """Made when it is asked for: a dict for each thread would be a tenth of what a small state has."""
-        if self.dpor_kwargs is None:
-            self.dpor_kwargs = {}
-            if isinstance(sharing.table.get(id(self)), sharing.Record):
-                sharing.publish(self.dpor_kwargs)
-        return self.dpor_kwargs
-
-    @_kwargs.setter
-    def _kwargs(self, kwargs: Mapping[str, Any]) -> None:
-        self.dpor_kwargs = kwargs
-
-    @_kwargs.deleter
-    def _kwargs(self) -> None:
-        del self.dpor_kwargs
 
     def start(self) -> None:
         if not self._initialized:
@@ -125,12 +107,12 @@ class Thread(Startable):
         try:
             if self._target is not None:
                 target = hooks.call(self._target)
-                if type(self._args) is tuple and not self.dpor_kwargs:
+                if type(self._args) is tuple and not self._kwargs:
                     target(*self._args)
                 else:
                     from_threading.call(target, self._args, self._kwargs)
         finally:
-            del self._target, self._args, self.dpor_kwargs
+            del self._target, self._args, self._kwargs
 
     def dpor_run_and_report(self) -> None:
         try:

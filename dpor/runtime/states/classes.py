@@ -18,7 +18,7 @@ from dpor.runtime.standins import copying, state
 from dpor.runtime.states.frames import ATOMS, Layouts
 
 HEAP_TYPE: Final = 1 << 9
-_LEFT_OUT: Final = frozenset({"__dict__", "__weakref__", "__doc__", "_abc_impl", "__module__", "__qualname__"})
+_LEFT_OUT: Final = frozenset({"__dict__", "__weakref__", "_abc_impl"})
 """Attributes of classes that hold nothing of the program's, or what is encoded otherwise."""
 _ACCESSORS: Final = (
     types.MemberDescriptorType,

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Final
 
-from dpor.runtime import sharing
+from dpor.runtime import control, sharing
 from dpor.runtime.containers.order import is_fixed
 from dpor.runtime.states.frames import ATOMS, HOLE, UNBOUND
 from dpor.runtime.states.heap import Heap
@@ -209,15 +209,20 @@ def _view(heap: Heap, obj: Any) -> None:
 # ---------------------------------------------------------------------- functions and what is in classes
 
 
+_ANNOTATIONS_CHANGE: Final = ("class attribute", "__annotations__")
+"""Fact. Else those of functions are left out: they are made when they are asked for, and nobody looks."""
+
+
 def function(heap: Heap, obj: Any) -> None:
     code, names, fields = obj.__code__, obj.__globals__, obj.__dict__
     closure, defaults, keywords = obj.__closure__, obj.__defaults__, obj.__kwdefaults__
-    told = (heap.layouts.number(code), obj.__name__, obj.__qualname__)
     is_of_module = "__spec__" in names or ("__name__" in names and "__loader__" in names)
+    annotations = obj.__annotations__ if control.dirty or _ANNOTATIONS_CHANGE in control.facts else None
+    heap.refs((obj.__name__, obj.__qualname__, obj.__module__, obj.__doc__, annotations))
     if is_of_module and closure is None and defaults is None and keywords is None and not fields:
-        heap.out.append((*told, names.get("__name__")))
+        heap.out.append((heap.layouts.number(code), names.get("__name__")))
         return
-    heap.out.append(told)
+    heap.out.append(heap.layouts.number(code))
     heap.refs(closure or ())
     heap.refs((defaults, keywords))
     if fields:

@@ -108,7 +108,10 @@ class Heap:
         self.refs: Callable[[Iterable[Any]], None] = self._values.extend
 
     def encoding(self) -> bytes:
-        return marshal.dumps((self.out, self._settled), 2)
+        try:
+            return marshal.dumps((self.out, self._settled), 2)
+        except ValueError:
+            raise CannotTell("a name that is an object of a class of the program") from None
 
     def settle(self) -> None:
         """Number the objects that have been referred to."""
@@ -154,6 +157,8 @@ class Heap:
         if number is not None:
             self.out.append(number)
             return
+        if type(fields) is not dict:
+            raise CannotTell("the attributes of an object are in a mapping that has code of its own")
         numbers[id(fields)] = (~numbers[id(obj)][0],)
         self._dicts.append(fields)
         self._names_of(fields, type(obj))

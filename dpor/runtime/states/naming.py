@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from dpor.operations import WRITE, Location, Mode, Operation, OperationTable
 from dpor.runtime import control
+from dpor.runtime.hooks import RULES
 from dpor.runtime.learned import IDENTITIES
 from dpor.runtime.standins.simple_queue import SimpleQueue
 from dpor.system import Trace
@@ -77,7 +78,7 @@ class Names:
         """Is it the program's data, in contrast to a lock or the like? (A queue in C is both.)"""
         name: Any = self._table.name_of(location)
         if type(name) is not tuple:
-            return False
+            return bool(name == RULES)
         if name[0] == "any" and name[1] == "sync":
             return bool(name[2] == SimpleQueue.__name__)
         return name[0] not in ("sync", "module") or name[1] == SimpleQueue.__name__
