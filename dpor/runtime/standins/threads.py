@@ -7,6 +7,7 @@ False a little later: that a thread is alive and not listed is never shown.
 from __future__ import annotations
 
 import _thread
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -180,9 +181,11 @@ class Thread(Startable):
     def _started(self) -> _Started:
         return _Started(self)
 
-    @property
-    def _is_stopped(self) -> bool:
-        return self.dpor_status() is ENDED
+    if sys.version_info < (3, 13):
+
+        @property
+        def _is_stopped(self) -> bool:
+            return self.dpor_status() is ENDED
 
     def __repr__(self) -> str:
         assert self._initialized, "Thread.__init__() was not called"
