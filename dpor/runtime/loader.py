@@ -373,7 +373,8 @@ class Loader:
         if name in self._library and host is not None:
             for part in sorted(vars(host).keys() - vars(module).keys()):
                 if getattr(vars(host)[part], "__name__", None) == f"{name}.{part}":
-                    importlib.import_module(f"{name}.{part}")
+                    found = importlib.import_module(f"{name}.{part}")
+                    vars(module).setdefault(part, found)  # some are in `sys.modules` under another module's name
 
     def clear(self) -> None:
         """What the modules hold dies."""
