@@ -8,6 +8,7 @@ seconds *to a verdict* are those of the whole process until the first end, as Ja
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -23,47 +24,34 @@ ROOT = Path(__file__).parent.parent
 
 @attrs.frozen
 class Twin:
-    """A program, and what Java Pathfinder 8 needed for the one in Java: choices, states met again, CPU seconds (some
-    1.2 of start included)."""
+    """target    a workload, or what a function of `tests/programs` makes: its module, its name, what it is given
+    seconds   CPU of Java Pathfinder 8 for the one in Java, some 1.2 of start included
+    """
 
-    open: Callable[[], str | Callable[[], object]]
-    choices: int
-    matched: int
+    target: str | tuple[str, str, *tuple[int, ...]]
     seconds: float
 
-
-def _monitors(name: str, *arguments: int) -> Callable[[], Callable[[], object]]:
-    def opened() -> Callable[[], object]:
-        from tests.programs import monitors
-
-        return getattr(monitors, name)(*arguments)  # type: ignore[no-any-return]
-
-    return opened
-
-
-def _twins(name: str, *arguments: object) -> Callable[[], Callable[[], object]]:
-    def opened() -> Callable[[], object]:
-        from tests.programs import twins
-
-        return getattr(twins, name)(*arguments)  # type: ignore[no-any-return]
-
-    return opened
+    def open(self) -> str | Callable[[], object]:
+        if isinstance(self.target, str):
+            return self.target
+        module, name, *given = self.target
+        return getattr(importlib.import_module(f"tests.programs.{module}"), name)(*given)  # type: ignore[no-any-return]
 
 
 TWINS = {
-    "running example": Twin(lambda: "running_example", 3_516, 4_756, 4.1),
-    "chen & macdonald": Twin(lambda: "chen_macdonald", 217, 249, 1.5),
-    "plus minus 5": Twin(lambda: "counter:rounds=5", 3_957, 4_942, 2.4),
-    "bounded buffer, endless": Twin(lambda: "bounded_buffers", 6_657, 8_793, 3.3),
-    "container transfer, endless": Twin(_monitors("container_transfer"), 42_607, 53_140, 6.9),
-    "lock beside the object, endless": Twin(_monitors("lock_beside_object"), 193, 251, 1.4),
-    "philosophers 3": Twin(_monitors("philosophers", 3), 2_017, 3_511, 2.3),
-    "producers/consumers 2 + 2": Twin(_monitors("producers_consumers"), 153_082, 354_547, 19.1),
-    "readers/writers 2 + 2": Twin(lambda: "readers_writers", 106_803, 263_078, 13.8),
-    "readers 4": Twin(_twins("readers", 4), 5_966, 14_756, 3.2),
-    "lastzero 3": Twin(_twins("lastzero", 3), 1_097, 2_150, 1.8),
-    "indexer 2 x 4": Twin(_twins("indexer", 2), 421, 559, 1.4),
-    "filesystem 3": Twin(_twins("filesystem", 3), 1_169, 2_415, 1.8),
+    "running example": Twin("running_example", 4.1),
+    "chen & macdonald": Twin("chen_macdonald", 1.5),
+    "plus minus 5": Twin("counter:rounds=5", 2.4),
+    "bounded buffer, endless": Twin("bounded_buffers", 3.3),
+    "container transfer, endless": Twin(("monitors", "container_transfer"), 6.9),
+    "lock beside the object, endless": Twin(("monitors", "lock_beside_object"), 1.4),
+    "philosophers 3": Twin(("monitors", "philosophers", 3), 2.3),
+    "producers/consumers 2 + 2": Twin(("monitors", "producers_consumers"), 19.1),
+    "readers/writers 2 + 2": Twin("readers_writers", 13.8),
+    "readers 4": Twin(("twins", "readers", 4), 3.2),
+    "lastzero 3": Twin(("twins", "lastzero", 3), 1.8),
+    "indexer 2 x 4": Twin(("twins", "indexer", 2), 1.4),
+    "filesystem 3": Twin(("twins", "filesystem", 3), 1.8),
 }
 
 FEW = 60

@@ -281,12 +281,12 @@ def expose(obj: Any, fields: dict[str, Any]) -> None:
     if not control.multi:  # when all others have ended it shows in which order the names came
         reads_names(owner, kind)
     fact = ("field", kind.__module__, kind.__qualname__)
-    known = table.get(id(fields))
-    if isinstance(known, Record) and known.name != ("dict of", owner.name):
+    name, known = ("dict of", owner.name), table.get(id(fields))
+    if isinstance(known, Record) and known.name != name:
         control.limit(
             f"a dict that threads share is the fields of a {kind.__qualname__}, too: that it is one is not seen"
         )
-    _put_namespace(fields, ("dict of", owner.name), (owner.number,), fact, exposed(kind))
+    _put_namespace(fields, name, (owner.number,), fact, exposed(kind))
 
 
 def module_names(names: dict[str, Any]) -> None:

@@ -3,6 +3,8 @@ to be. Each returns what main sees when all have ended; the smallest programs th
 
 import threading
 
+from tests.programs.twins import run
+
 
 class Object:
     """Nothing."""
@@ -10,14 +12,6 @@ class Object:
 
 class Name(str):
     pass
-
-
-def run(*bodies):
-    threads = [threading.Thread(target=body) for body in bodies]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def order_of_new_attributes():
@@ -154,6 +148,20 @@ def attributes_in_a_dict_of_the_program():
 
     run(first, second)
     return shared.x
+
+
+def attributes_of_a_lock_in_a_dict_of_the_program():
+    lock = threading.Event()
+    lock.__dict__ = Own(lock.__dict__)
+
+    def first():
+        lock.x = 1
+
+    def second():
+        lock.x = 2
+
+    run(first, second)
+    return lock.x
 
 
 def defaults_without_end():

@@ -25,7 +25,12 @@ def test_both_orders_are_seen(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "outcomes"), [("attributes_set_by_a_method", 1), ("attributes_in_a_dict_of_the_program", 2)]
+    ("name", "outcomes"),
+    [
+        ("attributes_set_by_a_method", 1),
+        ("attributes_in_a_dict_of_the_program", 2),
+        ("attributes_of_a_lock_in_a_dict_of_the_program", 2),
+    ],
 )
 def test_attributes_that_the_program_sets_and_keeps_itself(name: str, outcomes: int) -> None:
     for strategy in ("optimal", "full", "dpor"):

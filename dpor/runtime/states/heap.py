@@ -157,21 +157,19 @@ class Heap:
         if number is not None:
             self.out.append(number)
             return
-        if type(fields) is not dict:
-            raise CannotTell("the attributes of an object are in a mapping that has code of its own")
         numbers[id(fields)] = (~numbers[id(obj)][0],)
         self._dicts.append(fields)
-        self._names_of(fields, type(obj))
-        self.refs(fields.values())
+        self.items(fields, type(obj))
 
-    def items(self, mapping: dict[Any, Any]) -> None:
-        """Of a `__dict__`: there are few combinations of names, each a number."""
-        self._names_of(mapping)
+    def items(self, mapping: dict[Any, Any], kind: type | None = None) -> None:
+        """Of a `__dict__`: there are few combinations of names, each a number. `kind`: see `_names_of`."""
+        self._names_of(mapping, kind)
         self.refs(mapping.values())
 
     def sync(self, mapping: dict[Any, Any], kind: type) -> None:
         """As `items`, of a synchronisation object: its state, and what of its name is told. (What only gives a location
         has no state.)"""
+        others = self._names_of(mapping, kind).others
         location, state = mapping.get("dpor_location"), mapping.get("dpor_state")
         if location is not None:
             shown = self._shown_of(location)
@@ -179,12 +177,13 @@ class Heap:
         if type(state) is frozenset:
             state = ("set", *sorted(state))
         self.out.append((location, state))
-        others = self._names_of(mapping, kind).others
         if others is not None:
             self.refs(others(tuple(mapping.values())))
 
-    def _names_of(self, mapping: dict[Any, Any], kind: type | None = None) -> Fields:
+    def _names_of(self, mapping: dict[Any, Any], kind: type | None) -> Fields:
         """`kind`: of the object whose names these are; they are often those of the last one."""
+        if type(mapping) is not dict:
+            raise CannotTell("the attributes of an object are in a mapping that has code of its own")
         fields = self._likely.get(kind)
         if fields is None or len(mapping) != len(fields.names) or not all(map(is_, mapping, fields.names)):
             fields = self._fields_of(tuple(map(id, mapping)))
