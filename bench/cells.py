@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import attrs
 
-from dpor.comparing import Job, run
+from dpor.app.comparing import Job, run
+from dpor.app.targets import open_target
+from dpor.core.options import Options
 from dpor.explorers import STATIC
-from dpor.options import Options
+from dpor.python.program.system import PythonSystem
 from dpor.report.comparison import Row
-from dpor.runtime.program import PythonSystem
-from dpor.targets import open_target
 from statics.facts import analyse
 from statics.pointers import Pointers
 
@@ -90,7 +90,7 @@ class Cell:
 
 
 def measure(workload: str, setting: Setting, max_seconds: float, max_states: int | None, *, analysis: bool) -> Cell:
-    """Raises `dpor.comparing.Interrupted`."""
+    """Raises `dpor.app.comparing.Interrupted`."""
     before = _children_seconds()
     row = run(Job(workload, setting.options(max_seconds, max_states)))
     seconds = _children_seconds() - before

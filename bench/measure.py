@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 from typing import Any, TypedDict
 
-from dpor.errors import FactWithdrawn
+from dpor.app.targets import open_target
+from dpor.core.errors import FactWithdrawn
+from dpor.core.options import Options
 from dpor.explorers import STRATEGIES
-from dpor.options import Options
-from dpor.targets import open_target
 
 TARGETS = Path(__file__).parent / "targets"
 

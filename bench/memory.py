@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from bench.measure import open_program
-from dpor.errors import FactWithdrawn
+from dpor.core.errors import FactWithdrawn
 from dpor.explorers import STRATEGIES
 
 HERE = Path(__file__).parent

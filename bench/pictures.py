@@ -19,9 +19,9 @@ import click
 from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, DIMMED_MONOKAI
 
-from dpor.replaying import Replay
+from dpor.app.replaying import Replay
+from dpor.core.schedule import SavedSchedule
 from dpor.report.text import headline, show_failure
-from dpor.schedule import SavedSchedule
 from tests.browser import CHROMIUM, browser
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -14,9 +14,9 @@ import attrs
 from bench.cells import Cell, Setting, measure
 from bench.compare import ROOT
 from bench.shape import Line
-from dpor.comparing import Interrupted
+from dpor.app.comparing import Interrupted
+from dpor.core.version import VERSION
 from dpor.report.progress import counted
-from dpor.version import VERSION
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -89,7 +89,7 @@ def measured(name: str, strategy: str, seconds: float) -> Measured:
 def measure(name: str, strategy: str, seconds: float) -> Measured:
     """Explore it here, to the end, at least once."""
     import dpor
-    from dpor.memory import peak_memory, resident_memory
+    from dpor.core.memory import peak_memory, resident_memory
 
     target, times = TWINS[name].open(), list[float]()
     dpor.check(target, strategy=strategy, all=True, max_states=FEW)

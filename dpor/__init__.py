@@ -9,8 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpor.checking import check
-    from dpor.errors import (
+    from dpor.app.checking import check
+    from dpor.app.replaying import replay
+    from dpor.core.errors import (
         BadProgram,
         BadSchedule,
         BadTarget,
@@ -20,21 +21,20 @@ if TYPE_CHECKING:
         Unsupported,
         UserError,
     )
-    from dpor.options import Options, Timeouts
-    from dpor.outcome import Kind
+    from dpor.core.options import Options, Timeouts
+    from dpor.core.outcome import Kind
+    from dpor.core.results import Failure, Report, Verdict
+    from dpor.core.schedule import SavedSchedule
+    from dpor.core.steps import Step
+    from dpor.core.version import VERSION as __version__
     from dpor.pytest.mark import interleave
-    from dpor.replaying import replay
-    from dpor.report.model import Failure, Report, Verdict
-    from dpor.report.steps import Step
-    from dpor.runtime.control import choose
-    from dpor.runtime.histories import linearizable
-    from dpor.runtime.invariants import invariant
-    from dpor.schedule import SavedSchedule
-    from dpor.version import VERSION as __version__
+    from dpor.python.kernel.control import choose
+    from dpor.python.specs.histories import linearizable
+    from dpor.python.specs.invariants import invariant
 
 _HOMES = {
-    "dpor.checking": ("check",),
-    "dpor.errors": (
+    "dpor.app.checking": ("check",),
+    "dpor.core.errors": (
         "BadProgram",
         "BadSchedule",
         "BadTarget",
@@ -44,16 +44,16 @@ _HOMES = {
         "Unsupported",
         "UserError",
     ),
-    "dpor.options": ("Options", "Timeouts"),
-    "dpor.outcome": ("Kind",),
+    "dpor.core.options": ("Options", "Timeouts"),
+    "dpor.core.outcome": ("Kind",),
     "dpor.pytest.mark": ("interleave",),
-    "dpor.report.model": ("Failure", "Report", "Verdict"),
-    "dpor.report.steps": ("Step",),
-    "dpor.replaying": ("replay",),
-    "dpor.runtime.control": ("choose",),
-    "dpor.runtime.histories": ("linearizable",),
-    "dpor.runtime.invariants": ("invariant",),
-    "dpor.schedule": ("SavedSchedule",),
+    "dpor.core.results": ("Failure", "Report", "Verdict"),
+    "dpor.core.steps": ("Step",),
+    "dpor.app.replaying": ("replay",),
+    "dpor.python.kernel.control": ("choose",),
+    "dpor.python.specs.histories": ("linearizable",),
+    "dpor.python.specs.invariants": ("invariant",),
+    "dpor.core.schedule": ("SavedSchedule",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -86,7 +86,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return import_module("dpor.version").VERSION
+        return import_module("dpor.core.version").VERSION
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'dpor' has no attribute {name!r}")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from dpor.errors import BadTarget
+from dpor.core.errors import BadTarget
 
 FOLDER = Path(__file__).parent.parent / "workloads"
 LARGER = ("cocome", "credemo", "daisy", "raytracer", "elevator", "jpapabench", "cdx", "simplejbb")
@@ -71,10 +71,10 @@ def named(target: str) -> tuple[Workload, dict[str, int]] | None:
     ('daisy', {'bug': True, 'length': 2})
     >>> named("daisy:size=3")
     Traceback (most recent call last):
-    dpor.errors.BadTarget: daisy:size=3: daisy has no 'size'; it takes bug,threads=2,length=1,files=0
+    dpor.core.errors.BadTarget: daisy:size=3: daisy has no 'size'; it takes bug,threads=2,length=1,files=0
     >>> named("daisy:threads=0")
     Traceback (most recent call last):
-    dpor.errors.BadTarget: daisy:threads=0: threads must be 1 or more, not 0
+    dpor.core.errors.BadTarget: daisy:threads=0: threads must be 1 or more, not 0
     """
     name, colon, text = target.partition(":")
     if not name.isidentifier() or not (FOLDER / f"{name}.py").is_file():

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from dpor.runtime.instrument import HOOK_NAMES, SUPPORT
+from dpor.python.rewrite import HOOK_NAMES, SUPPORT
 
 Hook = Callable[..., Any]
 

@@ -13,15 +13,18 @@ from typing import Any
 
 import pytest
 
-from dpor.operations import Access
-from dpor.runtime import control, hooks, program, sharing, special
-from dpor.runtime.containers.accesses import ANY_KEY, CHANGES, EVERYTHING
-from dpor.runtime.instrument import instrument
-from dpor.runtime.options import RuntimeOptions
-from dpor.runtime.sharing import ELEMENTS, STRUCTURE
-from dpor.system import Trace
+from dpor.core.operations import Access
+from dpor.core.system import Trace
+from dpor.python.effects.accesses import ANY_KEY, CHANGES, EVERYTHING
+from dpor.python.hooks import attributes, special
+from dpor.python.kernel import control
+from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.program import system
+from dpor.python.rewrite import instrument
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE
 
-assert program.hooks is hooks  # whose import fills in what the hooks use
+assert system.attributes is attributes  # whose import fills in what the hooks use
 
 FILE = "program.py"
 
@@ -47,9 +50,9 @@ class World:
     def share(self, **objects: Any) -> None:
         """Make these shared, under these names."""
         for name, obj in objects.items():
-            sharing._publish(obj)
-            record = sharing.table.get(id(obj))
-            if isinstance(record, sharing.Record):
+            shared_objects._publish(obj)
+            record = shared_objects.table.get(id(obj))
+            if isinstance(record, shared_objects.Record):
                 self.names[record.number] = name
         self.published.clear()
 
@@ -107,23 +110,23 @@ def pretending(*, knowing: bool = True) -> Iterator[World]:
     with pytest.MonkeyPatch.context() as patch:
         control.begin(control.Search(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
         try:
-            sharing.forget()
-            sharing.begin(lambda: ())
-            hooks.forget_types()
+            shared_objects.forget()
+            shared_objects.begin(lambda: ())
+            attributes.forget_types()
             patch.setattr(control, "multi", True)
             patch.setattr(control, "is_guest_file", lambda name: name == FILE)
             patch.setattr(control, "touch", made.touch)
             patch.setattr(control, "access", made.access)
             patch.setattr(control, "atomic", made.atomic)
             patch.setattr(control, "opaque", made.opaque.append)
-            publish = sharing.publish
+            publish = shared_objects.publish
 
             def published(value: Any) -> None:
                 made.published.append(value)
                 publish(value)
 
-            patch.setattr(sharing, "publish", published)
-            patch.setattr(hooks, "publish", published)
+            patch.setattr(shared_objects, "publish", published)
+            patch.setattr(attributes, "publish", published)
             if knowing:
                 made.know(EVERYTHING)
             yield made

@@ -7,11 +7,11 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from dpor.errors import FactWithdrawn
+from dpor.core.errors import FactWithdrawn
+from dpor.core.system import Ending
 from dpor.explorers import STRATEGIES
-from dpor.runtime.options import RuntimeOptions
-from dpor.runtime.program import PythonSystem
-from dpor.system import Ending
+from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.program.system import PythonSystem
 
 PREAMBLE = """
 import threading

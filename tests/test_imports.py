@@ -15,24 +15,24 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 CORE = {
-    "dpor.clocks",
-    "dpor.dependence",
-    "dpor.errors",
-    "dpor.happens_before",
-    "dpor.memory",
-    "dpor.plural",
-    "dpor.operations",
-    "dpor.options",
-    "dpor.oracle",
-    "dpor.pulse",
-    "dpor.outcome",
-    "dpor.races",
-    "dpor.report.explanation",
-    "dpor.report.model",
-    "dpor.report.steps",
-    "dpor.schedule",
-    "dpor.system",
-    "dpor.version",
+    "dpor.core.clocks",
+    "dpor.core.dependence",
+    "dpor.core.errors",
+    "dpor.core.happens_before",
+    "dpor.core.memory",
+    "dpor.core.plural",
+    "dpor.core.operations",
+    "dpor.core.options",
+    "dpor.core.oracle",
+    "dpor.core.pulse",
+    "dpor.core.outcome",
+    "dpor.core.data_races",
+    "dpor.core.explanation",
+    "dpor.core.results",
+    "dpor.core.steps",
+    "dpor.core.schedule",
+    "dpor.core.system",
+    "dpor.core.version",
     "dpor.workloads",
 }
 """Values and pure functions that every part may use."""
@@ -63,25 +63,25 @@ MAY_IMPORT = {
 FRONT = {
     "dpor",
     "dpor.__main__",
-    "dpor.analysing",
-    "dpor.answers",
-    "dpor.cli",
-    "dpor.cli_analyze",
-    "dpor.cli_ci",
-    "dpor.cli_compare",
-    "dpor.cli_doctor",
-    "dpor.cli_explain",
-    "dpor.cli_fuzz",
-    "dpor.cli_searching",
-    "dpor.cli_static",
-    "dpor.cli_workloads",
-    "dpor.completing",
-    "dpor.doctor",
-    "dpor.guard",
+    "dpor.app.analysing",
+    "dpor.app.answers",
+    "dpor.app.cli.main",
+    "dpor.app.cli.analyze",
+    "dpor.app.cli.ci",
+    "dpor.app.cli.compare",
+    "dpor.app.cli.doctor",
+    "dpor.app.cli.explain",
+    "dpor.app.cli.fuzz",
+    "dpor.app.cli.searching",
+    "dpor.app.cli.static",
+    "dpor.app.cli.workloads",
+    "dpor.app.completing",
+    "dpor.app.doctor",
+    "dpor.app.guard",
 }
 
 
-CHECKING = {"dpor.checking", "dpor.limits", "dpor.replaying", "dpor.strategies", "dpor.targets"}
+CHECKING = {"dpor.app.checking", "dpor.app.budgets", "dpor.app.replaying", "dpor.app.strategies", "dpor.app.targets"}
 
 
 def modules() -> dict[str, Path]:
@@ -150,7 +150,7 @@ def test_workloads_use_the_standard_library_only(module: str) -> None:
 
 def test_few_files_read_the_statics() -> None:
     readers = {module for module in MODULES if module.startswith("dpor") and "statics" in _tops(module)}
-    assert readers <= {"dpor.runtime.facts", "dpor.runtime.states.stacks", "dpor.analysing"}
+    assert readers <= {"dpor.python.program.static_facts", "dpor.python.states.stacks", "dpor.app.analysing"}
 
 
 def _tops(module: str) -> set[str]:
@@ -179,31 +179,31 @@ def test_the_front_starts_without_what_a_quick_verdict_does_not_need() -> None:
     late = {
         "rich",
         "json",
-        "dpor.checking",
-        "dpor.replaying",
-        "dpor.targets",
+        "dpor.app.checking",
+        "dpor.app.replaying",
+        "dpor.app.targets",
         "dpor.explorers",
-        "dpor.runtime",
+        "dpor.python",
         "dpor.model",
     }
     for module in (
         "dpor",
         "dpor.__main__",
-        "dpor.answers",
-        "dpor.cli",
-        "dpor.cli_analyze",
-        "dpor.cli_ci",
-        "dpor.cli_compare",
-        "dpor.cli_doctor",
-        "dpor.cli_explain",
-        "dpor.cli_fuzz",
-        "dpor.cli_searching",
-        "dpor.cli_static",
-        "dpor.cli_workloads",
-        "dpor.completing",
+        "dpor.app.answers",
+        "dpor.app.cli.main",
+        "dpor.app.cli.analyze",
+        "dpor.app.cli.ci",
+        "dpor.app.cli.compare",
+        "dpor.app.cli.doctor",
+        "dpor.app.cli.explain",
+        "dpor.app.cli.fuzz",
+        "dpor.app.cli.searching",
+        "dpor.app.cli.static",
+        "dpor.app.cli.workloads",
+        "dpor.app.completing",
         "dpor.report.text",
         "dpor.report.progress",
-        "dpor.schedule",
+        "dpor.core.schedule",
     ):
         tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
         at_once = {name for node in tree.body for name in _imported(node, module)}

@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 import dpor
-from dpor.options import OptionArguments, Options
+from dpor.core.options import OptionArguments, Options
 
 
 @pytest.mark.parametrize("name", dpor.__all__)

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dpor.errors import FactWithdrawn
+from dpor.core.errors import FactWithdrawn
+from dpor.core.system import Chooser, Ending, Run, Trace
 from dpor.explorers import STRATEGIES
 from dpor.primitives.threads import End
-from dpor.runtime import control, failures, hooks, sharing, stdlib
-from dpor.runtime.options import RuntimeOptions
-from dpor.system import Chooser, Ending, Run, Trace
+from dpor.python.dropins import stdlib
+from dpor.python.hooks import attributes, failures
+from dpor.python.kernel import control
+from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.sharing import shared_objects
 
 
 class FunctionSystem:
@@ -37,8 +40,8 @@ class FunctionSystem:
         stdlib.begin_search()
         for name in list(stdlib._made):  # the function has imported them before
             stdlib.guest_module(name)
-        sharing.forget()
-        hooks.forget_types()
+        shared_objects.forget()
+        attributes.forget_types()
 
     def run(self, trace: Trace, choose: Chooser) -> Run:
         returned: list[Any] = []
@@ -55,7 +58,7 @@ class FunctionSystem:
 
         control.begin(self._search, self._options, trace, choose, None)
         try:
-            sharing.begin(self._roots)
+            shared_objects.begin(self._roots)
             stdlib.reset()
             ending, blocked = control.drive(main)
         finally:
@@ -94,7 +97,7 @@ def explore(
     roots: Callable[[], Iterable[tuple[Any, Any]]] = lambda: (),
     **options: Any,
 ) -> Explored:
-    """All outcomes of the function. Starts again when a fact is withdrawn, as `dpor.checking` does.
+    """All outcomes of the function. Starts again when a fact is withdrawn, as `dpor.app.checking` does.
 
     `roots`: what every thread can reach, named.
     """

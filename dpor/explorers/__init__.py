@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from dpor.core.system import OracleSystem, Run, StatefulSystem, Store, SyncChoices, System, Trace
 from dpor.explorers.bounded_classic import BoundedClassic
 from dpor.explorers.bounded_none import BoundedNone
 from dpor.explorers.classic import Classic
@@ -19,7 +20,6 @@ from dpor.explorers.sa import Sa
 from dpor.explorers.search import Stats
 from dpor.explorers.source import Source
 from dpor.explorers.states import StatefulSearch
-from dpor.system import OracleSystem, Run, StatefulSystem, Store, SyncChoices, System, Trace
 
 __all__ = [
     "BOUNDED",

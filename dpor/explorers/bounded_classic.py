@@ -23,12 +23,12 @@ from collections.abc import Sequence
 
 import attrs
 
+from dpor.core.happens_before import HappensBefore
+from dpor.core.operations import THREAD_MASK, Action, Location, Operation, ThreadId
+from dpor.core.system import STOP, Pending, Run, System, Trace
 from dpor.explorers.preemptions import NOBODY, START, Point
 from dpor.explorers.search import PATIENCE, Search, awake, threads_of
 from dpor.explorers.wakeup_tree import Branch
-from dpor.happens_before import HappensBefore
-from dpor.operations import THREAD_MASK, Action, Location, Operation, ThreadId
-from dpor.system import STOP, Pending, Run, System, Trace
 
 
 @attrs.define

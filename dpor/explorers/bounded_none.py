@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dpor.core.operations import Action
+from dpor.core.system import Run, System
 from dpor.explorers.none import NoReduction
 from dpor.explorers.preemptions import START, Point
 from dpor.explorers.search import threads_of
-from dpor.operations import Action
-from dpor.system import Run, System
 
 
 class BoundedNone(NoReduction):

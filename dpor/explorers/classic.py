@@ -14,9 +14,9 @@ enabled, where the paper takes the latest that "may be co-enabled".
 
 from __future__ import annotations
 
+from dpor.core.operations import THREAD_MASK, Action, Operation, ThreadId
 from dpor.explorers.search import Search, threads_of
 from dpor.explorers.wakeup_tree import Branch
-from dpor.operations import THREAD_MASK, Action, Operation, ThreadId
 
 
 class Classic(Search):

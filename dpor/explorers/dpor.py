@@ -21,11 +21,11 @@ import heapq
 from array import array
 from collections.abc import Iterable
 
+from dpor.core.operations import Operation
+from dpor.core.system import Pending, Run, StatefulSystem, Store
 from dpor.explorers.state_graph import NOWHERE, Event, StateNumber
 from dpor.explorers.states import StatefulSearch, last_or_lowest
 from dpor.explorers.summaries import Items, KnownEvent, Summary, SyncNumber
-from dpor.operations import Operation
-from dpor.system import Pending, Run, StatefulSystem, Store
 
 
 class Dpor(StatefulSearch):

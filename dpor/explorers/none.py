@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dpor.core.operations import VALUE_SHIFT, Action
+from dpor.core.system import Run, System
 from dpor.explorers.search import DepthFirst, threads_of
-from dpor.operations import VALUE_SHIFT, Action
-from dpor.system import Run, System
 
 
 class NoReduction(DepthFirst):

@@ -13,9 +13,9 @@ operations of blocked threads take part in races [ADJS17, section 9].
 
 from __future__ import annotations
 
+from dpor.core.operations import Action, Operation
 from dpor.explorers.search import Search
 from dpor.explorers.wakeup_tree import insert, is_weak_initial
-from dpor.operations import Action, Operation
 
 
 class Optimal(Search):

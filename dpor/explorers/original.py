@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dpor.core.operations import ThreadId
+from dpor.core.system import StatefulSystem, Store, SyncChoices
 from dpor.explorers.search import threads_of
 from dpor.explorers.states import StatefulSearch
-from dpor.operations import ThreadId
-from dpor.system import StatefulSystem, Store, SyncChoices
 
 
 class Original(StatefulSearch):

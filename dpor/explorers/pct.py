@@ -14,10 +14,10 @@ lower priority would go on for ever.
 
 from __future__ import annotations
 
+from dpor.core.operations import ThreadId
+from dpor.core.system import System
 from dpor.explorers.search import PATIENCE, threads_of
 from dpor.explorers.walk import Walk
-from dpor.operations import ThreadId
-from dpor.system import System
 
 
 class Pct(Walk):

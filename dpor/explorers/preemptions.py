@@ -6,7 +6,7 @@ has happened, so points are told then (`Point.happened`).
 
 from __future__ import annotations
 
-from dpor.operations import THREAD_MASK, Action, Operation, ThreadId
+from dpor.core.operations import THREAD_MASK, Action, Operation, ThreadId
 
 NOBODY: ThreadId = -1
 

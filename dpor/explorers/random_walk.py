@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dpor.core.operations import ThreadId
 from dpor.explorers.search import threads_of
 from dpor.explorers.walk import Walk
-from dpor.operations import ThreadId
 
 
 class RandomWalk(Walk):

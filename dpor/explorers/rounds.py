@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+from dpor.core.operations import VALUE_SHIFT, Action, Operation
 from dpor.explorers.cycles import cyclic_components
 from dpor.explorers.state_graph import Event, StateGraph, StateNumber
-from dpor.operations import VALUE_SHIFT, Action, Operation
 
 
 class Round(NamedTuple):

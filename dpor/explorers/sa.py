@@ -24,11 +24,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from dpor.dependence import dependent
+from dpor.core.dependence import dependent
+from dpor.core.operations import Operation, ThreadId
+from dpor.core.system import OracleSystem, Store, SyncChoices
 from dpor.explorers.original import Original
 from dpor.explorers.state_graph import Event, StateNumber
-from dpor.operations import Operation, ThreadId
-from dpor.system import OracleSystem, Store, SyncChoices
 
 
 class Reliance(NamedTuple):

@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from dpor.dependence import dependent
+from dpor.core.dependence import dependent
+from dpor.core.happens_before import HappensBefore
+from dpor.core.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation, ThreadId
+from dpor.core.system import STOP, Ending, Run, System, Trace
 from dpor.explorers.wakeup_tree import Branch
-from dpor.happens_before import HappensBefore
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation, ThreadId
-from dpor.system import STOP, Ending, Run, System, Trace
 
 NEXT_VALUE = 1 << VALUE_SHIFT
 
@@ -111,7 +111,7 @@ class DepthFirst:
 
     @abstractmethod
     def _choose(self, enabled: int) -> Action:
-        """See `dpor.system.Chooser`."""
+        """See `dpor.core.system.Chooser`."""
 
     @abstractmethod
     def _learn(self, start: int, run: Run) -> None:

@@ -14,9 +14,9 @@ r2 r3 w r1 would be lost in `w x` / `r x` / `r x` / `r x`.)
 
 from __future__ import annotations
 
+from dpor.core.operations import Action, Operation
 from dpor.explorers.search import Search
 from dpor.explorers.wakeup_tree import Branch, Sequence, is_weak_initial
-from dpor.operations import Action, Operation
 
 
 class Source(Search):

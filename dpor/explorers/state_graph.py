@@ -6,8 +6,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from dpor.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation, ThreadId
-from dpor.system import StateKey, Trace
+from dpor.core.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation, ThreadId
+from dpor.core.system import StateKey, Trace
 
 StateNumber: TypeAlias = int
 

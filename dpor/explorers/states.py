@@ -13,14 +13,14 @@ import heapq
 from abc import abstractmethod
 from collections.abc import Iterator
 
-from dpor.errors import NotDeterministic
+from dpor.core.errors import NotDeterministic
+from dpor.core.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation
+from dpor.core.outcome import Finding
+from dpor.core.system import STOP, Ending, Run, StatefulSystem, StateKey, Store, Trace
 from dpor.explorers.cycles import breaking
 from dpor.explorers.rounds import Round, find_rounds
 from dpor.explorers.search import Stats
 from dpor.explorers.state_graph import FIRST, NOWHERE, StateGraph, StateNumber
-from dpor.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation
-from dpor.outcome import Finding
-from dpor.system import STOP, Ending, Run, StatefulSystem, StateKey, Store, Trace
 
 FEW_UNSTORED = 16
 """So many events without a stored state, and it is looked for cycles on which there is none."""

@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from dpor.dependence import dependent
-from dpor.operations import READ, Location, Operation, ThreadId
+from dpor.core.dependence import dependent
+from dpor.core.operations import READ, Location, Operation, ThreadId
 
 Summary: TypeAlias = int
 """A set of items, by bits."""

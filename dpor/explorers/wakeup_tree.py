@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from dpor.dependence import dependent
-from dpor.operations import THREAD_MASK, Action, Operation
+from dpor.core.dependence import dependent
+from dpor.core.operations import THREAD_MASK, Action, Operation
 
 Sequence: TypeAlias = list[tuple[Action, Operation]]
 

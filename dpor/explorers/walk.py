@@ -10,10 +10,10 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from random import Random
 
+from dpor.core.happens_before import HappensBefore
+from dpor.core.operations import VALUE_SHIFT, Action, ThreadId
+from dpor.core.system import STOP, Run, System, Trace
 from dpor.explorers.search import Stats
-from dpor.happens_before import HappensBefore
-from dpor.operations import VALUE_SHIFT, Action, ThreadId
-from dpor.system import STOP, Run, System, Trace
 
 
 class Walk:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dpor.core.data_races import DataRace, data_races
+from dpor.core.outcome import Finding, Kind
+from dpor.core.schedule import relative
+from dpor.core.steps import Explained, Step
+from dpor.core.system import Chooser, Ending, Run, Trace
 from dpor.findings.explain import Checkable
-from dpor.outcome import Finding, Kind
-from dpor.races import DataRace, data_races
-from dpor.report.steps import Explained, Step
-from dpor.schedule import relative
-from dpor.system import Chooser, Ending, Run, Trace
 
 
 class RaceDetector:
@@ -25,7 +25,7 @@ class RaceDetector:
         self.outcome_text, self.is_memory = system.outcome_text, system.is_memory
 
     def run(self, trace: Trace, choose: Chooser) -> Run:
-        """See `dpor.system.System.run`."""
+        """See `dpor.core.system.System.run`."""
         run = self._system.run(trace, choose)
         if run.ending is not Ending.STOPPED:
             races = data_races(trace, self.is_memory)

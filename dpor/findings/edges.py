@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpor.happens_before import HappensBefore
-from dpor.operations import ThreadId
-from dpor.report.explanation import Edge
+from dpor.core.explanation import Edge
+from dpor.core.happens_before import HappensBefore
+from dpor.core.operations import ThreadId
 
 
 def edges(happens_before: HappensBefore) -> tuple[Edge, ...]:

@@ -8,15 +8,15 @@ from typing import Any, Protocol
 
 import attrs
 
-from dpor.errors import InternalError, NotDeterministic
+from dpor.core.errors import InternalError, NotDeterministic
+from dpor.core.operations import Action, Location
+from dpor.core.outcome import Finding
+from dpor.core.results import Failure
+from dpor.core.schedule import follow
+from dpor.core.steps import Explained, Step
+from dpor.core.system import Run, System, Trace
 from dpor.findings.minimise import Minimised, minimise, switches
 from dpor.findings.racing import RacingPair, orders_of
-from dpor.operations import Action, Location
-from dpor.outcome import Finding
-from dpor.report.model import Failure
-from dpor.report.steps import Explained, Step
-from dpor.schedule import follow
-from dpor.system import Run, System, Trace
 
 
 class ExplainingSystem(System, Protocol):

@@ -1,8 +1,8 @@
 """From a schedule that fails to a small one: fewest context switches, then fewest events, then the smallest choices.
 
-A candidate is a *guide*: a list of actions that `dpor.schedule.prefer` keeps to where it can. Each is run, and counts
-only if the run shows the same failure; what is kept is the run itself, never the guide. Three searches, one after the
-other:
+A candidate is a *guide*: a list of actions that `dpor.core.schedule.prefer` keeps to where it can. Each is run, and
+counts only if the run shows the same failure; what is kept is the run itself, never the guide. Three searches, one
+after the other:
 
 1. *Regroup.* In a window of the schedule, put each thread's events together, in the order in which the threads come
    first (or last) in it; windows from the whole schedule down to three runs of consecutive events. Quick, and all
@@ -26,12 +26,12 @@ from itertools import groupby, pairwise
 
 import attrs
 
-from dpor.dependence import dependent
-from dpor.errors import UserError
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, ThreadId
-from dpor.outcome import Finding
-from dpor.schedule import follow, prefer
-from dpor.system import STOP, Ending, Run, System, Trace
+from dpor.core.dependence import dependent
+from dpor.core.errors import UserError
+from dpor.core.operations import THREAD_MASK, VALUE_SHIFT, Action, ThreadId
+from dpor.core.outcome import Finding
+from dpor.core.schedule import follow, prefer
+from dpor.core.system import STOP, Ending, Run, System, Trace
 
 BUDGET = 30_000
 """Events to spend on one finding; half as many again on shrinking."""

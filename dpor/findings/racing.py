@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from dpor.core.explanation import Explanation, Order, Reordering
+from dpor.core.happens_before import HappensBefore
+from dpor.core.operations import Action
+from dpor.core.outcome import Finding, Kind
+from dpor.core.system import Run, System, Trace
 from dpor.findings.edges import edges
 from dpor.findings.whenever import Schedules, learn
-from dpor.happens_before import HappensBefore
-from dpor.operations import Action
-from dpor.outcome import Finding, Kind
-from dpor.report.explanation import Explanation, Order, Reordering
-from dpor.system import Run, System, Trace
 
 TRIES = 24
 """Races to try."""

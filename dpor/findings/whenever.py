@@ -17,14 +17,14 @@ from typing import NamedTuple, TypeAlias
 
 import attrs
 
-from dpor.dependence import dependent
-from dpor.errors import FactWithdrawn, UserError
+from dpor.core.dependence import dependent
+from dpor.core.errors import FactWithdrawn, UserError
+from dpor.core.explanation import Order
+from dpor.core.operations import Access, Action, Location, ThreadId
+from dpor.core.outcome import Finding
+from dpor.core.schedule import prefer
+from dpor.core.system import STOP, Chooser, Ending, Run, System, Trace
 from dpor.findings.minimise import COST_OF_RUN, values_of
-from dpor.operations import Access, Action, Location, ThreadId
-from dpor.outcome import Finding
-from dpor.report.explanation import Order
-from dpor.schedule import prefer
-from dpor.system import STOP, Chooser, Ending, Run, System, Trace
 
 BUDGET = 20_000
 """Events to spend."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from dpor.core.operations import THREAD_MASK, VALUE_SHIFT, Operation, States, ThreadId
+from dpor.core.outcome import Finding, Kind
+from dpor.core.system import Pending, Trace
 from dpor.model.machine import Machine
 from dpor.model.rules import Await
 from dpor.model.semantics import Semantics
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, Operation, States, ThreadId
-from dpor.outcome import Finding, Kind
 from dpor.primitives.conditions import Retake
-from dpor.system import Pending, Trace
 
 
 class EventText(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-from dpor.errors import BadProgram
+from dpor.core.errors import BadProgram
 
 Value: TypeAlias = Any
 """What registers and variables hold: a number or a truth value."""
@@ -57,7 +57,7 @@ def parse_expression(text: str) -> Expression:
     >>> parse_expression("open('x')")
     Traceback (most recent call last):
         ...
-    dpor.errors.BadProgram: 'open' is not a function of expressions (they are min, max, abs, int)
+    dpor.core.errors.BadProgram: 'open' is not a function of expressions (they are min, max, abs, int)
     """
     tree = _parse(text)
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}

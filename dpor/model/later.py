@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from dpor.core.operations import ThreadId
 from dpor.model.machine import NOT_STARTED, Code
-from dpor.operations import ThreadId
 
 
 class Touched(NamedTuple):

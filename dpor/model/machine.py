@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from dpor.errors import BadProgram, NotDeterministic
+from dpor.core.errors import BadProgram, NotDeterministic
+from dpor.core.operations import Location, Operation, States, ThreadId
+from dpor.core.outcome import Finding
 from dpor.model.expressions import Value
 from dpor.model.tree import Simple
-from dpor.operations import Location, Operation, States, ThreadId
-from dpor.outcome import Finding
 
 Memory: TypeAlias = list[Any]
 """The state of each object, by its location."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from dpor.core.operations import Location, Mode, OperationTable, ThreadId
 from dpor.model.expressions import Evaluate, Expression
 from dpor.model.machine import Act, Find, Registers
 from dpor.model.tree import Reference
-from dpor.operations import Location, Mode, OperationTable, ThreadId
 from dpor.primitives.rules import BaseRule
 
 Names: TypeAlias = tuple[str, ...]

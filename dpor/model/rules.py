@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import attrs
 
-from dpor.errors import BadProgram
+from dpor.core.errors import BadProgram
+from dpor.core.operations import READ, WRITE, Effect, States, ThreadId
 from dpor.model.expressions import Evaluate, Value
-from dpor.operations import READ, WRITE, Effect, States, ThreadId
 from dpor.primitives.rules import BaseRule
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from dpor.core.operations import READ, WRITE, OperationTable, ThreadId
+from dpor.core.outcome import Finding, Kind
 from dpor.model import steps
 from dpor.model.expressions import Evaluate, Expression, Value
 from dpor.model.machine import Act, Code, Find, Local, Machine, Place, Registers, Step
 from dpor.model.operands import Names, Operands, Values, direct
 from dpor.model.rules import Await, CompareAndSwap, Unlock
 from dpor.model.tree import Body, If, Program, Repeat, Simple, Sort, While
-from dpor.operations import READ, WRITE, OperationTable, ThreadId
-from dpor.outcome import Finding, Kind
 from dpor.primitives.conditions import Notify, Retake, Rewait, RewaitOrTimeout, Wait
 from dpor.primitives.locks import Acquire, AcquireAgain, ReleaseAgain, Try, TryAgain
 from dpor.primitives.rules import BaseRule

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from dpor.errors import InternalError
+from dpor.core.errors import InternalError
+from dpor.core.operations import Operation, ThreadId
 from dpor.model.expressions import Evaluate
 from dpor.model.machine import Find, Machine, Registers, Step
-from dpor.operations import Operation, ThreadId
 
 Note: TypeAlias = Callable[[Machine], None]
 """Notes a failure."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from dpor.errors import BadProgram
+from dpor.core.errors import BadProgram
 from dpor.model.expressions import FUNCTIONS, Expression, Value, parse_expression
 from dpor.model.tree import OPERANDS, Body, If, Object, Program, Reference, Repeat, Simple, Sort, Statement, While
 
@@ -87,7 +87,7 @@ def parse(spec: object, name: str = "") -> Program:
     >>> parse({"vars": {"x": 0}, "threads": [["w x 1", "r y a"]]})
     Traceback (most recent call last):
         ...
-    dpor.errors.BadProgram: T0:1 'r y a': there is no variable 'y'
+    dpor.core.errors.BadProgram: T0:1 'r y a': there is no variable 'y'
     """
     spec = _mapping(spec)
     names = [spec.get("name")]

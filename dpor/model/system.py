@@ -1,22 +1,22 @@
-"""Abstract programs as a `dpor.system.System`."""
+"""Abstract programs as a `dpor.core.system.System`."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from dpor.errors import FactWithdrawn, InternalError, NotDeterministic
+from dpor.core.errors import FactWithdrawn, InternalError, NotDeterministic
+from dpor.core.operations import READ, THREAD_MASK, UNKNOWN, VALUE_SHIFT, Location, Operation, OperationTable, ThreadId
+from dpor.core.outcome import Finding
+from dpor.core.plural import plural
+from dpor.core.system import STOP, Chooser, Ending, Pending, Run, StateKey, SyncChoices, Trace
 from dpor.model.describe import EventText, deadlock_finding, describe, livelock_finding, terminal_state
 from dpor.model.later import Later
 from dpor.model.machine import Act, Machine, Memory
 from dpor.model.semantics import Semantics
 from dpor.model.syntax import parse
 from dpor.model.tree import Program, Sort
-from dpor.operations import READ, THREAD_MASK, UNKNOWN, VALUE_SHIFT, Location, Operation, OperationTable, ThreadId
-from dpor.outcome import Finding
-from dpor.plural import plural
 from dpor.primitives.threads import Join
-from dpor.system import STOP, Chooser, Ending, Pending, Run, StateKey, SyncChoices, Trace
 
 MAX_STEPS: Final = 100_000
 
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 class AbstractSystem:
     """Runs an abstract program (checked, or in its JSON form). A run is cut after `max_steps` events.
 
-    >>> from dpor.system import Trace
+    >>> from dpor.core.system import Trace
     >>> system = AbstractSystem({"vars": {"x": 0}, "threads": [["w x 1"], ["r x a", "assert a==1"]]})
     >>> trace = Trace()
     >>> run = system.run(trace, lambda enabled: (enabled & -enabled).bit_length() - 1)  # the lowest thread first
@@ -57,7 +57,7 @@ class AbstractSystem:
         ]
 
     def run(self, trace: Trace, choose: Chooser) -> Run:
-        """See `dpor.system.System.run`."""
+        """See `dpor.core.system.System.run`."""
         machine = self._machine()
         self._repeat(machine, trace)
         return self._extend(machine, trace, choose)
@@ -82,7 +82,7 @@ class AbstractSystem:
     # ------------------------------------------------------------------ the present state
 
     def state(self) -> StateKey:
-        """The whole state, the same tuple as the outcome where the program ends. See `dpor.system.StatefulSystem`."""
+        """The whole state, as the outcome where the program ends. See `dpor.core.system.StatefulSystem`."""
         return _outcome(self._present[0])
 
     def untold(self) -> Mapping[str, int]:
@@ -111,7 +111,7 @@ class AbstractSystem:
         return act is not None and not isinstance(act.operation.rule, Join)
 
     def ruled_out(self, thread: ThreadId) -> Collection[str]:
-        """See `dpor.system.OracleSystem`: a fact for each variable that is accessed."""
+        """See `dpor.core.system.OracleSystem`: a fact for each variable that is accessed."""
         machine, acts = self._present
         act = acts[thread]
         if act is None or act.operation.rule is not None:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import attrs
 
-from dpor.operations import READ, WRITE, Accesses, Effect, Mode, States, ThreadId
+from dpor.core.operations import READ, WRITE, Accesses, Effect, Mode, States, ThreadId
 from dpor.primitives.rules import Around, BaseRule
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import attrs
 
-from dpor.operations import READ, WRITE, Effect, States, ThreadId
+from dpor.core.operations import READ, WRITE, Effect, States, ThreadId
 from dpor.primitives.rules import BaseRule
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from dpor.operations import Accesses, Effect, States, ThreadId
+from dpor.core.operations import Accesses, Effect, States, ThreadId
 from dpor.primitives.rules import Around
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from dpor.operations import READ, Accesses, Effect, Mode, Rule, States, ThreadId
+from dpor.core.operations import READ, Accesses, Effect, Mode, Rule, States, ThreadId
 
 
 @attrs.frozen

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import attrs
 
-from dpor.operations import READ, UPDATE, WRITE, Effect, States, ThreadId
+from dpor.core.operations import READ, UPDATE, WRITE, Effect, States, ThreadId
 from dpor.primitives.rules import BaseRule
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from dpor.operations import READ, Effect, Mode, States, ThreadId
+from dpor.core.operations import READ, Effect, Mode, States, ThreadId
 from dpor.primitives.rules import BaseRule
 
 

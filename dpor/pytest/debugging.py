@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from dpor.errors import DporError
+from dpor.core.errors import DporError
+from dpor.core.schedule import SavedSchedule
 from dpor.pytest.mark import is_marked
-from dpor.schedule import SavedSchedule
 
 FAILED: pytest.StashKey[SavedSchedule] = pytest.StashKey()
 """Of an interleaved test that has failed: the schedule that shows it."""
@@ -34,9 +34,9 @@ class Debugging:
 
     def _look(self, node: Any, report: Any) -> None:
         """Tell the failure, run its schedule again, and stop where it fails."""
-        from dpor.debugger import looked_at
+        from dpor.app.debugger import looked_at
+        from dpor.app.replaying import Replay
         from dpor.pytest.target import TestTarget
-        from dpor.replaying import Replay
 
         terminal = node.config.pluginmanager.getplugin("terminalreporter")._tw
         terminal.line()

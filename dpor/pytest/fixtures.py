@@ -4,7 +4,7 @@ pytest sets up a function's fixtures once, before the test; a test that runs a t
 times. So the plugin keeps pytest from it (`is_renewed`), and each execution sets them up itself, from pytest's own
 definitions: functions of the program as instrumented ones, all others (`monkeypatch`, `capsys`, those of plugins) as
 they are. Fixtures of wider scope are set up once, by pytest: an execution gets a copy of the value
-(`dpor.runtime.guests`).
+(`dpor.python.program.host_functions`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import pytest
 
-from dpor.errors import BadTarget
-from dpor.runtime import control
-from dpor.runtime.guests import Guests
+from dpor.core.errors import BadTarget
+from dpor.python.kernel import control
+from dpor.python.program.host_functions import Guests
 
 
 def _empty(folder: Path) -> None:

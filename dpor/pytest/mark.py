@@ -8,8 +8,8 @@ from typing import Any, TypeVar, Unpack, overload
 import attrs
 import pytest
 
-from dpor.errors import UserError
-from dpor.options import OptionArguments, Options
+from dpor.core.errors import UserError
+from dpor.core.options import OptionArguments, Options
 
 MARK = "interleave"
 VERDICT = "dpor.verdict"

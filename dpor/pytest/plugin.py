@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dpor.errors import UserError
+from dpor.core.errors import UserError
 from dpor.pytest.mark import VERDICT, is_marked
 
 if TYPE_CHECKING:
-    from dpor.schedule import SavedSchedule
+    from dpor.core.schedule import SavedSchedule
 
 _LETTERS = {"inconclusive": "i", "error": "E"}
 _REPLAYED: pytest.StashKey[SavedSchedule] = pytest.StashKey()
@@ -72,8 +72,8 @@ def _check_options(config: pytest.Config) -> None:
     names = ("strategy", "budget", "report", "replay")
     strategy, budget, folder, replayed = (config.getoption(f"dpor_{name}") for name in names)
     if strategy is not None:
-        from dpor.options import Options
-        from dpor.strategies import explorer_of
+        from dpor.app.strategies import explorer_of
+        from dpor.core.options import Options
 
         explorer_of(Options(strategy=strategy))
     if budget is not None and not 0 <= budget < float("inf"):
@@ -84,7 +84,7 @@ def _check_options(config: pytest.Config) -> None:
         except OSError as error:
             raise UserError(f"--dpor-report {folder}: the folder cannot be made: {error.strerror or error}") from None
     if replayed is not None:
-        from dpor.schedule import SavedSchedule
+        from dpor.core.schedule import SavedSchedule
 
         config.stash[_REPLAYED] = SavedSchedule.load(replayed)
 
@@ -97,7 +97,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     saved = config.stash.get(_REPLAYED, None)
     if saved is None:
         return
-    from dpor.schedule import OF_PYTEST
+    from dpor.core.schedule import OF_PYTEST
 
     chosen = [item for item in items if OF_PYTEST + item.nodeid == saved.target]
     if not chosen:

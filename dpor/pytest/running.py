@@ -9,18 +9,18 @@ from typing import Any, NoReturn
 
 import pytest
 
-from dpor.checking import Session
-from dpor.errors import BadTarget, DporError, UserError
-from dpor.outcome import Kind
+from dpor.app.checking import Session
+from dpor.app.replaying import Replay
+from dpor.core.errors import BadTarget, DporError, UserError
+from dpor.core.outcome import Kind
+from dpor.core.results import Failure, Report, Verdict
+from dpor.core.schedule import SavedSchedule
 from dpor.pytest.debugging import FAILED
 from dpor.pytest.logs import printed
 from dpor.pytest.mark import VERDICT, options_of
 from dpor.pytest.store import Store, save, slug
 from dpor.pytest.target import TestTarget
-from dpor.replaying import Replay
-from dpor.report.model import Failure, Report, Verdict
 from dpor.report.text import NOTHING_SHARED, headline, plain, show_failure, verdict_lines
-from dpor.schedule import SavedSchedule
 
 _COUNTS = ("strategy", "exhaustive", "executions", "blocked", "events", "outcomes", "seconds")
 _CALLED_OFF: dict[str, Callable[[str], BaseException]] = {
@@ -91,7 +91,7 @@ def _replay(item: pytest.Function, saved: SavedSchedule) -> NoReturn:
 
 def _debugged(item: pytest.Function, replay: Replay) -> Failure:
     """At the terminal, which pytest then does not capture."""
-    from dpor.debugger import debugged
+    from dpor.app.debugger import debugged
 
     capture: Any = item.config.pluginmanager.getplugin("capturemanager")
     if capture is None:

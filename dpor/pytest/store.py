@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dpor.errors import BadSchedule
-from dpor.schedule import SavedSchedule, relative
+from dpor.core.errors import BadSchedule
+from dpor.core.schedule import SavedSchedule, relative
 
 LONGEST = 80
 

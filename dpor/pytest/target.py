@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from dpor.errors import BadTarget
+from dpor.core.errors import BadTarget
+from dpor.core.schedule import OF_PYTEST
 from dpor.pytest.fixtures import Fixtures
-from dpor.runtime.guests import Guests, stand_ins
-from dpor.runtime.loader import Loader
-from dpor.schedule import OF_PYTEST
+from dpor.python.program.host_functions import Guests, stand_ins
+from dpor.python.program.loader import Loader
 
 
 class TestTarget:
-    """A test, to be loaded by `dpor.runtime.program`. Implements `dpor.runtime.target.Opener`."""
+    """A test, to be loaded by `dpor.python.program.system`. Implements `dpor.python.program.target.Opener`."""
 
     __test__ = False
 
@@ -49,7 +49,7 @@ class TestTarget:
 
 
 class _Executions:
-    """Implements `dpor.runtime.target.Target`."""
+    """Implements `dpor.python.program.target.Target`."""
 
     def __init__(self, item: pytest.Function, module: ModuleType, loader: Loader) -> None:
         self.entry = None

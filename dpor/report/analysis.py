@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import attrs
 
-from dpor.schedule import to_json_text
+from dpor.core.schedule import to_json_text
 
 
 @attrs.frozen

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import attrs
 
-from dpor.report.steps import Step
+from dpor.core.steps import Step
 
 MOST_CLASSES = 64
 MOST_EVENTS = 10_000

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from dpor.operations import THREAD_MASK, ThreadId
-from dpor.plural import plural
+from dpor.core.operations import THREAD_MASK, ThreadId
+from dpor.core.plural import plural
+from dpor.core.results import Failure
+from dpor.core.steps import Step
 from dpor.report.folded import Row, step_of
-from dpor.report.model import Failure
 from dpor.report.shortened import every_event, of_run
-from dpor.report.steps import Step
 from dpor.report.words import done, races_with, short
 
 if TYPE_CHECKING:

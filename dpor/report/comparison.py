@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import attrs
 
-from dpor.plural import plural
-from dpor.schedule import to_json_text
+from dpor.core.plural import plural
+from dpor.core.schedule import to_json_text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import attrs
 
-from dpor.report.steps import Step
+from dpor.core.steps import Step
 
 Row: TypeAlias = tuple[int, ...]
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dpor.plural import plural
+from dpor.core.plural import plural
+from dpor.core.steps import change
 from dpor.report.places import Located, Place, located, place_of, within
-from dpor.report.steps import change
 
 LONGEST_MESSAGE = 4_000
 """Characters: GitHub cuts what is longer."""

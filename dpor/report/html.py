@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import NamedTuple
 
+from dpor.core.version import VERSION
 from dpor.report.comparison import MEASURES, Comparison, Measure, Row, findings, notes, ratio, value
-from dpor.version import VERSION
 
 CHARTED = ("states", "executions", "events", "seconds", "MB")
 WIDTH = 260.0

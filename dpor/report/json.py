@@ -6,10 +6,10 @@ from typing import Any
 
 import attrs
 
-from dpor.report.explanation import Explanation
-from dpor.report.model import Failure, Report
-from dpor.report.steps import Step
-from dpor.schedule import to_json_text
+from dpor.core.explanation import Explanation
+from dpor.core.results import Failure, Report
+from dpor.core.schedule import to_json_text
+from dpor.core.steps import Step
 
 
 def to_json(report: Report) -> dict[str, Any]:

@@ -17,15 +17,15 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from dpor.plural import plural
+from dpor.core.plural import plural
+from dpor.core.results import Failure, Report
+from dpor.core.steps import Step
+from dpor.core.version import VERSION
 from dpor.report.class_map import ClassMap, rows, summary
 from dpor.report.columns import threads_of
-from dpor.report.model import Failure, Report
 from dpor.report.sentences import closing, tried
-from dpor.report.steps import Step
 from dpor.report.text import headline, headlines, verdict_lines
 from dpor.report.words import done, place_of
-from dpor.version import VERSION
 
 MOST_FAILURES = 10
 """Failures to show in full on the page of a check."""

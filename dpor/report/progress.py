@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from dpor.plural import plural
+from dpor.core.plural import plural
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress

@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from dpor.core.schedule import to_json_text
+from dpor.core.steps import change
+from dpor.core.version import VERSION
 from dpor.report.places import WORDS, Located, Place, located, place_of, within
-from dpor.report.steps import change
-from dpor.schedule import to_json_text
-from dpor.version import VERSION
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 INCONCLUSIVE = "inconclusive"

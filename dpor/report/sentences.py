@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpor.outcome import Kind
-from dpor.plural import plural
-from dpor.report.explanation import Order
-from dpor.report.model import Failure
-from dpor.report.steps import Step
+from dpor.core.explanation import Order
+from dpor.core.outcome import Kind
+from dpor.core.plural import plural
+from dpor.core.results import Failure
+from dpor.core.steps import Step
 
 MOST_AVOIDING = 3
 MOST_FAILING = 3

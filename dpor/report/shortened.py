@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from dpor.core.results import Failure
 from dpor.report.folded import Row, rows_of
-from dpor.report.model import Failure
 from dpor.report.words import is_shown
 
 LONGEST_RUN = 60

@@ -10,14 +10,14 @@ from io import StringIO
 from linecache import getline
 from typing import TYPE_CHECKING
 
-from dpor.outcome import Kind
-from dpor.plural import plural
+from dpor.core.outcome import Kind
+from dpor.core.plural import plural
+from dpor.core.results import Failure, Report, Verdict
+from dpor.core.steps import Step
 from dpor.report.columns import STYLES, show_columns
 from dpor.report.folded import step_of
-from dpor.report.model import Failure, Report, Verdict
 from dpor.report.sentences import closing, tried
 from dpor.report.shortened import every_event, of_blocks
-from dpor.report.steps import Step
 from dpor.report.words import place_of, races_with, short
 
 if TYPE_CHECKING:

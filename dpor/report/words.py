@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpor.core.schedule import relative
+from dpor.core.steps import Step
 from dpor.report.folded import Row
-from dpor.report.steps import Step
-from dpor.schedule import relative
 
 LONGEST_LINE = 300
 """Characters of a message or of a line that was printed (unless verbose)."""

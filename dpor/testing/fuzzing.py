@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from dpor.errors import BadTarget
+from dpor.core.errors import BadTarget
+from dpor.core.schedule import to_json_text
 from dpor.explorers import STATEFUL, STRATEGIES
-from dpor.schedule import to_json_text
 from dpor.testing.abstract import Spec, random_program
 from dpor.testing.endless_python import endless_program
 from dpor.testing.judging import PROMISES, MakeExplorer, TooLarge, disagreement, explorers_of

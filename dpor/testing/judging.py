@@ -15,15 +15,15 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-from dpor.errors import DporError, FactWithdrawn, InternalError
+from dpor.app.strategies import explorer_of
+from dpor.app.targets import is_python, open_target
+from dpor.core.errors import DporError, FactWithdrawn, InternalError
+from dpor.core.operations import READ, UPDATE, Action, Operation
+from dpor.core.options import Options
+from dpor.core.outcome import Kind
+from dpor.core.system import STOP, Ending, Run, StatefulSystem, System, Trace
 from dpor.explorers import STATEFUL, STATIC, STRATEGIES, Explorer
 from dpor.model import AbstractSystem, load
-from dpor.operations import READ, UPDATE, Action, Operation
-from dpor.options import Options
-from dpor.outcome import Kind
-from dpor.strategies import explorer_of
-from dpor.system import STOP, Ending, Run, StatefulSystem, System, Trace
-from dpor.targets import is_python, open_target
 from dpor.testing.abstract import Spec
 
 MakeExplorer: TypeAlias = Callable[[Any], Explorer]
@@ -129,7 +129,7 @@ def _explore(explorer: Explorer, classes: bool, runs: int, states: int) -> Seen:
 
 def trace_class(trace: Trace) -> Hashable:
     """What is the same for equivalent runs and different for others: what each thread did, and in which order the
-    events came that depend on each other. Found from the modes alone, without `dpor.happens_before`."""
+    events came that depend on each other. Found from the modes alone, without `dpor.core.happens_before`."""
     seen: dict[int, int] = {}
     events = []
     for thread, operation in zip(trace.threads, trace.operations, strict=True):

@@ -8,15 +8,15 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from random import Random
 
+from dpor.core.operations import ThreadId
+from dpor.core.options import Options
+from dpor.core.oracle import At, Source
 from dpor.model import AbstractSystem
 from dpor.model.system import MAX_STEPS
 from dpor.model.tree import Program
-from dpor.operations import ThreadId
-from dpor.options import Options
-from dpor.oracle import At, Source
-from dpor.runtime.facts import Analysis
-from dpor.runtime.options import RuntimeOptions, StaticOptions
-from dpor.runtime.program import PythonSystem
+from dpor.python.kernel.options import RuntimeOptions, StaticOptions
+from dpor.python.program.static_facts import Analysis
+from dpor.python.program.system import PythonSystem
 from dpor.testing.abstract import Spec
 
 

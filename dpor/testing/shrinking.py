@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dpor.errors import BadProgram
+from dpor.core.errors import BadProgram
 from dpor.model.syntax import parse
 from dpor.testing.abstract import Spec, without_unused
 

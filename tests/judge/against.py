@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from dpor.errors import FactWithdrawn
+from dpor.core.errors import FactWithdrawn
+from dpor.core.outcome import Kind
+from dpor.core.system import Ending, Run
 from dpor.explorers import STRATEGIES
-from dpor.outcome import Kind
-from dpor.runtime.options import RuntimeOptions
-from dpor.runtime.program import PythonSystem
-from dpor.system import Ending, Run
+from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.program.system import PythonSystem
 from tests.judge.real_threads import Outcome, outcome
 
 

@@ -1,6 +1,6 @@
 """The judge of the runtime: a program, as it is written, on real threads of the operating system.
 
-Nothing of `dpor.runtime` takes part (but `freeze`, which compares results). The source is compiled as it stands and
+Nothing of `dpor.python` takes part (but `freeze`, which compares results). The source is compiled as it stands and
 runs on real threads, of which one moves at a time: the one with the baton. `sys.settrace` with `f_trace_opcodes` stops
 it before each bytecode of the program's file, and there a schedule may hand the baton on. `threading`, `queue` and
 `concurrent.futures` are CPython's own source on a lock of ours that is built on the baton, so a thread that blocks is
@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from dpor.runtime.canonical import freeze
+from dpor.python.specs.canonical import freeze
 
 PATIENCE: Final = 300.0
 """Seconds after which a run is taken to hang, which is a fault of the judge."""

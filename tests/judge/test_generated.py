@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpor.runtime.options import RuntimeOptions
+from dpor.python.kernel.options import RuntimeOptions
 from dpor.testing import python_programs
 from tests.judge import escaping
 from tests.judge.against import missed, search

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.options import FieldAccess, PointerAnalysis
+from dpor.core.options import FieldAccess, PointerAnalysis
 
 QUICK = ("cdx", "running_example", "readers_writers:readers=1,writers=1")
 SLOW = ("jpapabench:tasks=2", "jpapabench", "cocome", "credemo", "daisy", "raytracer", "elevator", "simplejbb")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dpor.errors import FactWithdrawn
-from dpor.runtime.program import PythonSystem
-from dpor.system import STOP, Action, Trace
+from dpor.core.errors import FactWithdrawn
+from dpor.core.system import STOP, Action, Trace
+from dpor.python.program.system import PythonSystem
 from tests.litmus.test_oracle_counts import PROGRAMS
 from tests.programs.abstract_twins import source
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dpor
-from dpor.outcome import Kind
+from dpor.core.outcome import Kind
 from dpor.workloads import LARGER, workloads
 
 SMALL = {

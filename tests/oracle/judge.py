@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import attrs
 
+from dpor.core.outcome import Kind
+from dpor.core.system import Ending, Run, StatefulSystem, System, Trace
 from dpor.model import AbstractSystem, Outcome
-from dpor.outcome import Kind
-from dpor.system import Ending, Run, StatefulSystem, System, Trace
 from dpor.testing import trace_class
 from tests.oracle import bruteforce
 

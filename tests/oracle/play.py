@@ -6,9 +6,9 @@ from typing import Any
 
 import attrs
 
+from dpor.core.operations import THREAD_MASK, VALUE_SHIFT, Action
+from dpor.core.system import STOP, Run, Trace
 from dpor.model import AbstractSystem, Outcome
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action
-from dpor.system import STOP, Run, Trace
 
 
 @attrs.frozen

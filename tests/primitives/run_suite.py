@@ -26,11 +26,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from dpor.errors import FactWithdrawn, UserError  # noqa: E402
-from dpor.outcome import Kind  # noqa: E402
-from dpor.runtime.options import RuntimeOptions  # noqa: E402
-from dpor.runtime.program import PythonSystem  # noqa: E402
-from dpor.system import Chooser, Run, Trace  # noqa: E402
+from dpor.core.errors import FactWithdrawn, UserError  # noqa: E402
+from dpor.core.outcome import Kind  # noqa: E402
+from dpor.core.system import Chooser, Run, Trace  # noqa: E402
+from dpor.python.kernel.options import RuntimeOptions  # noqa: E402
+from dpor.python.program.system import PythonSystem  # noqa: E402
 
 TARGET = Path(__file__).with_name("one_test.py")
 OPTIONS = RuntimeOptions(max_steps=200_000, timeouts="idle")

@@ -7,10 +7,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dpor.runtime import stdlib
-from dpor.runtime.standins import copying
-from dpor.runtime.standins.from_threading import only
-from dpor.runtime.standins.modules import StandIn
+from dpor.python.dropins import copying, stdlib
+from dpor.python.dropins.from_threading import only
+from dpor.python.kernel.host_modules import StandIn
 
 CLASSES = {
     "_RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier", "BrokenBarrierError", "Timer",

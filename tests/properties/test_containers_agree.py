@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from dpor.errors import FactWithdrawn
+from dpor.core.errors import FactWithdrawn
+from dpor.core.system import Ending
 from dpor.explorers import STRATEGIES
-from dpor.runtime.program import PythonSystem
-from dpor.system import Ending
+from dpor.python.program.system import PythonSystem
 
 EXAMPLES = int(os.environ.get("DPOR_CONTAINER_EXAMPLES", "150"))
 

@@ -10,11 +10,11 @@ from random import Random
 
 import pytest
 
+from dpor.core.data_races import data_races
+from dpor.core.operations import WRITE
+from dpor.core.system import Trace
 from dpor.explorers import STRATEGIES
 from dpor.model import AbstractSystem
-from dpor.operations import WRITE
-from dpor.races import data_races
-from dpor.system import Trace
 from dpor.testing import Spec, random_program, shrink
 
 EXAMPLES = int(os.environ.get("DPOR_RACE_EXAMPLES", "100"))

@@ -6,10 +6,10 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
+from dpor.core.system import Store, SyncChoices
 from dpor.explorers import STATEFUL
-from dpor.runtime.options import RuntimeOptions
-from dpor.runtime.program import PythonSystem
-from dpor.system import Store, SyncChoices
+from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.program.system import PythonSystem
 from dpor.testing import Seen, TooLarge, explore, make_program
 from dpor.testing.endless_python import endless_program
 from dpor.testing.lying import Liar

@@ -12,15 +12,15 @@ import pytest
 import dpor.explorers.optimal
 import dpor.explorers.search
 import dpor.explorers.wakeup_tree
-from dpor.errors import DporError
+from dpor.core.errors import DporError
+from dpor.core.operations import READ, THREAD_MASK, UPDATE, WRITE, OperationTable
+from dpor.core.system import Run
 from dpor.explorers import Classic, Dpor, Full, Optimal, Source, summaries
 from dpor.explorers.search import threads_of
 from dpor.explorers.summaries import Item, Items, KnownEvent
 from dpor.explorers.wakeup_tree import Branch, is_weak_initial
 from dpor.model import AbstractSystem
 from dpor.model.system import Outcome
-from dpor.operations import READ, THREAD_MASK, UPDATE, WRITE, OperationTable
-from dpor.system import Run
 from dpor.testing import ALL, Spec, TooLarge, disagreement, explore, random_program, swap_and_replay
 from dpor.testing.judging import MakeExplorer
 from tests.litmus.test_oracle_counts import PROGRAMS
@@ -72,7 +72,7 @@ def unlock_reads(patch: PATCH) -> None:
         return intern(self, kind, accesses, *rest, **named)
 
     patch.setattr(OperationTable, "intern", planted)
-    patch.setattr("dpor.operations.Operation.outcome", lambda self, modes: self)
+    patch.setattr("dpor.core.operations.Operation.outcome", lambda self, modes: self)
 
 
 # ---------------------------------------------------------------------- mistakes in sleep sets, races, wakeup trees

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from dpor.core.operations import VALUE_SHIFT, Action
+from dpor.core.system import System, Trace
 from dpor.explorers import BOUNDED, STRATEGIES, Explorer
 from dpor.model import AbstractSystem
-from dpor.operations import VALUE_SHIFT, Action
-from dpor.runtime.options import RuntimeOptions
-from dpor.runtime.program import PythonSystem
-from dpor.system import System, Trace
+from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.program.system import PythonSystem
 from dpor.testing import Spec, random_program, shrink
 from dpor.testing.python_programs import program
 from tests.litmus.test_oracle_counts import reordered
@@ -159,7 +159,7 @@ def test_generated_python_programs(timeouts: str, tmp_path: Path) -> None:
 
 def learn(system: PythonSystem) -> None:
     """Search until nothing new is learnt of what is shared."""
-    from dpor.errors import FactWithdrawn
+    from dpor.core.errors import FactWithdrawn
 
     while True:
         try:

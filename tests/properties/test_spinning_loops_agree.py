@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from dpor.options import Options
-from dpor.runtime.program import PythonSystem
-from dpor.strategies import explorer_of
+from dpor.app.strategies import explorer_of
+from dpor.core.options import Options
+from dpor.python.program.system import PythonSystem
 from dpor.testing import PROMISES, Reference, Seen, TooLarge, explore, wrong_with
 
 EXAMPLES = int(os.environ.get("DPOR_SPINNING_EXAMPLES", "60"))

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from dpor.runtime.program import PythonSystem
-from dpor.system import STOP, Trace
+from dpor.core.system import STOP, Trace
+from dpor.python.program.system import PythonSystem
 
 SOURCE = """
 import threading

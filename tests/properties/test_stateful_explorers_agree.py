@@ -10,9 +10,9 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from dpor.app.strategies import explorer_of
+from dpor.core.options import Options
 from dpor.explorers import STATEFUL
-from dpor.options import Options
-from dpor.strategies import explorer_of
 from dpor.testing import PROMISES, Spec, TooLarge, abstract_programs, disagreement, random_program, shrink
 
 EXAMPLES = int(os.environ.get("DPOR_STATEFUL_EXAMPLES", "20000"))

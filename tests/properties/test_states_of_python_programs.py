@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from dpor.dependence import dependent
-from dpor.errors import FactWithdrawn
+from dpor.core.dependence import dependent
+from dpor.core.errors import FactWithdrawn
+from dpor.core.operations import THREAD_MASK, UNKNOWN, Action
+from dpor.core.system import STOP, Trace
 from dpor.explorers import STRATEGIES
 from dpor.explorers.full import Full
-from dpor.operations import THREAD_MASK, UNKNOWN, Action
-from dpor.runtime.program import PythonSystem
-from dpor.system import STOP, Trace
+from dpor.python.program.system import PythonSystem
 from dpor.testing.python_programs import program
 from tests.judge.constructs import ROWS, Row
 

@@ -15,17 +15,17 @@ from pathlib import Path
 
 import pytest
 
-from dpor.dependence import dependent
-from dpor.errors import FactWithdrawn
+from dpor.core.dependence import dependent
+from dpor.core.errors import FactWithdrawn
+from dpor.core.operations import Action, ThreadId
+from dpor.core.oracle import At, Oracle
+from dpor.core.system import Chooser, Run, Trace
 from dpor.explorers import RandomWalk
-from dpor.operations import Action, ThreadId
-from dpor.oracle import At, Oracle
-from dpor.runtime import control
-from dpor.runtime.facts import Analysis, stands_in_program
-from dpor.runtime.options import StaticOptions
-from dpor.runtime.program import PythonSystem
-from dpor.runtime.states.frames import frames_of
-from dpor.system import Chooser, Run, Trace
+from dpor.python.kernel import control
+from dpor.python.kernel.options import StaticOptions
+from dpor.python.program.static_facts import Analysis, stands_in_program
+from dpor.python.program.system import PythonSystem
+from dpor.python.states.frames import frames_of
 from dpor.testing import make_program
 from tests.judge.constructs import ROWS, Row
 

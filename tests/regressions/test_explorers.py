@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from dpor.core.system import Ending
 from dpor.explorers import STRATEGIES
 from dpor.model import AbstractSystem
 from dpor.model.syntax import parse
-from dpor.system import Ending
 from dpor.testing import trace_class
 
 PROGRAMS: dict[str, dict[str, Any]] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpor.runtime.canonical import freeze
+from dpor.python.specs.canonical import freeze
 from tests.regressions.test_runtime import results
 
 

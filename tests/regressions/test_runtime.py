@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from dpor.errors import FactWithdrawn
+from dpor.core.errors import FactWithdrawn
+from dpor.core.system import Ending
 from dpor.explorers import STRATEGIES
-from dpor.runtime.canonical import freeze
-from dpor.runtime.program import PythonSystem
-from dpor.system import Ending
+from dpor.python.program.system import PythonSystem
+from dpor.python.specs.canonical import freeze
 
 HEAD = """
 import collections

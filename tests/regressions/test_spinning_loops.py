@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.report.model import Report
+from dpor.core.results import Report
 
 HEAD = """
 import threading

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.errors import BadTarget
+from dpor.core.errors import BadTarget
 
 
 def both(*bodies: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from dpor.runtime.instrument import instrument
+from dpor.python.rewrite import instrument
 from tests.plain_hooks import PLAIN
 
 LONGEST = 3000

@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from plain_hooks import PLAIN  # noqa: E402
 
-from dpor.runtime.instrument import instrument, scopes  # noqa: E402
+from dpor.python.rewrite import instrument, scopes  # noqa: E402
 
 KEPT = frozenset({"__main__", "codecs", "encodings", "importlib", "site", "zipimport"})
 """Modules that the interpreter itself holds on to. Those in C stay as well: they do not like to be loaded twice."""

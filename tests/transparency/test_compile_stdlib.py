@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpor.runtime.instrument import instrument
+from dpor.python.rewrite import instrument
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 

@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from dpor.runtime.instrument import scopes
+from dpor.python.rewrite import scopes
 from tests.transparency.grammar import Programs
 from tests.transparency.probes import instrumented, plain
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from dpor.runtime import control
-from dpor.runtime.builtins import call
+from dpor.python.hooks.calls import call
+from dpor.python.kernel import control
 from tests.shared_objects import World, pretending
 
 
@@ -51,7 +51,7 @@ all = [f, C, c.m, c, D, E, X, N, functools.lru_cache(f), lambda: 0, isinstance, 
 
 
 def test_the_stand_ins_stay_as_they_are(world: World) -> None:
-    from dpor.runtime.standins.locks import Lock
+    from dpor.python.dropins.locks import Lock
 
     lock = Lock()
     assert call(Lock) is Lock

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dpor.runtime import sharing
-from dpor.runtime.program import PythonSystem
-from dpor.system import Trace
+from dpor.core.system import Trace
+from dpor.python.program.system import PythonSystem
+from dpor.python.sharing import shared_objects
 from tests.source_outcomes import outcomes
 
 BOX = """
@@ -203,6 +203,6 @@ def scenario():
     thread.join()
 """)
     PythonSystem(f"{file}::scenario").run(Trace(), lambda enabled: (enabled & -enabled).bit_length() - 1)
-    ours = {type(record.obj).__module__ for record in sharing._used} & {"dpor.operations", "greenlet"}
+    ours = {type(record.obj).__module__ for record in shared_objects._used} & {"dpor.core.operations", "greenlet"}
     assert ours == set()
-    assert len(sharing._used) < 20
+    assert len(shared_objects._used) < 20

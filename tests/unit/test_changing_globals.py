@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import dpor
-from dpor.runtime.changing import changing_globals
-from dpor.runtime.lasting import lasts
+from dpor.python.program.changing_globals import changing_globals
+from dpor.python.program.import_once import lasts
 
 ROWS = {
     "import os, a.b\nfrom threading import Lock": "",

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor import checking
-from dpor.checking import Session
-from dpor.errors import FactWithdrawn
-from dpor.options import Options, Timeouts
+from dpor.app import checking
+from dpor.app.checking import Session
+from dpor.core.errors import FactWithdrawn
+from dpor.core.options import Options, Timeouts
 from dpor.report.progress import Monitor, Progress
 
 

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor.cli import cli
-from dpor.options import PointerAnalysis
+from dpor.app.cli.main import cli
+from dpor.core.options import PointerAnalysis
 
 SCHEMA = json.loads((Path(dpor.__file__).parent / "report" / "analysis.schema.json").read_text())
 BANK = """\

@@ -17,11 +17,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor.cli import cli
-from dpor.errors import FactWithdrawn, NotDeterministic
+from dpor.app.cli.main import cli
+from dpor.core.errors import FactWithdrawn, NotDeterministic
+from dpor.core.system import Run, System
 from dpor.explorers import SAMPLERS, STATEFUL, STRATEGIES, Explorer, Optimal
 from dpor.model import AbstractSystem
-from dpor.system import Run, System
 
 PROGRAMS = {
     "racy": {

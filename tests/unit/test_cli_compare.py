@@ -19,11 +19,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor import comparing
-from dpor.cli import cli
-from dpor.errors import UserError
+from dpor.app import comparing
+from dpor.app.cli.main import cli
+from dpor.core.errors import UserError
+from dpor.core.options import Options
 from dpor.explorers import STATEFUL, STRATEGIES
-from dpor.options import Options
 from dpor.report.comparison import MEASURES, Row
 from dpor.report.html import chart
 
@@ -178,7 +178,7 @@ def test_the_arguments_of_a_process_say_all_that_was_asked() -> None:
         raise UserError("enough")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpor.checking.Session", session)
+        patch.setattr("dpor.app.checking.Session", session)
         words = comparing._arguments(Options(**named))
         CliRunner().invoke(cli, ["check", "sb.json", *words])
     assert seen["options"] == Options(**named)

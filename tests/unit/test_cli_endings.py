@@ -17,8 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 import dpor
-from dpor.cli import cli
-from dpor.guard import guard
+from dpor.app.cli.main import cli
+from dpor.app.guard import guard
 
 PROGRAMS = """\
 import ctypes, hashlib, pathlib, re, threading
@@ -123,7 +123,7 @@ def run(*arguments: str) -> tuple[int, list[str]]:
 def over_once_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of a check is over as soon as its program has begun, and no sooner."""
     now = lambda: 1000.0 if Path("begun").exists() else 0.0
-    monkeypatch.setattr("dpor.checking.time", SimpleNamespace(monotonic=now))
+    monkeypatch.setattr("dpor.app.checking.time", SimpleNamespace(monotonic=now))
 
 
 @pytest.mark.usefixtures("over_once_begun")
@@ -256,7 +256,7 @@ def test_telling_what_is_known_may_take_its_time(monkeypatch: pytest.MonkeyPatch
     """The report may be long, and its reader slow: by then the parent no longer waits for a word."""
     said: list[str] = []
     child = SimpleNamespace(tell=lambda *_: said.append("I live"), end=lambda: said.append("I answer"))
-    monkeypatch.setattr("dpor.cli._deliver", lambda *_: said.append("the answer") or 0)
+    monkeypatch.setattr("dpor.app.cli.main._deliver", lambda *_: said.append("the answer") or 0)
     CliRunner().invoke(cli, ["check", "p.py::fails"], obj=lambda answer: child)
     assert said[said.index("the answer") - 1 :] == ["I answer", "the answer", "I answer"]
 
@@ -308,7 +308,7 @@ def test_a_real_lock_that_a_library_holds_is_named(tmp_path: Path, monkeypatch: 
         "    for thread in threads: thread.join()\n"
     )
     monkeypatch.syspath_prepend(library)
-    monkeypatch.setattr("dpor.runtime.endless.WAITING", 5)
+    monkeypatch.setattr("dpor.python.kernel.loops.WAITING", 5)
     target = f"{project / 'borrowing.py'}::scenario"
     report = dpor.check(target)
     assert report.verdict == "inconclusive"

@@ -14,10 +14,10 @@ from click.testing import CliRunner, Result
 
 import dpor
 from dpor import testing
-from dpor.cli import cli
+from dpor.app.cli.main import cli
 from dpor.explorers import STATEFUL, STRATEGIES, Dpor, Source
 from dpor.model import AbstractSystem
-from dpor.runtime.program import PythonSystem
+from dpor.python.program.system import PythonSystem
 from dpor.testing import Disagreement, disagreement, make_program
 
 SCHEMA = json.loads((Path(dpor.__file__).parent / "report" / "fuzz.schema.json").read_text())

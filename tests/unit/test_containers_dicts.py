@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpor.runtime import control, sharing
-from dpor.runtime.containers import standin
+from dpor.python.effects import standin
+from dpor.python.kernel import control
+from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
 
 
@@ -223,7 +224,7 @@ def test_a_stand_in_behaves_as_the_method(kind: Any, knowing: bool, start: Any, 
         mine, plain = kind(start), kind(start)
         world.share(mine=mine)
         for name, args in calls:
-            method = getattr(standin(mine, sharing.record_of(mine), name), name)
+            method = getattr(standin(mine, shared_objects.record_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert list(mine.items()) == list(plain.items())
 
@@ -233,7 +234,7 @@ def test_updating_from_a_generator_gives_the_same(start: Any, pairs: Any, more: 
     with pretending() as world:
         mine, plain = dict(start), dict(start)
         world.share(mine=mine)
-        method = standin(mine, sharing.record_of(mine), "update").update
+        method = standin(mine, shared_objects.record_of(mine), "update").update
         more = {key: value for key, value in more.items() if isinstance(key, str)}
         got = outcome(lambda: method((pair for pair in pairs), **more))
         assert got == outcome(lambda: plain.update((pair for pair in pairs), **more))

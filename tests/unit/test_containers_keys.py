@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from dpor.runtime import control
-from dpor.runtime.containers.keys import FOREIGN, PRIVATE, WHOLE, part_of
+from dpor.python.effects.keys import FOREIGN, PRIVATE, WHOLE, part_of
+from dpor.python.kernel import control
 from tests.shared_objects import World, pretending
 
 

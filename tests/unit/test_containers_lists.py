@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpor.runtime import control, sharing
-from dpor.runtime.containers import standin
+from dpor.python.effects import standin
+from dpor.python.kernel import control
+from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
 
 
@@ -233,6 +234,6 @@ def test_a_stand_in_behaves_as_the_method(start: list[Any], calls: list[tuple[st
         mine, plain = list(start), list(start)
         world.share(mine=mine)
         for name, args in calls:
-            method = getattr(standin(mine, sharing.record_of(mine), name), name)
+            method = getattr(standin(mine, shared_objects.record_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpor.runtime import sharing
-from dpor.runtime.containers import standin
-from dpor.runtime.containers.kinds import families
+from dpor.python.effects import standin
+from dpor.python.effects.kinds import families
+from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
 
 
@@ -116,9 +116,9 @@ def test_a_step_of_a_shared_iterator_changes_it(world: World, make: Any, touched
     l = [1, 2]  # noqa: E741
     world.share(l=l)
     it = make(l)
-    sharing._publish(it)
-    record = sharing.table[id(it)]
-    assert isinstance(record, sharing.Record)
+    shared_objects._publish(it)
+    record = shared_objects.table[id(it)]
+    assert isinstance(record, shared_objects.Record)
     world.names[record.number] = "it"
     world.run("next(it)", it=it)
     assert len(world.log) == 1
@@ -278,6 +278,6 @@ def test_a_stand_in_behaves_as_the_method(kind: Any, calls: Any, data: Any, star
         mine, plain = kind(start), kind(start)
         world.share(mine=mine)
         for name, args in data.draw(st.lists(calls, max_size=4)):
-            method = getattr(standin(mine, sharing.record_of(mine), name), name)
+            method = getattr(standin(mine, shared_objects.record_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpor.runtime import control, sharing
-from dpor.runtime.containers import standin
+from dpor.python.effects import standin
+from dpor.python.kernel import control
+from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
 
 
@@ -89,7 +90,7 @@ class Plain:
 def test_objects_are_gone_through_in_the_order_of_their_numbers(world: World) -> None:
     objects = [Plain() for _ in range(50)]
     world.share(objects=objects)
-    objects.sort(key=lambda obj: sharing.run_number(obj) or 0)
+    objects.sort(key=lambda obj: shared_objects.run_number(obj) or 0)
     s = set(objects)
     namespace = world.run("a = list(s); b = [x for x in s]; c = next(iter(s)); d, *e = s; f = s.pop()", s=s)
     assert namespace["a"] == namespace["b"] == objects == [namespace["d"], *namespace["e"]]
@@ -161,6 +162,6 @@ def test_a_stand_in_behaves_as_the_method(knowing: bool, start: Any, calls: Any)
         for name, args in calls:
             if name == "pop" and len(plain) > 1:
                 continue  # any of them
-            method = getattr(standin(mine, sharing.record_of(mine), name), name)
+            method = getattr(standin(mine, shared_objects.record_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import dpor
+from dpor.core.data_races import data_races
 from dpor.model import AbstractSystem
-from dpor.races import data_races
 from tests.oracle.play import play
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from dpor import doctor
-from dpor.cli import cli
+from dpor.app import doctor
+from dpor.app.cli.main import cli
 
 
 def run(*arguments: str) -> Result:

@@ -8,7 +8,18 @@ import attrs
 import pytest
 
 import dpor
-from dpor.embedding import READ, WRITE, BaseRule, Effect, Embedded, Finding, Operation, OperationTable, States, ThreadId
+from dpor.model.embedding import (
+    READ,
+    WRITE,
+    BaseRule,
+    Effect,
+    Embedded,
+    Finding,
+    Operation,
+    OperationTable,
+    States,
+    ThreadId,
+)
 
 
 @attrs.frozen

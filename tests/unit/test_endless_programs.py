@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from dpor.core.outcome import Kind
 from dpor.explorers.cycles import breaking, cyclic_components
 from dpor.explorers.dpor import Dpor
 from dpor.explorers.full import Full
 from dpor.model import AbstractSystem
-from dpor.outcome import Kind
 
 PROGRAMS: dict[str, tuple[dict[str, Any], list[str]]] = {
     # Nobody will ever set x.

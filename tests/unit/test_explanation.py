@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 import dpor
-from dpor.checking import Session
-from dpor.errors import FactWithdrawn
+from dpor.app.checking import Session
+from dpor.core.errors import FactWithdrawn
+from dpor.core.explanation import Edge
+from dpor.core.options import Options
+from dpor.core.results import Failure
+from dpor.core.schedule import follow
+from dpor.core.steps import Step
+from dpor.core.system import Chooser, Run, Trace
 from dpor.findings.racing import orders_of
 from dpor.model import AbstractSystem
-from dpor.options import Options
+from dpor.python.narrate import recording
 from dpor.report.columns import lines
-from dpor.report.explanation import Edge
 from dpor.report.folded import step_of
-from dpor.report.model import Failure
 from dpor.report.sentences import closing, tried
 from dpor.report.shortened import of_run
-from dpor.report.steps import Step
-from dpor.runtime import recording
-from dpor.schedule import follow
-from dpor.system import Chooser, Run, Trace
 
 PROGRAMS = """
 import concurrent.futures

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from dpor.core.operations import Action
+from dpor.core.system import Ending
 from dpor.explorers import Pct, RandomWalk
 from dpor.explorers.search import PATIENCE
 from dpor.explorers.walk import Walk
 from dpor.model import AbstractSystem
-from dpor.operations import Action
-from dpor.system import Ending
 from dpor.testing import trace_class
 
 COUNTER: dict[str, Any] = {"vars": {"x": 0}, "threads": [["r x a", "w x a+1"] * 2, ["r x a", "w x a+1"] * 2]}

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.errors import UserError
+from dpor.core.errors import UserError
+from dpor.core.oracle import At
+from dpor.core.system import Store, SyncChoices
 from dpor.explorers import STATEFUL
 from dpor.model import AbstractSystem
-from dpor.oracle import At
-from dpor.runtime import control
-from dpor.runtime.facts import Analysis
-from dpor.runtime.options import StaticOptions
-from dpor.runtime.program import PythonSystem
-from dpor.system import Store, SyncChoices
+from dpor.python.kernel import control
+from dpor.python.kernel.options import StaticOptions
+from dpor.python.program.static_facts import Analysis
+from dpor.python.program.system import PythonSystem
 from dpor.testing import Seen, TooLarge, explore, make_program
 from dpor.testing.lying import LyingModel
 
@@ -153,7 +153,9 @@ def test_an_oracle_goes_with_sa_alone() -> None:
 
 
 def test_a_fact_that_is_contradicted_is_withdrawn_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpor.runtime.facts.Analysis._ruled_out", lambda *_: frozenset({"nobody else writes anything"}))
+    monkeypatch.setattr(
+        "dpor.python.program.static_facts.Analysis._ruled_out", lambda *_: frozenset({"nobody else writes anything"})
+    )
     file = tmp_path / "racy.py"
     file.write_text(RACY)
     report = dpor.check(f"{file}::scenario", strategy="sa")

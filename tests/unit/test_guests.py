@@ -142,7 +142,7 @@ def test_a_condition_made_outside_is_refused() -> None:
         with changed:
             pass
 
-    with pytest.raises(dpor.errors.BadTarget, match="Condition was made outside"):
+    with pytest.raises(dpor.core.errors.BadTarget, match="Condition was made outside"):
         dpor.check(scenario)
 
 

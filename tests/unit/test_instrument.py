@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from dpor.errors import Unsupported
-from dpor.runtime.instrument import HOOK_NAMES, instrument, rewrite
-from dpor.runtime.instrument.expressions import NATURAL, ONLY_PARTS
-from dpor.runtime.instrument.statements import StatementRewriter
+from dpor.core.errors import Unsupported
+from dpor.python.rewrite import HOOK_NAMES, instrument, rewrite
+from dpor.python.rewrite.expressions import NATURAL, ONLY_PARTS
+from dpor.python.rewrite.statements import StatementRewriter
 from tests.plain_hooks import PLAIN
 
 

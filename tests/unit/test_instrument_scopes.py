@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from dpor.runtime.instrument.scopes import Hooked, Kind, Scope, analyse
+from dpor.python.rewrite.scopes import Hooked, Kind, Scope, analyse
 
 
 def hooked(source: str, *visible: str) -> dict[str, set[str]]:

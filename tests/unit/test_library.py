@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import dpor
-from dpor.runtime import stdlib
-from dpor.runtime.library import MODELLED, ON_DEMAND
+from dpor.python.dropins import stdlib
+from dpor.python.kernel.library import MODELLED, ON_DEMAND
 
 
 def test_the_modelled_modules_are_those_with_a_stand_in() -> None:

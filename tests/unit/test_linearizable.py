@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpor
-from dpor.runtime import linearizing
-from dpor.runtime.linearizing import Call, TooLong, is_linearizable, needed
+from dpor.python.specs import linearizing
+from dpor.python.specs.linearizing import Call, TooLong, is_linearizable, needed
 
 
 def run(*bodies: Any) -> None:

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.errors import UserError
+from dpor.core.errors import UserError
+from dpor.core.operations import VALUE_SHIFT
+from dpor.core.outcome import Finding
+from dpor.core.schedule import follow, prefer
+from dpor.core.system import Trace
 from dpor.explorers import NoReduction
 from dpor.findings.minimise import minimise, size, switches
 from dpor.findings.racing import orders_of
 from dpor.model import AbstractSystem
-from dpor.operations import VALUE_SHIFT
-from dpor.outcome import Finding
-from dpor.schedule import follow, prefer
-from dpor.system import Trace
 
 LOST_UPDATE = {
     "vars": {"x": 0},

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from dpor.core.outcome import Kind
 from dpor.explorers.none import NoReduction
 from dpor.model import AbstractSystem
-from dpor.outcome import Kind
 from tests.oracle.judge import explore
 from tests.oracle.play import play
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpor.errors import BadProgram
+from dpor.core.errors import BadProgram
 from dpor.model import load, load_all, parse
 from dpor.model.expressions import parse_expression
 from dpor.model.tree import Sort

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from dpor.errors import BadProgram, InternalError, NotDeterministic
+from dpor.core.errors import BadProgram, InternalError, NotDeterministic
+from dpor.core.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation
+from dpor.core.outcome import Kind
+from dpor.core.system import STOP, Ending, System, Trace
 from dpor.explorers.none import NoReduction
 from dpor.model import AbstractSystem, Outcome
-from dpor.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation
-from dpor.outcome import Kind
 from dpor.primitives.rules import BaseRule
-from dpor.system import STOP, Ending, System, Trace
 from dpor.testing import random_program
 from tests.oracle.judge import Judged, explore, outcome_in_words
 from tests.oracle.play import play

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpor.runtime import operators
-from dpor.runtime.instrument import HOOK_NAMES, SUPPORT
-from dpor.runtime.operators import HOOKS
+from dpor.python.hooks import operators
+from dpor.python.hooks.operators import HOOKS
+from dpor.python.rewrite import HOOK_NAMES, SUPPORT
 from tests.plain_hooks import PLAIN
 from tests.shared_objects import World, pretending
 

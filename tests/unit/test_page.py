@@ -12,12 +12,12 @@ import attrs
 import pytest
 
 import dpor
-from dpor.checking import Session
-from dpor.options import Options
-from dpor.report.explanation import Edge, Explanation
-from dpor.report.model import Failure
+from dpor.app.checking import Session
+from dpor.core.explanation import Edge, Explanation
+from dpor.core.options import Options
+from dpor.core.results import Failure
+from dpor.core.steps import Step
 from dpor.report.page import failure_page, report_page
-from dpor.report.steps import Step
 from tests.browser import CHROMIUM, Browser, browser
 
 HOSTILE = """

@@ -556,8 +556,8 @@ def test_the_plugin_imports_no_search_before_it_is_needed(project: Project) -> N
     source = """
 def test_plain():
     import sys
-    assert "dpor.checking" not in sys.modules
-    assert "dpor.runtime" not in sys.modules
+    assert "dpor.app.checking" not in sys.modules
+    assert "dpor.python" not in sys.modules
 """
     project.write(source, start="")
     result = project.pytester.runpytest_subprocess("-p", "dpor.pytest.plugin")

@@ -13,13 +13,13 @@ import pytest
 from rich.console import Console
 
 import dpor
-from dpor.outcome import Kind
-from dpor.report.explanation import Explanation, Order
+from dpor.core.explanation import Explanation, Order
+from dpor.core.outcome import Kind
+from dpor.core.results import Failure, Report, Verdict
+from dpor.core.steps import Step
 from dpor.report.json import dumps, to_json
-from dpor.report.model import Failure, Report, Verdict
 from dpor.report.progress import Lines, Progress, StatusLine
 from dpor.report.shortened import of_blocks
-from dpor.report.steps import Step
 from dpor.report.text import (
     headline,
     headlines,

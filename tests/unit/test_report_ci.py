@@ -11,14 +11,14 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from dpor.cli import cli
-from dpor.outcome import Kind
+from dpor.app.cli.main import cli
+from dpor.core.outcome import Kind
+from dpor.core.results import Failure, Report, Verdict
+from dpor.core.steps import Step
 from dpor.report import github
 from dpor.report.json import to_json
-from dpor.report.model import Failure, Report, Verdict
 from dpor.report.places import located
 from dpor.report.sarif import to_sarif
-from dpor.report.steps import Step
 
 ROOT = str(Path.cwd())
 

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 import dpor
-from dpor.report.model import Report
+from dpor.core.results import Report
 
 PREAMBLE = """
 import functools, itertools, threading

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dpor.errors import BadSchedule, NotDeterministic
-from dpor.outcome import Finding, Kind
-from dpor.schedule import SavedSchedule, Source, changed_lines, follow, prefer, read_sources, to_json_text
-from dpor.system import STOP, Chooser
+from dpor.core.errors import BadSchedule, NotDeterministic
+from dpor.core.outcome import Finding, Kind
+from dpor.core.schedule import SavedSchedule, Source, changed_lines, follow, prefer, read_sources, to_json_text
+from dpor.core.system import STOP, Chooser
 
 
 def saved(**changes: Any) -> SavedSchedule:

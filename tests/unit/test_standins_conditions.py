@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpor.runtime.standins import copying
+from dpor.python.dropins import copying
 from tests.under_control import explore, once, outcomes, stdlib
 
 threading: Any = stdlib.guest_module("threading")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.runtime import stdlib
+from dpor.python.dropins import stdlib
 from tests.source_outcomes import outcomes
 from tests.under_control import explore
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.errors import Unsupported
-from dpor.runtime.options import RuntimeOptions
-from dpor.system import Trace
+from dpor.core.errors import Unsupported
+from dpor.core.system import Trace
+from dpor.python.kernel.options import RuntimeOptions
 from tests.under_control import FunctionSystem, explore, once, outcomes, stdlib
 
 threading: Any = stdlib.guest_module("threading")

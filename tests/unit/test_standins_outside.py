@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dpor.errors import Unsupported
+from dpor.core.errors import Unsupported
 from tests.source_outcomes import outcomes
 
 REFUSED = {

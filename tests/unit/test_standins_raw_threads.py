@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from dpor.errors import Unsupported
-from dpor.runtime.options import RuntimeOptions
-from dpor.system import Trace
+from dpor.core.errors import Unsupported
+from dpor.core.system import Trace
+from dpor.python.kernel.options import RuntimeOptions
 from tests.under_control import FunctionSystem, once, outcomes, stdlib
 
 _thread: Any = stdlib.guest_module("_thread")

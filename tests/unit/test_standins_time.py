@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpor.runtime.standins.timeouts import on_grid
+from dpor.python.dropins.timeouts import on_grid
 from tests.under_control import once, outcomes, stdlib
 
 threading: Any = stdlib.guest_module("threading")

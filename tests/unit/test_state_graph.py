@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dpor.core.operations import UNKNOWN
 from dpor.explorers.state_graph import NOWHERE, StateGraph
-from dpor.operations import UNKNOWN
 
 
 def a_graph() -> StateGraph:

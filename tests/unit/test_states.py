@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.errors import FactWithdrawn, InternalError
-from dpor.runtime.program import PythonSystem
-from dpor.system import STOP, Trace
+from dpor.core.errors import FactWithdrawn, InternalError
+from dpor.core.system import STOP, Trace
+from dpor.python.program.system import PythonSystem
 
 HEAD = """
 import abc, collections, itertools, random, threading, weakref
@@ -329,6 +329,6 @@ def test_states_that_differ_in_this_alone_are_equal(tmp_path: Path, body: str) -
 def test_whole_states_show_a_collision(monkeypatch: pytest.MonkeyPatch) -> None:
     target = "locked_counter"
     assert dpor.check(target, strategy="full", whole_states=True).verdict is dpor.Verdict.PASS
-    monkeypatch.setattr("dpor.runtime.program.key_of", lambda whole: blake2b(whole, digest_size=1).digest())
+    monkeypatch.setattr("dpor.python.program.system.key_of", lambda whole: blake2b(whole, digest_size=1).digest())
     with pytest.raises(InternalError, match="two states that differ have the same key"):
         dpor.check(target, strategy="full", whole_states=True)

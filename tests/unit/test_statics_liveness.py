@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dpor.runtime.states.memory import in_use, slots_of
-from dpor.runtime.states.stacks import Layout
+from dpor.python.states.memory import in_use, slots_of
+from dpor.python.states.stacks import Layout
 from statics.bytecode import Flow
 from statics.liveness import liveness, names
 

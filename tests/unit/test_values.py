@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.report.model import Failure
-from dpor.runtime.values import LONGEST, in_words
+from dpor.core.results import Failure
+from dpor.python.narrate.values import LONGEST, in_words
 
 
 class Colour(enum.Enum):

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor.cli import cli
-from dpor.errors import BadTarget
+from dpor.app.cli.main import cli
+from dpor.core.errors import BadTarget
 from dpor.workloads import named, workloads
 
 

@@ -1,0 +1,73 @@
+"""The static analysis of a target, as `dpor analyze` tells it. Nothing is printed here: see `dpor.app.cli.analyze`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpor.app.targets import open_target
+from dpor.core.errors import UserError
+from dpor.core.options import FieldAccess, Options, PointerAnalysis
+from dpor.core.schedule import relative
+from dpor.python.program.system import PythonSystem
+from dpor.report.analysis import Analysis, FunctionAccesses, JudgedAccess, MutableField
+from statics.facts import Facts, analyse
+from statics.field_access import Precision
+from statics.pointers import Pointers
+from statics.relevance import judge
+
+
+def analyze(
+    target: str, field_access: FieldAccess, pointers: PointerAnalysis, instrument: tuple[str, ...] = ()
+) -> tuple[Analysis, Mapping[str, str]]:
+    """The facts about the target, and the source of its files. Loads it, and runs nothing but its modules.
+
+    Raises `UserError` for a target that cannot be loaded, or is none in Python.
+    """
+    if target.endswith((".json", ".jsonl")):
+        raise UserError(f"{target}: only Python programs are analysed: path/file.py::name or package.module:name")
+    system = open_target(target, Options(instrument=instrument))
+    assert isinstance(system, PythonSystem)
+    source = system.source()
+    texts = {relative(path): text for path, text in source.texts.items()}
+    names = {relative(path): name for path, name in source.names.items()}
+    path, _, name = source.entry.partition("::")
+    entry = f"{relative(path)}::{name}"
+    facts = analyse(texts, entry, Pointers(pointers.value), names)
+    return _told(target, entry, field_access, pointers, facts, tuple(texts)), texts
+
+
+def _told(
+    target: str, entry: str, field_access: FieldAccess, pointers: PointerAnalysis, facts: Facts, files: tuple[str, ...]
+) -> Analysis:
+    until_return = {
+        (instance.function.path, instance.function.line, instance.function.name): facts.until_return(number)
+        for number, instance in enumerate(facts.points_to.instances)
+        if instance.function.path
+    }
+    return Analysis(
+        target=target,
+        entry=entry,
+        field_access=field_access.value,
+        pointers=pointers.value,
+        files=files,
+        unknown=facts.unknown,
+        immutable=tuple(sorted(map(str, facts.immutable))),
+        mutable=tuple(MutableField(str(field), *reason) for field, reason in sorted(facts.mutable.items())),
+        functions=tuple(
+            FunctionAccesses(*key, tuple(sorted(map(str, told)))) for key, told in sorted(until_return.items())
+        ),
+        accesses=tuple(
+            JudgedAccess(
+                path=each.path,
+                **each.position._asdict(),
+                function=each.function,
+                mode=each.access.mode,
+                field=str(each.access.field),
+                of=each.access.of,
+                label=each.label.value,
+                why=each.why,
+            )
+            for each in judge(facts, Precision(field_access.value))
+        ),
+        dot=facts.dot(),
+    )

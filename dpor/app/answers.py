@@ -1,0 +1,217 @@
+"""What the commands share: exit codes, errors as one line, writing to standard output and to files."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum, StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from dpor.core.errors import DporError, NotDeterministic, UserError
+from dpor.report.text import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+KEEP = Path(".dpor")
+"""Where schedules go unless told otherwise; keeps itself out of version control."""
+
+
+class Exit(IntEnum):
+    """What the process answers."""
+
+    PASS = 0
+    FINDING = 1
+    USAGE = 2
+    INCONCLUSIVE = 3
+    OUR_ERROR = 4
+
+
+EXIT_CODES = """\b
+Exit codes:
+  0  passed: every interleaving was covered and none fails
+  1  a failure was found
+  2  wrong usage, or a target that cannot be loaded
+  3  inconclusive: no failure found, but not everything was covered
+  4  an error of dpor itself"""
+
+
+def one_of(values: Iterable[StrEnum]) -> click.Choice[str]:
+    """An option's values, as plain words: some versions of click take the names of an enumeration instead."""
+    return click.Choice([value.value for value in values])
+
+
+class Whole(click.IntRange):
+    """A whole number. (Messages have the name.)"""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    name = "number"
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def to_stdout(write: Callable[[], None]) -> None:
+    """Who reads may have seen enough, or the disk may be full: the exit code still tells the verdict."""
+    try:
+        write()
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            click.echo(f"dpor: standard output cannot be written: {error.strerror or error}", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def draw(draw: Callable[[Console], None]) -> None:
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        draw(Console())
+    else:
+        click.echo(plain(draw), nl=False)
+
+
+def keep_folder() -> bool:
+    try:
+        KEEP.mkdir(exist_ok=True)
+        (KEEP / ".gitignore").write_text("*\n")
+    except OSError:
+        return False  # a folder that cannot be written: the failure is shown all the same
+    return True
+
+
+def strategies_named(names: str | None, *, samplers: bool = False) -> list[str]:
+    """Those of an option `--strategies a,b,c`; None: all that can cover everything. Raises `UserError`.
+
+    `samplers`: may they be named, too?
+    """
+    from dpor.explorers import SAMPLERS, STATEFUL, STRATEGIES
+
+    known = [*STRATEGIES, *STATEFUL]
+    if names is None:
+        return known
+    if samplers:
+        known += SAMPLERS
+    chosen = names.split(",")
+    for name in chosen:
+        if name not in known:
+            raise UserError(f"no strategy {name!r}; there are {', '.join(known)}")
+    if len({*chosen}) < len(chosen):
+        raise UserError(f"--strategies takes different names with commas between them, not {names}")
+    return chosen
+
+
+def check_outputs(streams: Collection[str] = (), **files: str | None) -> None:
+    """Before the work is done: can all be written?
+
+    streams   the options of which - is standard output
+    files     by the options that name them
+    """
+    taken: dict[Path, str] = {}
+    for option, path in files.items():
+        if path is None or (path == "-" and option in streams):
+            continue
+        if path in ("", "-"):
+            raise UserError(f"--{option} {shlex.quote(path)}: a file is needed here")
+        file = Path(path).resolve()
+        if not file.parent.is_dir():
+            raise UserError(f"{path}: there is no folder {file.parent}")
+        if file in taken:
+            raise UserError(f"--{taken[file]} and --{option} are to go to one file, {path}: give each its own")
+        if not file.exists() or file.is_file():
+            taken[file] = option
+
+
+def write_file(path: str, text: str) -> None:
+    """Where it cannot be written, say so and go on: what is known must not get lost."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        click.echo(f"dpor: {path}: cannot be written: {error.strerror or error}", err=True)
+
+
+def same_hashes(seed: str | None) -> None:
+    """Begin again with the hash seed of the schedule, if it is another."""
+    from dpor.core.schedule import hash_seed
+
+    if seed is not None and seed != hash_seed() and not sys.flags.ignore_environment:
+        os.environ["PYTHONHASHSEED"] = seed
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+# ---------------------------------------------------------------------- errors
+
+
+class OneLineErrors(click.Group):
+    """Wrong usage is told in one line, as all else that a user can do wrong."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _one_line():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _one_line():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx is not None else "dpor"
+        end(f"dpor: {error.format_message().rstrip('.')}; see {command} --help", Exit.USAGE)
+
+
+@contextmanager
+def our_errors(traceback: bool) -> Iterator[None]:
+    """A user's error is one line, one of ours is one line and a file."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        try:
+            yield
+        finally:  # what is answered is answered
+            signal.signal(signal.SIGINT, signal.SIG_IGN if is_our_process() else before)
+    except NotDeterministic as error:
+        end(f"dpor: not deterministic: {error}", Exit.INCONCLUSIVE)
+    except UserError as error:
+        end(f"dpor: {error}", Exit.USAGE)
+    except KeyboardInterrupt:
+        end("dpor: interrupted", Exit.INCONCLUSIVE)
+    except Exception as error:
+        end(_our_fault(error, traceback), Exit.OUR_ERROR)
+
+
+def is_our_process() -> bool:
+    """Is this the `dpor` command, rather than a command that somebody calls in a process of their own?"""
+    return click.get_current_context().find_root().obj is not None
+
+
+def _our_fault(error: Exception, traceback: bool) -> str:
+    from traceback import format_exception
+
+    text = "".join(format_exception(error))
+    name = "" if isinstance(error, DporError) else f"{type(error).__name__}: "
+    line = f"dpor: an error of dpor itself, please report it: {name}{error}".rstrip()
+    file = KEEP / "internal-error.txt"
+    if not traceback and keep_folder():
+        file.write_text(text, encoding="utf-8")
+        return f"{line}\n  traceback in {file} (or with --traceback)"
+    return f"{line}\n{text}"
+
+
+def end(message: str, code: Exit) -> NoReturn:
+    click.echo(message, err=True)
+    sys.exit(code)

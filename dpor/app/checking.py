@@ -1,0 +1,490 @@
+"""Checks a program: runs a search within its budgets, tells the failures, makes the report.
+
+`check` is the public function; the command line uses `Session`, which keeps what is known when a check ends in an
+error or by Ctrl-C. Not for: printing (`dpor.report`), parsing arguments (`dpor.app.cli.main`).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Unpack
+
+import attrs
+
+from dpor.app.budgets import EXPLAINING_SECONDS, MINIMISING_SECONDS, MOST_RESTARTS, ORDERING_SECONDS, STANDSTILL, passed
+from dpor.app.strategies import explorer_of, shortfall
+from dpor.app.targets import Target, beat_of, open_target, target_name
+from dpor.core.errors import FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
+from dpor.core.memory import peak_memory, resident_memory
+from dpor.core.operations import Action
+from dpor.core.options import OptionArguments, Options
+from dpor.core.outcome import Finding, digest
+from dpor.core.pulse import beating
+from dpor.core.results import NOT_FINISHED, Failure, Report, Verdict
+from dpor.core.schedule import SavedSchedule, follow, hash_seed, prefer, read_sources
+from dpor.core.steps import Step
+from dpor.core.system import STOP, Ending, Run, System, Trace
+from dpor.core.version import VERSION
+from dpor.explorers import SAMPLERS, STATEFUL, Explorer, Stats
+from dpor.explorers.states import StatefulSearch
+from dpor.findings.explain import Checkable, Told, explain, in_order, unexplained
+from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredClass
+from dpor.report.progress import Monitor, Progress
+
+LIVES = frozenset({"start", "end", "join"})
+"""The kinds of operation that every program with threads has: if it has no others, its threads share nothing."""
+PROGRESS_EVERY = 0.1
+LEAST_GROWTH = 0.005
+"""Of the estimated share, over half of the time: less is no progress."""
+MOST_TEXTS = 1000
+LONGEST_TEXT = 200
+"""Outcomes in words, for the report: how many, and how long."""
+
+
+def check(target: Target, options: Options | None = None, **changes: Unpack[OptionArguments]) -> Report:
+    """Explore every interleaving of the target, a callable without arguments that starts threads.
+
+    The options are given as an `Options`, as keyword arguments, or both (the keywords win).
+
+    Raises `UserError` (`BadTarget`, ...) where the target or an option is wrong. What the program does wrong is in
+    `Report.findings`, never an exception.
+    """
+    return Session(target, attrs.evolve(options or Options(), **changes)).run()
+
+
+@attrs.define
+class _Seen:
+    """A group of findings: the first, its schedule, and how often it was seen."""
+
+    finding: Finding
+    schedule: tuple[Action, ...]
+    execution: int
+    occurrences: int = 1
+
+
+@attrs.frozen
+class _Repeatable:
+    """A run that came to its end: what must come again when it is repeated."""
+
+    trace: Trace
+    result: tuple[Hashable, Hashable]
+
+    def repeat(self, system: System) -> Ending:
+        """Raises `NotDeterministic` if the program does something else now."""
+        trace = self.trace.copy()
+        run = system.run(trace, lambda enabled: STOP)
+        if run.ending is Ending.STOPPED:
+            raise NotDeterministic(f"{SECOND_TIME} does not end after its {len(trace)} events, as it did before")
+        if run.ending is Ending.COMPLETE and (run.outcome, run.deadlock) != self.result:
+            raise NotDeterministic(f"{SECOND_TIME} ends with another result, though each event was the same")
+        return run.ending
+
+
+SECOND_TIME = "the first execution, repeated after all others,"
+
+
+@attrs.define
+class _Results:
+    """What one search has shown so far. Thrown away when the search must begin again."""
+
+    counts: Stats = attrs.field(factory=Stats)
+    reasons: dict[str, None] = attrs.field(factory=dict)
+    results: set[tuple[Hashable, Hashable]] = attrs.field(factory=set)
+    digests: dict[str, str] = attrs.field(factory=dict)
+    seen: dict[object, _Seen] = attrs.field(factory=dict)
+    failures: list[Failure] = attrs.field(factory=list)
+    told: list[Told | None] = attrs.field(factory=list)
+    finished: bool = False
+    visible: bool = False
+    untold: Mapping[str, int] = attrs.field(factory=dict)
+    terminates: bool | None = None
+    cycle: tuple[Step, ...] = ()
+    first: _Repeatable | None = None
+    explored: list[tuple[Trace, str]] = attrs.field(factory=list)
+
+
+class Session:
+    """One check. `run` may raise; `report` then still tells what is known.
+
+    suspects  schedules that may fail, to be tried before the search: followed where the program can
+    mapped    is `class_map` to be asked for?
+    over_at   until when, by `time.monotonic`, the present phase may last
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        options: Options,
+        monitor: Monitor | None = None,
+        suspects: Sequence[Sequence[Action]] = (),
+        mapped: bool = False,
+    ) -> None:
+        self.target = target
+        self.mapped = mapped
+        self.options = options
+        self.monitor = monitor or Monitor()
+        self.suspects = suspects
+        self._system: Checkable | None = None
+        self._results = _Results()
+        self._restarts: list[str] = []
+        self._found: dict[object, _Seen] = {}
+        self._begun = time.monotonic()
+        self._beat_of_run = beat_of(target)
+        self._patience: int | None = None
+        seconds = options.max_seconds
+        self._deadline = self.over_at = self._begun + seconds if seconds is not None else float("inf")
+        self._stops = 0
+
+    def run(self) -> Report:
+        """Search, then tell the failures."""
+        explorer = explorer_of(self.options)
+        with self._beating():
+            return self._run(explorer)
+
+    @contextmanager
+    def _beating(self) -> Iterator[None]:
+        try:
+            with beating(self._beat):
+                yield
+        finally:
+            self.monitor.rest()
+
+    def _beat(self, frame: FrameType | None) -> None:
+        self.monitor.beat()
+        self._beat_of_run(frame, 0 if self._is_over() else self._patience)
+
+    def _is_over(self) -> bool:
+        """Is the time for what is being done over, by the clock or by Ctrl-C?"""
+        return self.monitor.stops > self._stops or time.monotonic() >= self.over_at
+
+    def _run(self, explorer: Callable[[Checkable], Explorer]) -> Report:
+        try:
+            self._system = system = open_target(self.target, self.options)
+        except Unfinished as error:
+            over = INTERRUPTED if self.monitor.stops else f"--max-seconds {self.options.max_seconds} reached"
+            return self.report(str(error), *([over] if self._is_over() else []))
+        while len(self._restarts) < MOST_RESTARTS:
+            self._results = results = _Results()
+            self.over_at, self._patience = self._deadline, None
+            try:
+                search = explorer(system)
+                if self.options.all or not self._fails_as_before(system, results):
+                    self._search(system, search, results)
+                self._keep_found(results)
+                self._explain(system, results)
+                if isinstance(search, StatefulSearch):
+                    _tell_states(system, search, results)
+                self._order(system, results)
+            except FactWithdrawn as fact:
+                self._restarts.append(fact.reason)
+                self._found |= {group: seen for group, seen in results.seen.items() if group not in self._found}
+            else:
+                return self.report()
+        raise InternalError(f"the search began again {MOST_RESTARTS} times, last because {self._restarts[-1]}")
+
+    @property
+    def news(self) -> object:
+        """Differs when `report` has something new to say: not more than once a second without a new finding."""
+        return len(self._results.seen), len(self._results.failures), int(time.monotonic())
+
+    def report(self, *reasons: str) -> Report:
+        """What is known now."""
+        results, options = self._results, self.options
+        counts = results.counts
+        why = list(dict.fromkeys([*shortfall(options, counts), *results.reasons, *reasons]))
+        if not results.finished and not why:
+            why = [NOT_FINISHED]
+        exhaustive = not why
+        if results.seen:
+            verdict = Verdict.FAIL
+        else:
+            verdict = Verdict.PASS if exhaustive else Verdict.INCONCLUSIVE
+        told = results.failures + [self._as_seen(seen) for seen in list(results.seen.values())[len(results.failures) :]]
+        return Report(
+            target=target_name(self.target, options),
+            strategy=options.explorer,
+            preemptions=options.preemptions,
+            seed=options.seed if options.explorer in SAMPLERS else None,
+            verdict=verdict,
+            exhaustive=exhaustive,
+            reasons=tuple(why),
+            executions=counts.executions,
+            blocked=counts.blocked,
+            events=counts.events,
+            replayed=counts.replayed,
+            choices=counts.choices,
+            states=counts.states if options.explorer in STATEFUL else None,
+            matched=counts.matched if options.explorer in STATEFUL else None,
+            untold=dict(results.untold),
+            terminates=results.terminates,
+            cycle=results.cycle,
+            outcomes=len({outcome for outcome, _ in results.results}),
+            outcome_digests=dict(sorted(results.digests.items())),
+            visible=results.visible,
+            deadlocks=len({deadlock for _, deadlock in results.results} - {None}),
+            seconds=round(time.monotonic() - self._begun, 6),
+            peak_memory_bytes=peak_memory(),
+            findings=tuple(told),
+            restarts=tuple(self._restarts),
+            versions={
+                "dpor": VERSION,
+                "python": sys.version.split()[0],
+                **(self._system.versions() if self._system else {}),
+            },
+        )
+
+    # ------------------------------------------------------------------ the search
+
+    def _fails_as_before(self, system: Checkable, results: _Results) -> bool:
+        """Try the suspects, until one fails."""
+        for number, schedule in enumerate(self.suspects, 1):
+            trace = Trace()
+            with suppress(UserError):  # the search will meet it, and say so
+                run = system.run(trace, prefer(schedule))
+                if run.findings:
+                    results.counts.executions = number
+                    self._take(run, trace, results)
+                    results.reasons["stopped at a failure of an earlier check, which is still there"] = None
+                    return True
+        return False
+
+    def _keep_found(self, results: _Results) -> None:
+        """What was found before the search began again is not lost if there was no time to find it once more."""
+        if not results.finished and (self.options.all or not results.seen):
+            results.seen = {**self._found, **results.seen}
+
+    def _search(self, system: Checkable, explorer: Explorer, results: _Results) -> None:
+        monitor = self.monitor
+        try:
+            stopped = self._stopped(explorer, results) or self._not_repeated(system, results)
+            if stopped is None:
+                results.finished = True
+            else:
+                results.reasons[stopped] = None
+        except KeyboardInterrupt:
+            if not monitor.interruptible:
+                raise
+            results.reasons[INTERRUPTED] = None
+        except Exception as error:
+            if monitor.stops:
+                # It came in the middle of a run: that run is worth nothing.
+                results.reasons[INTERRUPTED] = None
+            elif isinstance(error, UserError):
+                results.reasons[f"{type(error).__name__}: {error}"] = None
+            else:
+                raise
+        finally:
+            monitor.done()
+
+    def _stopped(self, explorer: Explorer, results: _Results) -> str | None:
+        """Search. Returns why it was stopped, or None if it came to its end."""
+        options, monitor, stats, deadline = self.options, self.monitor, explorer.stats, self.over_at
+        most, seconds = options.max_executions, options.max_seconds
+        most_states = options.max_states or sys.maxsize
+        tick = min(self._begun + PROGRESS_EVERY, deadline)
+        history: list[Progress] = []
+        results.counts = stats
+        for run in explorer.explore():
+            if most is not None:
+                # Whether N executions were all of them shows only when the search ends or comes with one more.
+                if stats.executions > most:
+                    return f"--max-executions {most} reached"
+                results.counts = attrs.evolve(stats)
+            self._take(run, explorer.trace, results)
+            if monitor.stops:
+                return INTERRUPTED
+            if run.findings and not options.all:
+                return f"stopped at the first failure, execution {stats.executions:,}"
+            if stats.states > most_states:
+                return f"--max-states {most_states} reached"
+            now = time.monotonic()
+            if now >= tick:
+                tick = min(now + PROGRESS_EVERY, deadline)
+                progress = _progress(stats.executions, now - self._begun, explorer.progress(), history)
+                monitor.progress(progress)
+                if now >= deadline:
+                    return _reached(f"--max-seconds {seconds:g}", progress)
+                if options.max_memory is not None and resident_memory() > options.max_memory * 1e6:
+                    return _reached(f"--max-memory {options.max_memory:g}", progress)
+        results.counts = stats
+        return None
+
+    def _not_repeated(self, system: Checkable, results: _Results) -> str | None:
+        """Repeat the first execution. What runs leave behind (a file, a cache) may show only after the events that a
+        search repeats, where it cannot notice that the program has become another."""
+        if results.first is None or results.seen or results.reasons:
+            return None
+        if results.first.repeat(system) is not Ending.ENDED:
+            return None
+        return INTERRUPTED if self.monitor.stops else f"--max-seconds {self.options.max_seconds} reached"
+
+    def _take(self, run: Run, trace: Trace, results: _Results) -> None:
+        if not results.visible:
+            results.visible = any(operation.kind not in LIVES for operation in trace.operations)
+        if run.ending is Ending.COMPLETE:
+            if self.mapped:
+                self._keep(run, trace, results.explored)
+            result = run.outcome, run.deadlock
+            if result not in results.results:
+                if not results.results:
+                    results.first = _Repeatable(trace.copy(), result)
+                results.results.add(result)
+                results.digests[digest(result)] = self._in_words(run) if len(results.digests) < MOST_TEXTS else ""
+        for limit in run.limits:
+            results.reasons[limit] = None
+        for finding in run.findings if self.options.all else run.findings[:1]:
+            seen = results.seen.get(finding.group)
+            if seen is None:
+                execution = results.counts.executions
+                results.seen[finding.group] = _Seen(finding, tuple(trace.actions), execution)
+                self.monitor.beat()
+            else:
+                seen.occurrences += 1
+
+    def _keep(self, run: Run, trace: Trace, explored: list[tuple[Trace, str]]) -> None:
+        """For the map of what was explored."""
+        if len(explored) < MOST_CLASSES and sum(len(one) for one, _ in explored) < MOST_EVENTS:
+            explored.append((trace.copy(), self._in_words(run)))
+
+    def class_map(self) -> ClassMap:
+        """What the search explored. Repeats runs, until there was time enough."""
+        assert self._system is not None
+        classes: list[ExploredClass] = []
+        self.over_at = time.monotonic() + EXPLAINING_SECONDS
+        with self._beating():
+            for trace, outcome in self._results.explored:
+                if self._is_over():
+                    break
+                steps = self._system.describe(trace).steps
+                if len(steps) < len(trace):  # it was ended
+                    break
+                classes.append(ExploredClass(steps, outcome))
+        return ClassMap(tuple(classes), self._results.counts.executions - len(classes))
+
+    def _in_words(self, run: Run) -> str:
+        assert self._system is not None
+        text = self._system.outcome_text(run.outcome)
+        if run.deadlock is not None:
+            text = f"deadlock: {run.findings[-1].message}; {text}".replace("\n", "; ")
+        return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "..."
+
+    # ------------------------------------------------------------------ what was found
+
+    def _explain(self, system: Checkable, results: _Results) -> None:
+        self._stops, self._patience = self.monitor.stops, STANDSTILL
+        for seen in results.seen.values():
+            now = time.monotonic()
+            self.over_at = now + EXPLAINING_SECONDS
+            told = None
+            try:
+                told = explain(system, seen.finding, seen.schedule, passed(now + MINIMISING_SECONDS))
+                failure = told.failure
+            except KeyboardInterrupt:
+                if not self.monitor.interruptible:
+                    raise
+                failure = _untold(seen)
+            except UserError as error:
+                failure = unexplained(seen.finding, seen.schedule)
+                results.reasons[f"{type(error).__name__}: {error}"] = None
+            except Exception:
+                if not self._is_over():
+                    raise
+                failure = _untold(seen)
+            failure = _counted(failure, seen)
+            results.failures.append(attrs.evolve(failure, saved=self._saved(system, failure)))
+            results.told.append(told)
+
+    def _order(self, system: Checkable, results: _Results) -> None:
+        """Last of all: other orders may show facts that the search has not met."""
+        for number, told in enumerate(results.told):
+            if told is not None:
+                self.over_at = time.monotonic() + ORDERING_SECONDS
+                known = results.failures[number]
+                try:
+                    ordered = in_order(system, attrs.evolve(told, failure=known), self._is_over)
+                except KeyboardInterrupt:
+                    if not self.monitor.interruptible:
+                        raise
+                    return
+                except Exception:
+                    if not self._is_over():
+                        raise
+                    return
+                results.failures[number] = attrs.evolve(ordered, saved=known.saved)
+
+    def _as_seen(self, seen: _Seen) -> Failure:
+        failure = _counted(unexplained(seen.finding, seen.schedule), seen)
+        return failure if self._system is None else attrs.evolve(failure, saved=self._saved(self._system, failure))
+
+    def _saved(self, system: Checkable, failure: Failure) -> SavedSchedule:
+        options = self.options
+        return SavedSchedule(
+            target=target_name(self.target, attrs.evolve(options, name=None)),
+            name=options.name,
+            settings={
+                "strategy": options.explorer,
+                "max_steps": options.max_steps,
+                "timeouts": options.timeouts.value,
+                "timeout_limit": options.timeout_limit,
+                "every_access": options.every_access,
+                "races": options.races,
+                "instrument": list(options.instrument),
+            },
+            facts=system.facts(),
+            hash_seed=hash_seed(),
+            python=sys.version.split()[0],
+            sources=read_sources(system.sources()),
+            schedule=failure.schedule,
+            first_schedule=failure.first_schedule,
+            threads=failure.threads,
+            finding=Finding(
+                failure.kind,
+                failure.message,
+                failure.thread,
+                failure.file,
+                failure.line,
+                failure.needs_timeout,
+                other=failure.other,
+            ),
+        )
+
+
+def _tell_states(system: Checkable, search: StatefulSearch, results: _Results) -> None:
+    """What states could not be told; whether the program comes to an end, and if not, the steps of a cycle."""
+    results.untold, results.terminates = search.system.untold(), search.terminates
+    if search.cycle is not None:
+        way, once_round = search.cycle
+        trace = Trace()
+        system.run(trace, follow((*way, *once_round)))
+        results.cycle = system.describe(trace).steps[len(way) :]
+
+
+INTERRUPTED = "interrupted"
+
+
+def _reached(limit: str, progress: Progress) -> str:
+    return f"{limit} reached, {progress.left}" if progress.left else f"{limit} reached"
+
+
+def _progress(executions: int, seconds: float, share: float | None, history: list[Progress]) -> Progress:
+    """How far the search is, seen with how far it was when half of the time had passed."""
+    half = next((earlier for earlier in reversed(history) if earlier.seconds <= seconds / 2), None)
+    before = half.share if half is not None else None
+    stalled = share is not None and before is not None and share < before + LEAST_GROWTH
+    history.append(Progress(executions, seconds, share, stalled))
+    return history[-1]
+
+
+def _untold(seen: _Seen) -> Failure:
+    failure = unexplained(seen.finding, seen.schedule)
+    return attrs.evolve(
+        failure, details=(*failure.details, "The run could not be told in time: dpor explain tells it.")
+    )
+
+
+def _counted(failure: Failure, seen: _Seen) -> Failure:
+    return attrs.evolve(failure, execution=seen.execution, occurrences=seen.occurrences)

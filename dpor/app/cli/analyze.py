@@ -1,0 +1,54 @@
+"""The command `analyze`."""
+
+from __future__ import annotations
+
+import click
+
+from dpor.app.answers import EXIT_CODES, our_errors, to_stdout, write_file
+from dpor.app.cli.static import field_access_option, pointers_option
+from dpor.app.completing import files
+from dpor.core.options import FieldAccess, PointerAnalysis
+
+
+@click.command(epilog=EXIT_CODES, short_help="What the static analysis knows of a program.")
+@click.argument("target", shell_complete=files)
+@field_access_option
+@pointers_option
+@click.option("--instrument", multiple=True, metavar="PKG", help="Analyse this package too. May be given again.")
+@click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the facts; - is stdout.")
+@click.option("--dot", is_flag=True, help="Show the call graph instead, for Graphviz.")
+@click.option(
+    "--annotate",
+    is_flag=True,
+    help="Show the source instead, and each access in it as immutable, thread-local or relevant.",
+)
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+def analyze(
+    target: str,
+    field_access: FieldAccess,
+    pointers: PointerAnalysis,
+    instrument: tuple[str, ...],
+    json_: str | None,
+    dot: bool,
+    annotate: bool,
+    traceback: bool,
+) -> None:
+    """What the source says without a run: which fields are immutable, what each function may access, and which accesses
+    may matter to another thread. TARGET as for dpor check; its modules are imported, it is not called.
+
+    Accesses to what nothing writes once the modules have been imported are left out.
+    """
+    if dot and annotate:
+        raise click.UsageError("--dot and --annotate both say what is shown; take one away")
+    with our_errors(traceback):
+        from dpor.app.analysing import analyze as find
+        from dpor.report.analysis import annotated, lines, to_json
+
+        analysis, sources = find(target, FieldAccess(field_access), PointerAnalysis(pointers), instrument)
+        if json_ == "-":
+            to_stdout(lambda: click.echo(to_json(analysis), nl=False))
+            return
+        shown = [analysis.dot] if dot else annotated(analysis, sources) if annotate else lines(analysis)
+        to_stdout(lambda: click.echo("\n".join(shown)))
+        if json_ is not None:
+            write_file(json_, to_json(analysis))

@@ -1,0 +1,143 @@
+"""The command `compare`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpor.app import completing
+from dpor.app.answers import (
+    EXIT_CODES,
+    Exit,
+    Number,
+    check_outputs,
+    draw,
+    our_errors,
+    strategies_named,
+    to_stdout,
+    write_file,
+)
+from dpor.app.cli.ci import ci_options, tell_ci
+from dpor.app.cli.searching import search_options
+from dpor.core.options import Options
+from dpor.report.progress import counted
+
+if TYPE_CHECKING:
+    from dpor.app.comparing import Job
+    from dpor.report.comparison import Comparison, Row
+
+
+@click.command(epilog=EXIT_CODES, short_help="Explore targets under several strategies, side by side.")
+@click.argument("targets", nargs=-1, shell_complete=completing.files)
+@click.option(
+    "--strategies",
+    metavar="A,B,C",
+    shell_complete=completing.strategies,
+    help="Which, the one that ratios refer to first. [default: all but random and pct]",
+)
+@click.option(
+    "--max-seconds",
+    type=Number(0, min_open=True),
+    default=5.0,
+    show_default=True,
+    metavar="S",
+    help="For one target under one strategy.",
+)
+@search_options
+@click.option("--name", metavar="NAME", help="Which program of a .json or .jsonl file. [default: all]")
+@click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows.")
+@click.option("--csv", "csv_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows, one a line.")
+@ci_options
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the tables, with charts.")
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+def compare(
+    targets: tuple[str, ...],
+    strategies: str | None,
+    max_seconds: float,
+    json_: str | None,
+    csv_: str | None,
+    sarif: str | None,
+    github: bool,
+    html: str | None,
+    traceback: bool,
+    **arguments: Any,
+) -> None:
+    """Explore TARGETS (a few small programs, unless given) fully under every strategy, each in a process of
+    its own, and show verdicts, counts, times and memory side by side: one table for each target.
+
+    Of a file of abstract programs, every program is a target. An option that some of the strategies have no use for is
+    for the others. Exit code 4 means that two strategies that finished
+    disagree about a target (or that one of them met an error of dpor); the table then says what differs. Verdicts
+    and runs that were cut short are shown and change no exit code.
+    """
+    with our_errors(traceback):
+        from dpor.app import comparing
+        from dpor.report import comparison
+
+        check_outputs(json=json_, csv=csv_, sarif=sarif, html=html)
+        names = strategies_named(strategies, samplers=True)
+        options = Options(max_seconds=max_seconds, **arguments)
+        jobs = comparing.jobs(targets or comparing.WORKLOADS, names, options)
+        done, interrupted = _compare(jobs, len(names))
+        if json_ is not None:
+            write_file(json_, comparison.to_json(done, max_seconds, interrupted))
+        if csv_ is not None:
+            write_file(csv_, comparison.to_csv(done))
+        if html is not None:
+            from dpor.report.html import to_html
+
+            write_file(html, to_html(done, max_seconds, interrupted))
+        tell_ci([row.report for each in done for row in each.rows if row.report], sarif, github, [*_troubles(done)])
+    rows = [row for each in done for row in each.rows]
+    if any(each.agree is False for each in done) or any(row.exit_code == Exit.OUR_ERROR for row in rows):
+        sys.exit(Exit.OUR_ERROR)
+    if interrupted:
+        sys.exit(Exit.INCONCLUSIVE)
+    sys.exit(Exit.USAGE if all(row.report is None for row in rows) else Exit.PASS)
+
+
+def _troubles(done: Iterable[Comparison]) -> Iterator[str]:
+    """What is wrong with dpor or with a target, rather than in it."""
+    for each in done:
+        if each.agree is False:
+            yield f"{each.target}: {' '.join(each.lines)}"
+        for row in each.rows:
+            if row.error is not None:
+                yield f"{row.target} ({row.strategy}): {row.error}"
+
+
+def _compare(jobs: Sequence[Job], width: int) -> tuple[list[Comparison], bool]:
+    """Run them; show each target when its `width` jobs are done. Also answers whether Ctrl-C cut that short."""
+    from dpor.app import comparing
+    from dpor.report.comparison import draw_table, progress_line
+
+    done: list[Comparison] = []
+    rows: list[Row] = []
+    interrupted = False
+
+    def show_table() -> None:
+        if rows:
+            each = comparing.compared(rows)
+            done.append(each)
+            rows.clear()
+            to_stdout(lambda: draw(lambda console: draw_table(each, console)))
+
+    with counted(len(jobs)) as count:
+        try:
+            for job in jobs:
+                count.begin(f"{job.title}  {job.options.explorer}")
+                rows.append(comparing.run(job))
+                count.end(progress_line(rows[-1]))
+                if len(rows) == width:
+                    with count.paused():
+                        show_table()
+        except comparing.Interrupted as cut:
+            rows.append(cut.row)
+            interrupted = True
+        except KeyboardInterrupt:
+            interrupted = True
+    show_table()
+    return done, interrupted

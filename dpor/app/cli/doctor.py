@@ -1,0 +1,33 @@
+"""The command `doctor`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from dpor.app.answers import EXIT_CODES, Exit, our_errors, to_stdout
+from dpor.app.completing import files
+
+_MARKS = {True: ("ok", "green"), False: ("WRONG", "red"), None: ("", "")}
+
+
+@click.command(epilog=EXIT_CODES, short_help="Does dpor work here?")
+@click.argument("target", required=False, shell_complete=files)
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+def doctor(target: str | None, traceback: bool) -> None:
+    """Does dpor work here? Versions; a known race is found and replayed; a known correct program passes.
+
+    With a TARGET, as for dpor check: also which of the files that it consists of are instrumented, and which packages
+    that it uses are not.
+    """
+    wrong = False
+    with our_errors(traceback):
+        from dpor.app.doctor import examine
+
+        for each in examine(target):
+            wrong = wrong or each.good is False
+            mark, colour = _MARKS[each.good]
+            line = f"{click.style(f'{mark:5}', fg=colour or None)}  {each.text}"
+            to_stdout(lambda line=line: click.echo(line))  # type: ignore[misc]
+    sys.exit(Exit.OUR_ERROR if wrong else Exit.PASS)

@@ -1,0 +1,342 @@
+"""The command line. Thin: it turns arguments into `Options`, shows the report, and answers with an exit code.
+
+Imports that a quick verdict does not need (rich, json) are made where they are used: from the shell to the verdict on
+a small program must take well under half a second.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpor.app.answers import (
+    EXIT_CODES,
+    KEEP,
+    Exit,
+    Number,
+    OneLineErrors,
+    check_outputs,
+    draw,
+    end,
+    is_our_process,
+    keep_folder,
+    our_errors,
+    same_hashes,
+    to_stdout,
+    write_file,
+)
+from dpor.app.cli.analyze import analyze
+from dpor.app.cli.ci import check_ci, ci_options, tell_ci
+from dpor.app.cli.compare import compare
+from dpor.app.cli.doctor import doctor
+from dpor.app.cli.explain import explain
+from dpor.app.cli.fuzz import fuzz
+from dpor.app.cli.searching import search_options
+from dpor.app.cli.workloads import workloads
+from dpor.app.completing import files, strategies
+from dpor.core.errors import BadSchedule, UserError
+from dpor.core.options import DEFAULT_SECONDS, Options
+from dpor.core.results import Failure, Report, Verdict, ended_by
+from dpor.core.version import VERSION
+from dpor.report.progress import Lines, Monitor, StatusLine
+from dpor.report.text import (
+    count_lines,
+    headline,
+    headlines,
+    show,
+    show_failure,
+    verdict_lines,
+)
+
+if TYPE_CHECKING:
+    from dpor.app.checking import Session
+
+COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
+ONE_KEY_PRESS = 0.3
+"""Seconds."""
+EXIT_OF = {Verdict.PASS: Exit.PASS, Verdict.FAIL: Exit.FINDING, Verdict.INCONCLUSIVE: Exit.INCONCLUSIVE}
+
+
+@click.group(
+    cls=OneLineErrors,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EXIT_CODES,
+)
+@click.version_option(VERSION, prog_name="dpor")
+def cli() -> None:
+    """Checks multithreaded Python programs: runs a function under every thread interleaving that can make a
+    difference, until one fails or all are covered.
+
+    \b
+      dpor check bank.py::scenario              explore; a failure is shown with the schedule that causes it
+      dpor replay .dpor/bank-scenario-1.json    run that schedule again
+      dpor explain .dpor/bank-scenario-1.json   why it fails, and what would avoid it
+    """
+    try:
+        Path.cwd()
+    except OSError as error:
+        end(f"dpor: the working folder cannot be found ({error.strerror}): go to another one", Exit.USAGE)
+
+
+# ---------------------------------------------------------------------- check
+
+
+@cli.command(epilog=EXIT_CODES)
+@click.argument("target", shell_complete=files)
+@click.option(
+    "--strategy",
+    metavar="NAME",
+    shell_complete=strategies,
+    help="The search: optimal (each class of equivalent interleavings once), source (the same, may start runs it must"
+    " drop), classic (backtrack sets), none (every interleaving; a judge for small programs)."
+    " Storing states, so that programs which loop for ever end, too: dpor, dpor+static, original and sa (as Java"
+    " Pathfinder does, without and with a static analysis), full (every state; a judge)."
+    " Never exhaustive: random and pct (one random schedule after another). [default: optimal]",
+)
+@click.option("--all", "all_", is_flag=True, help="Go on after the first failure; show each kind and place once.")
+@click.option(
+    "--max-seconds",
+    type=Number(0),
+    default=DEFAULT_SECONDS,
+    show_default=True,
+    metavar="S",
+    help="Stop after S seconds; 0: no limit.",
+)
+@search_options
+@click.option("--name", metavar="NAME", help="Which program of a .json or .jsonl file.")
+@click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report; - is stdout.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write a page for a browser: each failure, to step through; of a pass, what was explored.",
+)
+@ci_options
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Where the schedule of the failure goes (of the second: FILE-2, ...). [default: in .dpor/]",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only the verdict and one line for each failure; no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="All counts, and every step of a failure.")
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+def check(
+    target: str,
+    all_: bool,
+    max_seconds: float,
+    json_: str | None,
+    html: str | None,
+    sarif: str | None,
+    github: bool,
+    save: str | None,
+    quiet: bool,
+    verbose: bool,
+    traceback: bool,
+    **arguments: Any,
+) -> None:
+    """Run TARGET under every interleaving that can make a difference.
+
+    \b
+    TARGET is one of
+      path/file.py::name        a function without required arguments (Class.method for a static method)
+      package.module:name       the same, by the name to import
+      programs.json(l)          an abstract program; --name picks one of several
+      daisy, daisy:bug          a program that comes with dpor; dpor workloads lists them
+
+    The function runs many times, each time from the same program state. It fails if a thread ends with an exception,
+    an assertion fails, or no thread can go on.
+    """
+    with our_errors(traceback):
+        from dpor.app.checking import Session
+
+        check_outputs(["json"], json=json_, html=html, sarif=sarif, save=save)
+        check_ci(github, json_)
+        options = Options(all=all_, max_seconds=max_seconds or None, **arguments)
+        monitor = _monitor(quiet)
+        session = Session(target, options, monitor, mapped=html is not None)
+
+        def deliver(report: Report) -> Exit:
+            code = _deliver(report, json_, save, quiet, verbose)
+            if html is not None:
+                from dpor.report.page import report_page
+
+                everything = report.verdict is Verdict.PASS
+                write_file(html, report_page(report, session.class_map() if everything else None))
+            if sarif is not None or github:
+                from dpor.report.json import to_json
+
+                tell_ci([to_json(report)], sarif, github)
+            return code
+
+        with _stopping(monitor), _guarded(session, monitor, deliver):
+            try:
+                report = session.run()
+            except Exception as error:
+                if not isinstance(error, UserError):
+                    deliver(session.report(f"{type(error).__name__} in dpor itself"))
+                raise
+            code = deliver(report)
+    sys.exit(code)
+
+
+@contextmanager
+def _guarded(session: Session, monitor: Monitor, deliver: Callable[[Report], Exit]) -> Iterator[None]:
+    """In a process of its own if this is the `dpor` command: another one answers if this one gets stuck or dies."""
+    guard = click.get_current_context().obj
+
+    def answer(known: Report | None, reason: str) -> int:
+        if known is None:
+            click.echo(f"dpor: {reason}", err=True)
+            return Exit.INCONCLUSIVE
+        monitor.done()
+        return deliver(ended_by(known, reason))
+
+    child = guard(answer) if guard is not None else None
+    if child is None:
+        yield
+        return
+    monitor.beat = lambda: child.tell(session.over_at, session.news, session.report)  # type: ignore[method-assign]
+    monitor.rest = child.end  # type: ignore[method-assign]
+    monitor.beat()
+    try:
+        yield
+    finally:
+        child.end()
+
+
+def _deliver(report: Report, json_: str | None, save: str | None, quiet: bool, verbose: bool) -> Exit:
+    """Save the schedules, print, write the JSON file: in an order in which nothing that is known gets lost."""
+    files = save_schedules(report, save)
+    if json_ is not None:
+        from dpor.report.json import dumps
+
+        if json_ == "-":
+            to_stdout(lambda: click.echo(dumps(report), nl=False))
+        else:
+            write_file(json_, dumps(report))
+    if json_ != "-":
+        to_stdout(lambda: _print(report, files, quiet, verbose))
+    return EXIT_OF[report.verdict]
+
+
+def _print(report: Report, files: list[str], quiet: bool, verbose: bool) -> None:
+    if report.findings and not quiet:
+        draw(lambda console: show(report, console, verbose=verbose))
+    else:
+        lines = headlines(report) + verdict_lines(report, quiet=quiet) + (count_lines(report) if verbose else [])
+        click.secho(lines[0], fg=COLOURS[report.verdict])
+        for line in lines[1:]:
+            click.echo(line)
+    for file in files:
+        click.echo(f"Again: dpor replay {file}")
+
+
+def save_schedules(report: Report, save: str | None) -> list[str]:
+    """Write the schedule of each failure. Returns the files."""
+    files = []
+    for number, failure in enumerate(report.findings, 1):
+        if failure.saved is None:
+            continue
+        if save is None:
+            path = KEEP / f"{_slug(report.target)}-{number}.json"
+            if not keep_folder():
+                continue
+        else:
+            path = Path(save)
+            path = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+        try:
+            failure.saved.save(path)
+        except BadSchedule as error:  # shown all the same
+            click.echo(f"dpor: {error}", err=True)
+        else:
+            files.append(str(path))
+    return files
+
+
+def _slug(target: str) -> str:
+    """A file name for a target: `a/bank.py::scenario` is `bank-scenario`."""
+    last = target.replace("\\", "/").rsplit("/", 1)[-1]
+    return re.sub(r"\W+", "-", re.sub(r"\.(py|jsonl?)\b", "", last)).strip("-") or "target"
+
+
+def _monitor(quiet: bool) -> Monitor:
+    monitor = Monitor() if quiet else StatusLine() if sys.stderr.isatty() else Lines()
+    monitor.interruptible = True
+    return monitor
+
+
+@contextmanager
+def _stopping(monitor: Monitor) -> Iterator[None]:
+    """Ctrl-C is noted: the session ends what it does at its next beat. Raised, it would end up in the program, or
+    anywhere in our own books."""
+    beats = hasattr(signal, "setitimer")
+    last = float("-inf")
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last > ONE_KEY_PRESS:  # the terminal and our parent may both tell of one
+            monitor.stops += 1
+        last = now
+        if not beats:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        if not is_our_process():  # one that comes late must not undo the answer
+            signal.signal(signal.SIGINT, before)
+
+
+# ---------------------------------------------------------------------- replay
+
+
+@cli.command(epilog=EXIT_CODES)
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option(
+    "--pdb",
+    is_flag=True,
+    help="In the debugger: stops first where the target begins (set breakpoints, c goes on), then where it fails.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Every step.")
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
+    """Run the schedule in FILE, saved by dpor check, once more.
+
+    The source must be the one that was checked. Exit code 1 means that it failed as before.
+    """
+    with our_errors(traceback):
+        from dpor.app.replaying import Replay
+        from dpor.core.schedule import SavedSchedule
+
+        saved = SavedSchedule.load(file)
+        same_hashes(saved.hash_seed)
+        if pdb:
+            from dpor.app.debugger import debugged
+        failure = Replay(saved).run(debugged if pdb else None)
+        to_stdout(lambda: _print_replayed(failure, verbose))
+    sys.exit(Exit.FINDING)
+
+
+def _print_replayed(failure: Failure, verbose: bool) -> None:
+    click.secho(headline(failure), fg="red", bold=True)
+    draw(lambda console: show_failure(failure, console, verbose=verbose, traceback=True))
+
+
+cli.add_command(analyze)
+cli.add_command(compare)
+cli.add_command(doctor)
+cli.add_command(explain)
+cli.add_command(fuzz)
+cli.add_command(workloads)

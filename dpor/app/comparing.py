@@ -1,0 +1,238 @@
+"""The same targets under several strategies: each in a process of its own, under the same budget.
+
+The process is `dpor check TARGET --all --json`, so what is compared is what a user gets. One that dies, hangs or is
+refused becomes a row that says so. Ctrl-C ends the present process with what it knows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
+
+import attrs
+
+from dpor.app.strategies import GOES_WITH, explorer_of, without_use
+from dpor.app.targets import programs_named
+from dpor.core.errors import UserError
+from dpor.core.options import Options
+from dpor.core.plural import plural
+from dpor.report.comparison import Comparison, Row
+
+WORKLOADS = (
+    "workloads.racy_counter:main",
+    "workloads.locked_counter:main",
+    "workloads.philosophers:main",
+    "workloads.bounded_buffer:main",
+    "workloads.readers:main",
+)
+"""What `dpor compare` runs unless told otherwise."""
+
+GRACE = 30.0
+"""Seconds beyond the budget for loading the target and telling its failures; then the process is interrupted."""
+LAST_GRACE = 10.0
+"""Seconds from the interrupt until it is killed."""
+SHOWN_DIFFERENCES = 5
+
+
+class Job(NamedTuple):
+    """`options`: with the strategy, a budget of seconds, and which program of a file of abstract programs."""
+
+    target: str
+    options: Options
+
+    @property
+    def title(self) -> str:
+        name = self.options.name
+        return self.target if name is None else f"{self.target} {name}"
+
+
+def jobs(targets: Iterable[str], strategies: Sequence[str], options: Options) -> list[Job]:
+    """What is to be run, in order; of a file with several abstract programs every one, unless `options` names one.
+
+    An option that some strategies have no use for is for the others. Raises `UserError` if it is for none, if one of
+    the strategies cannot do what is asked, or if a target names nothing.
+    """
+    each = [attrs.evolve(options, strategy=strategy) for strategy in strategies]
+    of_no_use = [set(without_use(one)) for one in each]
+    for option in sorted(set.intersection(*of_no_use)):
+        flag, known = f"--{option.replace('_', '-')}", " or ".join(GOES_WITH[option])
+        raise UserError(f"{flag} goes with {known}, of which none is among --strategies")
+    each = [
+        attrs.evolve(one, **{name: getattr(Options(), name) for name in useless})
+        for one, useless in zip(each, of_no_use, strict=True)
+    ]
+    for one in each:
+        explorer_of(one)
+    return [
+        Job(target, attrs.evolve(one, name=name))
+        for target in targets
+        for name in programs_named(target, options)
+        for one in each
+    ]
+
+
+# ---------------------------------------------------------------------- one process
+
+
+class Interrupted(Exception):
+    """Ctrl-C; `row` is what was known by then."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__()
+        self.row = row
+
+
+def run(job: Job) -> Row:
+    """Run one search. Raises `Interrupted`."""
+    max_seconds = job.options.max_seconds
+    assert max_seconds is not None, "a run that has no budget may never end"
+    with TemporaryDirectory(prefix="dpor-compare-") as folder:
+        report, errors = Path(folder, "report.json"), Path(folder, "errors.txt")
+        with errors.open("w") as stderr:
+            process = subprocess.Popen(
+                _command(job, report),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                start_new_session=True,  # so that Ctrl-C reaches it once, from us
+            )
+        interrupted = late = False
+        try:
+            code = process.wait(max_seconds + GRACE)
+        except subprocess.TimeoutExpired:
+            late = True
+            code = _stop(process)
+        except KeyboardInterrupt:
+            interrupted = True
+            code = _stop(process)
+        except BaseException:
+            process.kill()
+            raise
+        row = _row(job, code, report, errors)
+    if late:
+        row = attrs.evolve(row, error=f"did not end by itself {GRACE:g} s after its budget of {max_seconds:g} s")
+    if interrupted:
+        raise Interrupted(row)
+    return row
+
+
+def _command(job: Job, report: Path) -> list[str]:
+    return [
+        *(sys.executable, "-P", "-m", "dpor", "check", "--all", "--quiet"),
+        *("--json", str(report), "--save", str(report.with_name("schedule.json"))),
+        *_arguments(job.options),
+        *("--", job.target),
+    ]
+
+
+_OF_THE_COMMAND: Final = frozenset({"all", "oracle"})
+
+
+def _arguments(options: Options) -> list[str]:
+    """The arguments of `dpor check` that say the same, but for `all` and `oracle`; defaults are left out.
+
+    >>> _arguments(Options(strategy="sa", immutable=False, every_access=True, max_seconds=9, instrument=("a", "b")))
+    ['--strategy', 'sa', '--max-seconds', '9', '--immutable', 'off', '--every-access', '--instrument', 'a', \
+'--instrument', 'b']
+    """
+    words = []
+    for field in attrs.fields(Options):
+        value, flag = getattr(options, field.name), f"--{field.name.replace('_', '-')}"
+        if field.name in _OF_THE_COMMAND or value == field.default:
+            continue
+        match value:
+            case True:
+                words.append(flag)
+            case False:
+                words += [flag, "off"]
+            case None:
+                words += [flag, "0"]
+            case tuple():
+                words += [word for each in value for word in (flag, each)]
+            case _:
+                words += [flag, str(value)]
+    return words
+
+
+def _stop(process: subprocess.Popen[bytes]) -> int:
+    """First it may tell what it knows."""
+    try:
+        process.send_signal(signal.SIGINT)
+        return process.wait(LAST_GRACE)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        os.killpg(process.pid, signal.SIGKILL)  # with the processes that it has started
+        return process.wait()
+
+
+def _row(job: Job, code: int, file: Path, errors: Path) -> Row:
+    report: dict[str, Any] | None = None
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # it died before it was written, or while it was
+        pass
+    return Row(job.title, job.options.explorer, report, _error(code, report is not None, errors), code)
+
+
+def _error(code: int, has_report: bool, errors: Path) -> str | None:
+    if has_report and code in (0, 1, 3):
+        return None
+    if code < 0:
+        return f"died of {signal.Signals(-code).name}"
+    lines = [line for line in errors.read_text(errors="replace").splitlines() if line.startswith("dpor: ")]
+    return lines[0].removeprefix("dpor: ") if lines else f"ended without a report, exit code {code}"
+
+
+# ---------------------------------------------------------------------- agreement
+
+
+def compared(rows: Sequence[Row]) -> Comparison:
+    """The rows of one target, with whether those that finished agree on outcomes, deadlocks and failures."""
+    finished = [row for row in rows if row.finished]
+    target = rows[0].target
+    if len(finished) < 2:
+        few = f"only {finished[0].strategy}" if finished else "no strategy"
+        return Comparison(target, tuple(rows), None, (f"{few} finished: nothing to hold against each other",))
+    lines = tuple(_differences(finished))
+    if lines:
+        return Comparison(target, tuple(rows), False, ("THE STRATEGIES DISAGREE, a fault of dpor:", *lines))
+    outcomes, deadlocks = finished[0].report["outcomes"], finished[0].report["deadlocks"]  # type: ignore[index]
+    count = f"{outcomes:,} outcome{'' if outcomes == 1 else 's'}, {deadlocks:,} deadlock{'' if deadlocks == 1 else 's'}"
+    return Comparison(target, tuple(rows), True, (f"{_these(finished)} agree: {count}",))
+
+
+def _these(finished: Sequence[Row]) -> str:
+    return f"all {len(finished)} strategies that finished ({', '.join(row.strategy for row in finished)})"
+
+
+def _differences(rows: Sequence[Row]) -> Iterator[str]:
+    """What some strategies found and others did not, a line each."""
+    for what, found in (("outcome", [_outcomes(row) for row in rows]), ("failure", [_failures(row) for row in rows])):
+        every = {key: text for texts in found for key, text in texts.items()}
+        differing = [key for key in every if any(key not in texts for texts in found)]
+        for key in differing[:SHOWN_DIFFERENCES]:
+            by = [row.strategy for row, texts in zip(rows, found, strict=True) if key in texts]
+            missing = [row.strategy for row, texts in zip(rows, found, strict=True) if key not in texts]
+            yield f"{what} {every[key]}: found by {', '.join(by)}; not by {', '.join(missing)}"
+        if len(differing) > SHOWN_DIFFERENCES:
+            yield f"... and {plural(len(differing) - SHOWN_DIFFERENCES, f'more {what}')}"
+
+
+def _outcomes(row: Row) -> dict[Any, str]:
+    assert row.report is not None
+    return {key: f"{key} ({text})" if text else key for key, text in row.report["outcome_digests"].items()}
+
+
+def _failures(row: Row) -> dict[Any, str]:
+    assert row.report is not None
+    found = {}
+    for failure in row.report["findings"]:
+        place = f" at {failure['file']}:{failure['line']}" if failure["file"] else ""
+        found[failure["kind"], failure["file"], failure["line"]] = f"{failure['kind']}{place}"
+    return found

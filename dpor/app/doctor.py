@@ -1,0 +1,115 @@
+"""Does dpor work here? Programs whose verdicts and numbers are known, what the interpreter allows, which modules of a
+target are instrumented. Nothing is printed here: see `dpor.app.cli.doctor`.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, entry_points, version
+
+import attrs
+
+from dpor.app.checking import check
+from dpor.app.replaying import replay
+from dpor.app.targets import open_target
+from dpor.core.errors import DporError
+from dpor.core.home import HOME
+from dpor.core.options import Options
+from dpor.core.plural import plural
+from dpor.core.pulse import is_free
+from dpor.core.schedule import relative
+from dpor.core.version import VERSION
+from dpor.python.program.system import PythonSystem
+
+RACY, RACY_CLASSES = "workloads.racy_counter:main", 34
+LOCKED, LOCKED_CLASSES = "workloads.locked_counter:main", 20
+
+
+@attrs.frozen
+class Examined:
+    """One thing that was looked at. `good`: None if it is only told."""
+
+    good: bool | None
+    text: str
+
+
+def examine(target: str | None = None) -> Iterator[Examined]:
+    """Look at everything, quick things first. Raises `UserError` for a target that cannot be loaded."""
+    yield Examined(None, _versions())
+    yield from map(_tried, (_known_race, _known_pass, _states))
+    yield _timer()
+    yield _pytest()
+    if target is not None:
+        yield from _modules(target)
+
+
+def _versions() -> str:
+    system = f"{platform.python_implementation()} {platform.python_version()} on {platform.system()}"
+    others = ", ".join(f"{name} {version(name)}" for name in ("greenlet", "attrs", "click"))
+    return f"dpor {VERSION} in {relative(HOME)}; {system}; {others}"
+
+
+# ---------------------------------------------------------------------- programs that are known
+
+
+def _tried(look: Callable[[], Examined]) -> Examined:
+    try:
+        return look()
+    except DporError as error:
+        return Examined(False, f"{type(error).__name__}: {error}")
+
+
+def _known_race() -> Examined:
+    report = check(RACY, all=True)
+    text = f"a known race: {RACY}: {report.verdict}, {plural(report.executions, 'execution')}"
+    if report.verdict != "fail" or report.executions != RACY_CLASSES or report.findings[0].saved is None:
+        return Examined(False, f"{text}; expected were fail and {RACY_CLASSES}")
+    failure = replay(report.findings[0].saved)
+    return Examined(True, f"{text}; replayed: {failure.message}")
+
+
+def _known_pass() -> Examined:
+    report = check(LOCKED)
+    text = f"a known correct program: {LOCKED}: {report.verdict}, {plural(report.executions, 'execution')}"
+    if report.verdict != "pass" or report.executions != LOCKED_CLASSES:
+        return Examined(False, f"{text}; expected were pass and {LOCKED_CLASSES}")
+    return Examined(True, text)
+
+
+def _states() -> Examined:
+    report = check(LOCKED, strategy="dpor")
+    if report.verdict != "pass":
+        return Examined(False, f"states: {LOCKED} under dpor: {report.verdict}; expected was pass")
+    for reason in report.untold:
+        return Examined(None, f"states cannot be told, so --strategy dpor gains nothing here: {reason}")
+    return Examined(True, f"states can be told: {report.states} of {LOCKED}, {report.matched} met again")
+
+
+# ---------------------------------------------------------------------- what is there
+
+
+def _timer() -> Examined:
+    if is_free():
+        return Examined(True, "a timer: budgets end runs that make no operation any more")
+    return Examined(None, "no timer here: budgets are looked at between runs only")
+
+
+def _pytest() -> Examined:
+    try:
+        found = version("pytest")
+    except PackageNotFoundError:
+        return Examined(None, "pytest is not installed here: pip install 'dpor[pytest]' for interleaved tests")
+    if any(each.name == "dpor" for each in entry_points(group="pytest11")):
+        return Examined(True, f"pytest {found} loads the plugin of dpor")
+    return Examined(False, f"pytest {found} does not know the plugin of dpor: install dpor again")
+
+
+def _modules(target: str) -> Iterator[Examined]:
+    """What of a target is instrumented, and what is not."""
+    system = open_target(target, Options())
+    for path in sorted(system.sources()):
+        yield Examined(None, f"{target}: instrumented: {relative(path)}")
+    if isinstance(system, PythonSystem):
+        for package in system.foreign():
+            yield Examined(None, f"{target}: not instrumented: {package} (--instrument {package} explores it)")

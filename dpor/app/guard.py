@@ -1,0 +1,192 @@
+"""A second process that tells the verdict where the first can not.
+
+Nothing in a process can end one call of a C function (`sum(itertools.repeat(1))`), nor answer for the process when the
+program takes it down (a crash, an exit in C code). So the command line does its work in a child. The child says that
+it lives, and what is known so far (`Guarded.tell`). If it falls silent when its time is over, or after Ctrl-C, it is
+killed; then, or if it ended without having said so, the parent delivers the last report, with the reason.
+
+Only on systems with `fork`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import pickle
+import select
+import signal
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final, NoReturn
+
+from dpor.core.home import OURS
+
+PATIENCE: Final = 3.0
+"""Seconds without a word from the child, when its time is over, until it is killed: enough for one that others leave
+little of the processor."""
+WHERE: Final = getattr(signal, "SIGUSR1", None)
+"""Asks the child where it stands. Answered by C code, so at any time."""
+FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_HEADER: Final = struct.Struct("!dI")
+_ENDED: Final = -1.0
+_ORPHAN: Final = 3
+
+
+class Guarded:
+    """The child's side."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
+        self._told: object = None
+
+    def tell(self, over_at: float, news: object, known: Callable[[], object]) -> None:
+        """I live; my time is over at this moment (of `time.monotonic`); what is `known`, if `news` is new."""
+        message = b""
+        if news != self._told:
+            self._told = news
+            message = pickle.dumps(known())
+        self._send(over_at, message)
+
+    def end(self) -> None:
+        """From now on, or until I `tell` again, I answer for myself, and take the time that it needs."""
+        self._send(_ENDED, b"")
+
+    def _send(self, over_at: float, message: bytes) -> None:
+        data = _HEADER.pack(over_at, len(message)) + message
+        try:
+            while data:
+                data = data[os.write(self._pipe, data) :]
+        except BrokenPipeError:  # the parent was killed: nobody waits for an answer
+            os._exit(_ORPHAN)
+
+
+def guard(deliver: Callable[[Any, str], int]) -> Guarded | None:
+    """Go on in a child, which gets a `Guarded`. The parent never returns: it ends as the child does, or, if it has to
+    answer for it, with what `deliver(known, reason)` returns; `known` is None if nothing was told.
+
+    None where there can be no child, or where a tool watches this process.
+    """
+    if WHERE is None or not hasattr(os, "fork") or sys.gettrace() or sys.getprofile():
+        return None
+    reads, writes = os.pipe()
+    with tempfile.TemporaryFile() as file:
+        stands = os.dup(file.fileno())  # as long as the process lives
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)  # none is lost while it is not clear whom it reaches
+    child = os.fork()
+    if child:
+        os.close(writes)
+        parent = _Parent(child, reads, stands, deliver)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        parent.wait()
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    os.close(reads)
+    faulthandler.register(WHERE, stands, all_threads=False)
+    return Guarded(writes)
+
+
+class _Parent:
+    def __init__(self, child: int, pipe: int, stands: int, deliver: Callable[[Any, str], int]) -> None:
+        self.child = child
+        self.pipe = pipe
+        self.stands = stands
+        self.deliver = deliver
+        self.known: Any = None
+        self.ended = False
+        self.over_at = float("inf")
+        self.heard_at = time.monotonic()
+        self.interrupted = False
+        for number in FORWARDED:
+            signal.signal(number, self._forward)
+
+    def wait(self) -> NoReturn:
+        while True:
+            if select.select([self.pipe], [], [], PATIENCE / 2)[0]:
+                if not self._hear():
+                    self._gone(os.waitpid(self.child, 0)[1])
+            elif time.monotonic() >= max(self.over_at, self.heard_at) + PATIENCE:
+                self._stuck()
+
+    def _forward(self, number: int, frame: FrameType | None) -> None:
+        """The child may have heard it from the terminal already: it passes over the second."""
+        if number == signal.SIGINT and not self.ended:
+            self.interrupted = True
+            self.over_at = min(self.over_at, time.monotonic() + PATIENCE)
+        with contextlib.suppress(ProcessLookupError):  # it has ended: its answer counts
+            os.kill(self.child, number)
+
+    def _hear(self) -> bool:
+        """Take a message. False if there will be no more."""
+        header = self._read(_HEADER.size)
+        if header is None:
+            return False
+        over_at, size = _HEADER.unpack(header)
+        self.heard_at = time.monotonic()
+        self.ended = over_at == _ENDED
+        if self.ended:
+            self.over_at = float("inf")
+            return True
+        self.over_at = self.heard_at if self.interrupted else over_at
+        message = self._read(size)
+        if message:
+            self.known = message
+        return message is not None
+
+    def _read(self, size: int) -> bytes | None:
+        parts = bytearray()
+        while len(parts) < size:
+            part = os.read(self.pipe, size - len(parts))
+            if not part:
+                return None
+            parts += part
+        return bytes(parts)
+
+    # ------------------------------------------------------------------ answering for it
+
+    def _stuck(self) -> NoReturn:
+        assert WHERE is not None
+        os.kill(self.child, WHERE)
+        time.sleep(0.2)
+        os.kill(self.child, signal.SIGKILL)
+        os.waitpid(self.child, 0)
+        with open(self.stands, "rb") as file:
+            file.seek(0)
+            place = where_it_stands(file.read().decode(errors="replace"))
+        why = "interrupted" if self.interrupted else "the time is over (--max-seconds)"
+        self._answer(f"{why}, and one call of a C function did not end{place}")
+
+    def _gone(self, status: int) -> NoReturn:
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            if number in (signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+                os.kill(os.getpid(), number)
+            if not self.ended:
+                self._answer(f"the program crashed the process that it ran in ({signal.Signals(number).name})")
+            os._exit(128 + number)
+        code = os.waitstatus_to_exitcode(status)
+        if not self.ended:
+            self._answer(f"the program ended the process that it ran in, with exit code {code}")
+        os._exit(code)
+
+    def _answer(self, reason: str) -> NoReturn:
+        os._exit(self.deliver(None if self.known is None else pickle.loads(self.known), reason))
+
+
+def where_it_stands(traceback: str) -> str:
+    r"""The innermost place of the program in what `faulthandler` writes.
+
+    >>> where_it_stands('Stack:\n  File "/p/a.py", line 3 in work\n  File "/p/a.py", line 9 in main\n')
+    ', in work at /p/a.py:3'
+    """
+    library = os.path.dirname(os.__file__)
+    for line in traceback.splitlines():
+        file, _, rest = line.strip().removeprefix('File "').partition('", line ')
+        number, _, function = rest.partition(" in ")
+        if rest and not file.startswith((OURS, library, "<")):
+            return f", in {function} at {file}:{number}"
+    return ""

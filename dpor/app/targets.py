@@ -1,0 +1,166 @@
+"""What a target is, and how it is opened as a system that can be run and told of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+
+from dpor.core.errors import BadTarget, UserError
+from dpor.core.options import Options
+from dpor.core.steps import Explained, Step
+from dpor.core.system import Trace
+from dpor.explorers import STATIC
+from dpor.findings.data_races import RaceDetector
+from dpor.findings.explain import Checkable
+from dpor.model.embedding import Embedded
+
+if TYPE_CHECKING:
+    from dpor.python.program.target import Opener
+
+Target: TypeAlias = "str | os.PathLike[str] | Callable[[], object] | Opener | Embedded"
+"""`path/file.py::name`, `package.module:name`, a `.json` or `.jsonl` file of abstract programs, a callable, a program
+that knows itself how it is loaded, or a system of one's own."""
+
+
+def open_target(target: Target, options: Options, facts: Any = None) -> Checkable:
+    """The system for a target. Raises `UserError` (`BadTarget`, `BadProgram`)."""
+    system = _open(target, options, facts)
+    return RaceDetector(system) if options.races else system
+
+
+def _open(target: Target, options: Options, facts: Any) -> Checkable:
+    if isinstance(target, Embedded):
+        _refuse_runtime_options(options, "a system of one's own")
+        if options.races:
+            raise UserError("--races needs locks and the like, which a system of one's own has not; take it away")
+        return target
+    given = os.fspath(target) if isinstance(target, os.PathLike) else target
+    if _is_model(given):
+        return _ModelTarget(given, options)
+
+    _refuse_name(options)
+    from dpor.python.kernel.options import RuntimeOptions, StaticOptions
+    from dpor.python.program.system import PythonSystem
+
+    statics = None
+    if options.explorer in STATIC:
+        unhooked = options.explorer == "dpor+static"
+        statics = StaticOptions(options.field_access.value, options.pointers.value, options.immutable, unhooked)
+
+    limits = RuntimeOptions(
+        max_steps=options.max_steps,
+        timeouts=options.timeouts.value,
+        timeout_limit=options.timeout_limit,
+        every_access=options.every_access,
+        whole_states=options.whole_states,
+        statics=statics,
+        oracle=options.oracle,
+    )
+    return PythonSystem(given, limits, options.instrument, facts)
+
+
+def programs_named(target: str, options: Options) -> list[str | None]:
+    """The programs that the text names: those of a file of abstract programs by their names, if it has several and the
+    options name none, else one. Loads no Python. Raises `UserError` if it names nothing, or no such thing as the
+    options are for."""
+    if not _is_model(target):
+        _refuse_name(options)
+        from dpor.python.program.target import parsed
+
+        parsed(target)
+        return [None]
+    from dpor.model import load, load_all
+
+    _refuse_runtime_options(options, "an abstract program")
+    if options.name is not None:
+        load(target, options.name)
+        return [options.name]
+    programs = load_all(target)
+    return [None] if len(programs) == 1 else [program.name for program in programs]
+
+
+def _refuse_name(options: Options) -> None:
+    if options.name is not None:
+        raise UserError(f"--name {options.name}: only programs of .json and .jsonl files have such names; take it away")
+
+
+def _refuse_runtime_options(options: Options, what: str) -> None:
+    for name in ("timeouts", "timeout_limit", "instrument", "oracle", "every_access"):
+        if getattr(options, name) != getattr(Options(), name):
+            raise UserError(f"--{name.replace('_', '-')} means nothing for {what}; take it away")
+
+
+def beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:
+    """What ends a run of this target that takes too long: see `dpor.python.kernel.loops.beat`. Those of abstract
+    programs are short."""
+    if not is_python(target):
+        return lambda frame, patience: None
+    from dpor.python.kernel import loops
+
+    return loops.beat
+
+
+def is_python(target: Target) -> bool:
+    """Is it real Python, not an abstract program or a system of one's own?"""
+    return not isinstance(target, Embedded) and not _is_model(target)
+
+
+def _is_model(target: Target) -> TypeGuard[str]:
+    if isinstance(target, (str, os.PathLike)):
+        return Path(os.fspath(target)).suffix in (".json", ".jsonl")
+    if not callable(target) and not hasattr(target, "open_in"):
+        raise BadTarget(f"a target is a callable or a string such as 'path/file.py::name', not {target!r}")
+    return False
+
+
+def target_name(target: Target, options: Options) -> str:
+    """The target as reports name it."""
+    if isinstance(target, (str, os.PathLike)):
+        name = os.fspath(target)
+        return f"{name} {options.name}" if options.name else name
+    if not callable(target):
+        return target.name
+    named = target if hasattr(target, "__qualname__") else type(target)
+    return f"{getattr(named, '__module__', '?')}:{getattr(named, '__qualname__', '?')}"
+
+
+class _ModelTarget:
+    """An abstract program as a `Checkable`."""
+
+    def __init__(self, path: str, options: Options) -> None:
+        from dpor.model import AbstractSystem, load
+
+        _refuse_runtime_options(options, "an abstract program")
+        self._path = path
+        self._system = system = AbstractSystem(load(path, options.name), options.max_steps)
+        self.run, self.outcome_text, self.is_memory = system.run, system.outcome_text, system.is_memory
+        self.state, self.pending, self.sync_states = system.state, system.pending, system.sync_states
+        self.changes_data, self.livelock, self.lasting = system.changes_data, system.livelock, system.lasting
+        self.is_choice, self.untold, self.remembers_way = system.is_choice, system.untold, system.remembers_way
+        self.ruled_out, self.withdraw_facts = system.ruled_out, system.withdraw_facts
+
+    def describe(self, trace: Trace) -> Explained:
+        return Explained(
+            tuple(
+                Step(event.thread, None, None, f"{event.place}  {event.statement}", event.kind, event.value)
+                for event in self._system.describe(trace)
+            )
+        )
+
+    def aloud(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def sources(self) -> Mapping[str, str]:
+        from hashlib import sha256
+
+        return {self._path: sha256(Path(self._path).read_bytes()).hexdigest()}
+
+    def versions(self) -> Mapping[str, str]:
+        return {}
+
+    def facts(self) -> Any:
+        return None

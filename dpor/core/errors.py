@@ -1,0 +1,50 @@
+"""What the user got wrong, and what we did: never what the checked program did (that is a `Finding`)."""
+
+from __future__ import annotations
+
+
+class DporError(Exception):
+    """Base of every exception that this package raises on purpose."""
+
+
+class UserError(DporError):
+    """Something that the reader can act on: one line that names the value and what to do."""
+
+
+class BadTarget(UserError):
+    """The target cannot be found, loaded or called."""
+
+
+class BadProgram(UserError):
+    """An abstract program that is not in the format of `dpor.model`."""
+
+
+class BadSchedule(UserError):
+    """A saved schedule that cannot be read, or that belongs to another source."""
+
+
+class Unsupported(UserError):
+    """The program does something that is known and not modelled."""
+
+
+class NotDeterministic(UserError):
+    """A replay differed from what was recorded, though the same choices were made."""
+
+
+class Unfinished(UserError):
+    """The time was over before the program could be loaded."""
+
+
+class InternalError(DporError):
+    """A fault of ours. Only the command line catches it (exit code 4)."""
+
+
+class FactWithdrawn(DporError):
+    """The program contradicted a fact that the search relied on: the search starts again without the fact.
+
+    Raised by a system, caught by `dpor.app.checking`; `reason` is shown to the user.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

@@ -1,0 +1,296 @@
+"""The happens-before relation of the present trace, kept up to date event by event, and the races in it.
+
+`HappensBefore` holds a vector clock for each event. It is extended when a run has grown the trace and cut when the
+explorer goes back; a cut undoes exactly what was added, so repeated prefixes cost nothing.
+
+A *race* (e, e') is a pair of dependent events of different threads with nothing in between that orders them, where e'
+could have run instead of e, after the events that do not happen after e [ADJS14, section 3: e ≾ e'].
+
+What can run earlier must be enabled there. An acquisition does not race with the release that it waited for, but with
+the acquisition before that release: so from an operation that can block, the search for its partner goes back over the
+history of its objects until a point is found at which it was enabled. The states recorded with the events (see
+`Trace.befores`) decide that exactly, for locks, semaphores, conditions, joins and waits for a value alike.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from dpor.core.clocks import Clock, includes, join
+from dpor.core.operations import READ, UPDATE, WRITE, Accesses, Location, Mode, Operation, States, ThreadId
+from dpor.core.system import Trace
+
+
+class Race(NamedTuple):
+    """Event number `first` could be preceded by `operation`, the later operation as it would be there."""
+
+    first: int
+    operation: Operation
+
+
+_Accesses: TypeAlias = tuple[int, dict[ThreadId, int], dict[ThreadId, int]]
+"""The latest accesses of a location: the last write (-1: none), and by thread the reads and the updates since. A plain
+tuple: one is made for each access."""
+
+_NONE: dict[ThreadId, int] = {}
+_UNTOUCHED: _Accesses = (-1, _NONE, _NONE)
+_NO_RACES: list[Race] = []
+
+
+class HappensBefore:
+    """Clocks of the events of a trace.
+
+    clocks     the clock of each event, itself included: event j happens before event i or is i iff
+               `clocks[i][threads[j]] >= indices[j]`
+    indices    how manieth event of its thread each event is, from 1
+    clocks_only   set it where races are not asked for and the trace has no states
+    Invariant: all lists are as long as the part of the trace taken in so far (`len(self)`).
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.clocks: list[Clock] = []
+        self.indices: list[int] = []
+        self._latest: list[Clock] = []  # by thread: the clock of its latest event, or of the event that started it
+        self.clocks_only = False
+        self._accesses: dict[Location, _Accesses] = {}
+        self._history: dict[Location, list[int]] = {}  # events with recorded states, by location
+        self._undo: list[tuple[int, Location, _Accesses]] = []
+        self._pasts: list[Clock] = []  # of each event: the clock of its thread before it
+
+    def __len__(self) -> int:
+        return len(self.clocks)
+
+    # ------------------------------------------------------------------ growing and cutting
+
+    def extend(self) -> list[list[Race]]:
+        """Take in the new events of the trace. Returns, for each, its races with earlier events (not to be changed)."""
+        add = self._add
+        return [add(position) for position in range(len(self.clocks), len(self.trace))]
+
+    def cut(self, length: int) -> None:
+        """Forget the events from `length` on. To be called before the trace itself is cut."""
+        while self._undo and self._undo[-1][0] >= length:
+            _, location, accesses = self._undo.pop()
+            self._accesses[location] = accesses
+        threads, operations, befores = self.trace.threads, self.trace.operations, self.trace.befores
+        latest, pasts = self._latest, self._pasts
+        for position in range(len(self.clocks) - 1, length - 1, -1):
+            latest[threads[position]] = pasts[position]
+            operation = operations[position]
+            if operation.starts >= 0:
+                latest[operation.starts] = []
+            if befores[position] is not None:
+                for location, _ in operation.accesses:
+                    self._history[location].pop()
+        del self.clocks[length:], self.indices[length:], pasts[length:]
+
+    def _add(self, position: int) -> list[Race]:
+        trace = self.trace
+        thread = trace.threads[position]
+        operation = trace.operations[position]
+        before = trace.befores[position]
+        past = self.clock_of(thread)
+        clock = past.copy()
+        index = clock[thread] + 1
+
+        races = _NO_RACES
+        if operation.barrier:  # where nothing else could move: explorers look at what else could have timed out there
+            for other in self._latest:
+                join(clock, other)
+        else:
+            partners = self._partners(thread, operation, clock)
+            if partners:
+                races = self._races_with(partners, thread, operation, before, clock)
+
+        clock[thread] = index
+        self._record(position, thread, operation, before is not None)
+        self.clocks.append(clock)
+        self.indices.append(index)
+        self._pasts.append(past)
+        self._latest[thread] = clock
+        if operation.starts >= 0:
+            self.clock_of(operation.starts)
+            self._latest[operation.starts] = clock
+        return races
+
+    def _races_with(
+        self, partners: list[int], thread: ThreadId, operation: Operation, before: States | None, clock: Clock
+    ) -> list[Race]:
+        """The races of the event; its partners enter the clock."""
+        clocks = self.clocks
+        if operation.rule is not None and not self.clocks_only:
+            assert before is not None
+            races = self.races_of(thread, operation, before)
+            for partner in partners:
+                join(clock, clocks[partner])
+            return races
+        if len(partners) == 1:
+            join(clock, clocks[partners[0]])
+            return [Race(partners[0], operation)]
+        # Latest first: a partner that happens before a later one does not race.
+        races = []
+        threads, indices = self.trace.threads, self.indices
+        partners.sort(reverse=True)
+        for partner in partners:
+            if clock[threads[partner]] < indices[partner]:
+                races.append(Race(partner, operation))
+                join(clock, clocks[partner])
+        return races
+
+    def clock_of(self, thread: ThreadId) -> Clock:
+        """What happened before the next event of the thread (not to be changed)."""
+        latest = self._latest
+        while len(latest) <= thread:
+            latest.append([])
+        clock = latest[thread]
+        if len(clock) < len(latest):
+            clock.extend([0] * (len(latest) - len(clock)))
+        return clock
+
+    def _partners(self, thread: ThreadId, operation: Operation, clock: Clock) -> list[int]:
+        """The latest events of other threads that are dependent and not in the clock."""
+        found: list[int] = []
+        threads, indices = self.trace.threads, self.indices
+        for location, mode in operation.accesses:
+            accesses = self._accesses.get(location)
+            if accesses is None:
+                continue
+            write, reads, updates = accesses
+            if write >= 0 and clock[threads[write]] < indices[write]:
+                found.append(write)
+            if mode is not READ and reads:
+                found.extend(p for other, p in reads.items() if other != thread and clock[other] < indices[p])
+            if mode is not UPDATE and updates:
+                found.extend(p for other, p in updates.items() if other != thread and clock[other] < indices[p])
+        return list(set(found)) if len(operation.accesses) > 1 and len(found) > 1 else found
+
+    def _record(self, position: int, thread: ThreadId, operation: Operation, with_states: bool) -> None:
+        table, undo = self._accesses, self._undo
+        for location, mode in operation.accesses:
+            old = table.get(location, _UNTOUCHED)
+            undo.append((position, location, old))
+            if mode is WRITE:
+                table[location] = (position, _NONE, _NONE)
+            elif mode is READ:
+                write, reads, updates = old
+                table[location] = (write, {**reads, thread: position}, updates)
+            else:
+                write, reads, updates = old
+                table[location] = (write, reads, {**updates, thread: position})
+            if with_states:
+                self._history.setdefault(location, []).append(position)
+
+    # ------------------------------------------------------------------ questions
+
+    def before(self, earlier: int, later: int) -> bool:
+        """Does the event happen before the other (or is it the same)?"""
+        return self._in(self.clocks[later], earlier)
+
+    def not_after(self, event: int, end: int) -> list[int]:
+        """The events between `event` and `end` that do not happen after `event` [ADJS14: notdep(e, E)]."""
+        thread, index = self.trace.threads[event], self.indices[event]
+        # `includes`, written out: asked of every event for every race.
+        return [
+            position
+            for position, clock in enumerate(self.clocks[event + 1 : end], event + 1)
+            if thread >= len(clock) or clock[thread] < index
+        ]
+
+    def races_of(self, thread: ThreadId, operation: Operation, states: States) -> list[Race]:
+        """The races of an operation that has a rule, standing behind all events so far; `states`: of its objects now.
+
+        For an event just about to be taken in, and for the pending operation of a thread that stays blocked.
+        """
+        clock = self.clock_of(thread).copy()
+        if len(operation.accesses) == 1:
+            return self._races_at(operation, states[0], clock)
+        walks = [self._backwards(location, mode, clock) for location, mode in operation.accesses]
+        races: list[Race] = []
+        for partner in heapq.merge(*walks, reverse=True):
+            if self._in(clock, partner):  # ordered by a race found after this one was looked up, or its own
+                continue
+            there = self._states_without(partner, operation, states)
+            if operation.enabled(there):
+                races.append(Race(partner, operation.in_states(there)))
+                join(clock, self.clocks[partner])
+        return races
+
+    def unordered(self, end: int, thread: ThreadId, operation: Operation) -> list[int]:
+        """The events before `end` that conflict with an operation on synchronisation objects that the thread performs
+        there (or is about to), and do not happen before it by way of what the thread did earlier."""
+        clock: Clock = []
+        for last in range(end - 1, -1, -1):
+            if self.trace.threads[last] == thread or self.trace.operations[last].starts == thread:
+                clock = self.clocks[last]
+                break
+        return [p for location, mode in operation.accesses for p in self._backwards(location, mode, clock) if p < end]
+
+    def _races_at(self, operation: Operation, now: object, clock: Clock) -> list[Race]:
+        """The races of an operation on one object (nearly all are): without merging, a third of the time."""
+        ((location, mode),) = operation.accesses
+        operations, clocks = self.trace.operations, self.clocks
+        threads, indices = self.trace.threads, self.indices
+        races = _NO_RACES
+        for event in reversed(self._history.get(location, ())):
+            accesses = operations[event].accesses
+            other = accesses[0][1] if len(accesses) == 1 else _mode_at(location, accesses)
+            if clock[threads[event]] >= indices[event]:
+                if other is WRITE:
+                    break
+            elif other is not mode or mode is WRITE:
+                there = (self._state_without(event, location, now),)
+                if operation.enabled(there):
+                    races = [*races, Race(event, operation.in_states(there))]
+                    join(clock, clocks[event])
+        return races
+
+    def _in(self, clock: Clock, event: int) -> bool:
+        return includes(clock, self.trace.threads[event], self.indices[event])
+
+    def _backwards(self, location: Location, mode: Mode, clock: Clock) -> Iterator[int]:
+        """The events, latest first, whose access of the location conflicts with the mode and that are not in the
+        clock (which grows while this is iterated). Ends at a write in the clock: what came before it is there too."""
+        operations = self.trace.operations
+        for event in reversed(self._history.get(location, ())):
+            other = _mode_at(location, operations[event].accesses)
+            if self._in(clock, event):
+                if other is WRITE:
+                    return
+            elif other is not mode or mode is WRITE:
+                yield event
+
+    def _states_without(self, event: int, operation: Operation, now: States) -> States:
+        """The states of the operation's objects after all events but `event` and those that happen after it."""
+        return tuple(
+            self._state_without(event, location, state)
+            for (location, _), state in zip(operation.accesses, now, strict=True)
+        )
+
+    def _state_without(self, event: int, location: Location, now: object) -> object:
+        history = self._history.get(location, ())
+        operations, befores = self.trace.operations, self.trace.befores
+        first = None
+        if history and history[-1] == event:
+            first = event
+        else:
+            thread, index, clocks = self.trace.threads[event], self.indices[event], self.clocks
+            for position in reversed(history):
+                if position < event:
+                    break
+                if position == event or includes(clocks[position], thread, index):
+                    first = position
+        if first is None:
+            return now
+        before = befores[first]
+        assert before is not None
+        for (touched, _), state in zip(operations[first].accesses, before, strict=True):
+            if touched == location:
+                return state
+        raise AssertionError(f"event {first} is in the history of a location that it does not touch")
+
+
+def _mode_at(location: Location, accesses: Accesses) -> Mode:
+    return next(mode for touched, mode in accesses if touched == location)

@@ -1,0 +1,128 @@
+"""The result of a check, as values. The fields of `Report` and `Failure` are the names of the JSON report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import ClassVar
+
+import attrs
+
+from dpor.core.explanation import Explanation
+from dpor.core.operations import Action
+from dpor.core.outcome import Kind
+from dpor.core.schedule import SavedSchedule
+from dpor.core.steps import Step
+
+
+class Verdict(StrEnum):
+    """What a check concludes."""
+
+    PASS = "pass"
+    """Every interleaving class was covered and none failed."""
+    FAIL = "fail"
+    """A failure was found; it comes with its schedule."""
+    INCONCLUSIVE = "inconclusive"
+    """No failure was found, and not everything was covered: `Report.reasons` says why."""
+
+
+NOT_FINISHED = "the search was not finished"
+
+
+@attrs.frozen(kw_only=True)
+class Failure:
+    """A finding as it is reported: what went wrong, and a schedule, made small, that shows it.
+
+    kind, message, thread, file, line, needs_timeout, details, other   as in `dpor.core.outcome.Finding`
+    schedule    the choices that lead to it: for each event, the thread's number (and a data choice's value shifted)
+    first_schedule  the choices under which it was found, before they were made small
+    threads     the names of the threads, by number
+    trace       the run under that schedule, one step for each event
+    explanation what ordered the events of that run, and which orders the failure needs; None: not looked at
+    output      what the program printed in that run
+    switches    context switches of the schedule
+    execution   in which execution it was seen first, counted from 1
+    occurrences how many executions showed it (1 unless the search went on after failures)
+    saved       what `dpor.replay` takes, and `saved.save(path)` writes; not part of the JSON report
+    """
+
+    kind: Kind
+    message: str
+    thread: str
+    file: str | None = None
+    line: int | None = None
+    schedule: tuple[Action, ...] = attrs.field(default=(), repr=False)
+    first_schedule: tuple[Action, ...] = attrs.field(default=(), repr=False)
+    threads: tuple[str, ...] = attrs.field(default=(), repr=False)
+    trace: tuple[Step, ...] = attrs.field(default=(), repr=False)
+    explanation: Explanation | None = attrs.field(default=None, repr=False)
+    output: str = ""
+    needs_timeout: bool = False
+    details: tuple[str, ...] = attrs.field(default=(), repr=False)
+    other: str | None = None
+    switches: int = 0
+    execution: int = 0
+    occurrences: int = 1
+    saved: SavedSchedule | None = attrs.field(default=None, repr=False, eq=False)
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """What a check found, and how much it covered.
+
+    preemptions the bound, or None
+    seed        of the random strategies: the same one gives the same runs; None for the others
+    exhaustive  every interleaving class was covered
+    reasons     why it is not exhaustive; empty if it is
+    executions  complete runs
+    blocked     runs that were dropped because what they would show had been seen (0 for `optimal`)
+    events      operations performed for the first time
+    replayed    operations repeated to get back to a branching point
+    choices     states where a second thread was tried
+    states      states stored; None for searches that store none
+    matched     how often a stored state was met again; None likewise
+    untold      why states could not be told, and so not be met again, with how often
+    terminates  of stateful searches: does every schedule come to an end? None: not known
+    cycle       if not: the steps of going round once, for ever
+    outcomes    distinct results of complete runs
+    outcome_digests   a digest of each, the same in every process and for every strategy, with the outcome in words
+    visible     was there an operation other than starts, ends and joins of threads? If not, threads shared nothing
+    deadlocks   distinct deadlocked terminal states
+    restarts    why the search began again, each time; the counts are those of the last search
+    """
+
+    schema: ClassVar[int] = 1
+
+    target: str
+    strategy: str
+    preemptions: int | None = None
+    seed: int | None = None
+    verdict: Verdict
+    exhaustive: bool
+    reasons: tuple[str, ...] = ()
+    executions: int = 0
+    blocked: int = 0
+    events: int = 0
+    replayed: int = 0
+    choices: int = 0
+    states: int | None = None
+    matched: int | None = None
+    untold: Mapping[str, int] = attrs.field(factory=dict)
+    terminates: bool | None = None
+    cycle: tuple[Step, ...] = attrs.field(default=(), repr=False)
+    outcomes: int = 0
+    outcome_digests: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    visible: bool = False
+    deadlocks: int = 0
+    seconds: float = 0.0
+    peak_memory_bytes: int = 0
+    findings: tuple[Failure, ...] = ()
+    restarts: tuple[str, ...] = ()
+    versions: Mapping[str, str] = attrs.field(factory=dict)
+
+
+def ended_by(report: Report, reason: str) -> Report:
+    """What is known of a check that was ended from outside."""
+    verdict = Verdict.FAIL if report.findings else Verdict.INCONCLUSIVE
+    reasons = tuple(known for known in report.reasons if known != NOT_FINISHED)
+    return attrs.evolve(report, verdict=verdict, exhaustive=False, reasons=(*reasons, reason))

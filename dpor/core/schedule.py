@@ -1,0 +1,298 @@
+"""Saved schedules: a failure's choices, with all that must be the same for them to mean the same, as a JSON file.
+
+A schedule is a list of actions (`dpor.core.operations.Action`), one for each event. It says nothing about what the
+events are: whether the program still does the same is checked when the schedule is followed, and before that by the
+hashes of the sources.
+
+The file is one object; `FORMAT` and `SCHEMA` come first so that a foreign file is told from an old one. For each source
+file it holds the SHA-256 of the text, and a checksum of each line so that a refusal can say which lines changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from dpor.core.errors import BadSchedule, NotDeterministic
+from dpor.core.operations import THREAD_MASK, Action
+from dpor.core.outcome import Finding, Kind
+from dpor.core.system import STOP, Chooser
+
+FORMAT = "dpor schedule"
+SCHEMA = 1
+OF_PYTEST = "pytest "
+"""Targets that begin so are tests: their node id follows, and pytest alone can run them."""
+LARGEST = 100_000_000
+"""Bytes of a schedule file: none of ours comes near."""
+
+
+@attrs.frozen
+class Source:
+    """A source file as it was: the hash of its text, and eight hexadecimal digits for each line."""
+
+    sha256: str = attrs.field(validator=attrs.validators.instance_of(str))
+    lines: str = attrs.field(validator=attrs.validators.instance_of(str))
+
+    @classmethod
+    def of(cls, text: bytes) -> Source:
+        lines = "".join(f"{zlib.crc32(line):08x}" for line in text.splitlines())
+        return cls(hashlib.sha256(text).hexdigest(), lines)
+
+    def checksums(self) -> list[str]:
+        return [self.lines[i : i + 8] for i in range(0, len(self.lines), 8)]
+
+
+@attrs.frozen(kw_only=True)
+class SavedSchedule:
+    """What a schedule file holds.
+
+    target, name   as given to the check
+    settings       the options that change what an event is: strategy, max_steps, timeouts, timeout_limit, races,
+                   every_access, instrument
+    facts          what the search had learnt about the program and relied on (opaque; the system's own)
+    hash_seed      PYTHONHASHSEED; None if hashes were random
+    python         the version that made it
+    sources        by path, relative to the working folder where it lies under it
+    schedule       the actions, made small
+    first_schedule the actions under which the failure was found (in old files: none)
+    threads        the threads' names, by number
+    finding        the failure that it shows
+    """
+
+    target: str
+    schedule: tuple[Action, ...]
+    finding: Finding
+    name: str | None = None
+    settings: Mapping[str, Any] = attrs.field(factory=dict)
+    facts: Any = None
+    hash_seed: str | None = None
+    python: str = ""
+    sources: Mapping[str, Source] = attrs.field(factory=dict)
+    threads: tuple[str, ...] = ()
+    first_schedule: tuple[Action, ...] = ()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file. Raises `BadSchedule` if that cannot be done."""
+        finding = {
+            "kind": self.finding.kind.value,
+            "message": self.finding.message,
+            "thread": self.finding.thread,
+            "file": self.finding.file,
+            "line": self.finding.line,
+            "needs_timeout": self.finding.needs_timeout,
+            "other": self.finding.other,
+        }
+        content = {"format": FORMAT, "schema": SCHEMA, **attrs.asdict(self), "finding": finding}
+        try:
+            Path(path).write_text(to_json_text(content), encoding="utf-8")
+        except OSError as error:
+            raise BadSchedule(f"{path}: cannot be written: {error.strerror or error}") from error
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SavedSchedule:
+        """Read a file. Raises `BadSchedule`, with one clear line, for anything that is not a schedule of ours."""
+        import json
+
+        try:
+            with open(path, "rb") as file:
+                text = file.read(LARGEST + 1)
+            content = json.loads(text) if len(text) <= LARGEST else None
+        except OSError as error:
+            raise BadSchedule(f"{path}: cannot be read: {error.strerror or error}") from error
+        except (ValueError, RecursionError) as error:
+            raise BadSchedule(f"{path}: not a schedule file: {error}") from error
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise BadSchedule(f'{path}: not a schedule file (no "format": "{FORMAT}" in it)')
+        if content.get("schema") != SCHEMA:
+            raise BadSchedule(
+                f"{path}: a schedule file of version {content.get('schema')!r}; this dpor reads version {SCHEMA}"
+            )
+        try:
+            return cls._from_json(content)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            what = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise BadSchedule(f"{path}: a damaged schedule file: {what}") from error
+
+    @classmethod
+    def _from_json(cls, content: dict[str, Any]) -> SavedSchedule:
+        finding = dict(content["finding"])
+        schedule, first = tuple(content["schedule"]), tuple(content.get("first_schedule", ()))
+        if not all(type(action) is int and action >= 0 for action in schedule + first):
+            raise ValueError("the schedule is not a list of numbers")
+        seed = content["hash_seed"]
+        if seed is not None and not (isinstance(seed, str) and seed.isdecimal() and int(seed) < 1 << 32):
+            raise ValueError(f"{seed!r} is no hash seed")
+        return cls(
+            target=str(content["target"]),
+            name=content["name"],
+            settings=dict(content["settings"]),
+            facts=content["facts"],
+            hash_seed=content["hash_seed"],
+            python=str(content["python"]),
+            sources={str(path): Source(**source) for path, source in content["sources"].items()},
+            schedule=schedule,
+            first_schedule=first,
+            threads=tuple(str(name) for name in content["threads"]),
+            finding=Finding(
+                Kind(finding["kind"]),
+                str(finding["message"]),
+                str(finding["thread"]),
+                finding["file"],
+                finding["line"],
+                bool(finding["needs_timeout"]),
+                other=finding.get("other"),
+            ),
+        )
+
+    def check_python(self) -> None:
+        """Raise `BadSchedule` if it was made by another Python, whose library may do other things."""
+        mine, its = sys.version.split()[0], self.python
+        if its.split(".")[:2] != mine.split(".")[:2]:
+            raise BadSchedule(
+                f"the schedule was made with Python {its}, and this is {mine}: replay it with that, or run dpor check"
+                " again for a new schedule"
+            )
+
+    def check_sources(self) -> None:
+        """Raise `BadSchedule` if a source is not what it was, saying what changed."""
+        changes = []
+        for path, source in self.sources.items():
+            try:
+                text = Path(path).read_bytes()
+            except OSError:
+                changes.append(f"{path} is not there (paths are relative to the folder where dpor ran)")
+                continue
+            if hashlib.sha256(text).hexdigest() != source.sha256:
+                changes.append(f"{path} has changed: {changed_lines(source, Source.of(text))}")
+        if changes:
+            raise BadSchedule(
+                "the source is not the one that this schedule was made for: " + "; ".join(changes) + ". Run dpor check"
+                " again for a new schedule"
+            )
+
+
+def changed_lines(old: Source, new: Source) -> str:
+    r"""Which lines differ, in words, by the numbers that they have now.
+
+    >>> changed_lines(Source.of(b"a\nb\nc"), Source.of(b"a\nB\nc"))
+    'line 2'
+    >>> changed_lines(Source.of(b"a\nb\nc"), Source.of(b"a\nc\nd\ne"))
+    '1 line removed after line 1, lines 3-4 new'
+    """
+    from difflib import SequenceMatcher
+
+    if not old.lines:
+        return "it is not the text that was checked"
+    parts = []
+    matcher = SequenceMatcher(None, old.checksums(), new.checksums(), autojunk=False)
+    for change, i1, i2, j1, j2 in matcher.get_opcodes():
+        where = f"line {j1 + 1}" if j2 == j1 + 1 else f"lines {j1 + 1}-{j2}"
+        if change == "replace":
+            parts.append(where)
+        elif change == "insert":
+            parts.append(f"{where} new")
+        elif change == "delete":
+            parts.append(f"{i2 - i1} line{'s' if i2 - i1 > 1 else ''} removed after line {j1}")
+    shown = ", ".join(parts[:6])
+    return (shown + (f" and {len(parts) - 6} more places" if len(parts) > 6 else "")) or "line ends only"
+
+
+def read_sources(hashes: Mapping[str, str]) -> dict[str, Source]:
+    """The sources as a schedule file keeps them, from the system's path -> SHA-256 of what was run.
+
+    A file that is no longer that (edited while it was checked) gets no line checksums; replaying will refuse it.
+    """
+    found = {}
+    for path, sha256 in sorted(hashes.items()):
+        try:
+            source = Source.of(Path(path).read_bytes())
+        except OSError:
+            source = Source(sha256, "")
+        found[relative(path)] = source if source.sha256 == sha256 else Source(sha256, "")
+    return found
+
+
+def to_json_text(content: object) -> str:
+    """JSON that a person can read: indented, lists of numbers on one line.
+
+    >>> print(to_json_text({"schedule": [0, 1, 1]}), end="")
+    {
+     "schedule": [0, 1, 1]
+    }
+    """
+    import json
+    import re
+
+    text = json.dumps(content, indent=1)
+    # Newlines never stand inside a JSON string, so this cannot touch one.
+    numbers = re.compile(r"\[\n\s*\d+(?:,\n\s*\d+)*\n\s*\]")
+    return numbers.sub(lambda found: f"[{', '.join(re.findall(r'[0-9]+', found[0]))}]", text) + "\n"
+
+
+def relative(path: str) -> str:
+    """The path as seen from the working folder, if it lies under it."""
+    here = os.getcwd()
+    return os.path.relpath(path, here) if os.path.abspath(path).startswith(here + os.sep) else path
+
+
+def follow(schedule: Sequence[Action]) -> Chooser:
+    """A chooser that takes exactly these actions, then stops. Raises `NotDeterministic` where one cannot be taken."""
+    position = 0
+
+    def choose(enabled: int) -> Action:
+        nonlocal position
+        if position == len(schedule):
+            return STOP
+        action = schedule[position]
+        if not enabled >> (action & THREAD_MASK) & 1:
+            raise NotDeterministic(
+                f"event {position + 1}: the schedule runs thread {action & THREAD_MASK}, which cannot run here"
+                f" (those that can: {_threads(enabled)})"
+            )
+        position += 1
+        return action
+
+    return choose
+
+
+def prefer(guide: Iterable[Action]) -> Chooser:
+    """A chooser that keeps to the guide where it can: the first action left whose thread can run. After that it stays
+    with the thread that ran last, else takes the lowest."""
+    left = list(guide)
+    start = 0
+    last = STOP
+
+    def choose(enabled: int) -> Action:
+        nonlocal start, last
+        for position in range(start, len(left)):
+            action = left[position]
+            if action >= 0 and enabled >> (action & THREAD_MASK) & 1:
+                left[position] = STOP
+                if position == start:
+                    start += 1
+                last = action & THREAD_MASK
+                return action
+        if last < 0 or not enabled >> last & 1:
+            last = (enabled & -enabled).bit_length() - 1
+        return last
+
+    return choose
+
+
+def _threads(mask: int) -> str:
+    return ", ".join(str(i) for i in range(mask.bit_length()) if mask >> i & 1)
+
+
+def hash_seed() -> str | None:
+    """The seed of this process's string hashes; None if it is random."""
+    if not sys.flags.hash_randomization:
+        return "0"
+    seed = os.environ.get("PYTHONHASHSEED", "random")
+    return None if seed == "random" or sys.flags.ignore_environment else seed

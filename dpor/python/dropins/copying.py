@@ -1,0 +1,106 @@
+"""Copies of library source, instrumented like the program's own, made so that no run depends on when that happened."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from types import CodeType, ModuleType
+from typing import Any
+
+from dpor.python.hooks import attributes
+from dpor.python.kernel import control
+from dpor.python.kernel.host_modules import StandIn
+from dpor.python.rewrite import instrument
+from dpor.python.sharing import shared_objects
+
+_copies: list[StandIn] = []
+_facts: tuple[object, int] = (None, 0)
+
+
+def execute(
+    name: str,
+    source: str,
+    path: str,
+    names: dict[str, Any],
+    stand_in_for: Callable[[str], ModuleType | None],
+    *,
+    visible: frozenset[str] = frozenset(),
+) -> StandIn:
+    """A module of this source, with these names there already, that imports through `stand_in_for`.
+
+    `visible`: the globals that its functions rebind.
+    """
+
+    def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> ModuleType:
+        found = stand_in_for(name) if level == 0 else None
+        if found is not None and (fromlist or "." not in name):
+            return found
+        return builtins.__import__(name, globals, locals, fromlist, level)
+
+    module = StandIn(name)
+    module.__file__ = path
+    vars(module).update(names, __builtins__=dict(vars(builtins), __import__=import_))
+    _supply(module)
+    _copies.append(module)
+    with unnoticed():
+        exec(_compiled(source, path, visible), vars(module))
+    return module
+
+
+@lru_cache(maxsize=32)
+def _compiled(source: str, path: str, visible: frozenset[str]) -> CodeType:
+    return instrument(source, path, visible_globals=visible)
+
+
+def _supply(module: ModuleType) -> None:
+    """Put the hooks where instrumented code finds them."""
+    from dpor.python.hooks import special
+
+    vars(module).update(special.all_hooks(control.facts, module.__name__))
+    vars(module)[".gstore"] = _storing(module.__name__)
+
+
+def _storing(module: str) -> Callable[[str, Any], Any]:
+    """The store of a global. A copy's own are restored before each run, so the program's modules need not be."""
+
+    def gstore(name: str, value: Any) -> Any:
+        if control.multi:
+            attributes._write_global(module, name)
+            shared_objects.publish(value)
+        return value
+
+    return gstore
+
+
+def begin_run() -> None:
+    """Before each run: some hooks depend on what the search has learnt."""
+    global _facts
+    known = (control.facts, len(control.facts))
+    if known[0] is not _facts[0] or known[1] != _facts[1]:
+        _facts = known
+        for module in _copies:
+            _supply(module)
+
+
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """What happens inside may happen in one run and not in another, without a trace in either: it is no operation, and
+    objects made later have the same names as if it had not been."""
+    thread = control.current
+    names = (0, 0) if thread is None else (thread.named_at, thread.count)
+    multi, dirty = control.multi, control.dirty
+    control.multi = False
+    try:
+        yield
+    finally:
+        control.multi, control.dirty = multi, dirty
+        if thread is not None:
+            thread.named_at, thread.count = names
+
+
+def pinned(obj: Any, name: str) -> Any:
+    """The synchronisation object, one of a module's own: at the same location in all runs."""
+    obj.dpor_location = control.operations.location(("module", name))
+    return obj

@@ -1,0 +1,66 @@
+"""`Event`."""
+
+from __future__ import annotations
+
+import warnings
+
+from dpor.primitives.events import AwaitSet, AwaitSetOrTimeout, BeginWait, Clear, IsSet, Set
+from dpor.python.dropins.looks import address, full_name, presented_as
+from dpor.python.dropins.timeouts import duration
+from dpor.python.kernel import control, timing
+from dpor.python.kernel.control import SyncObject
+
+_IS_SET, _SET, _CLEAR, _BEGIN = IsSet(), Set(), Clear(), BeginWait()
+_AWAIT, _AWAIT_OR_TIMEOUT = AwaitSet(), AwaitSetOrTimeout()
+
+
+class _Waiters(SyncObject):
+    """Those who wait for an event; reports call them by the event's name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = frozenset()
+
+
+_Waiters.__name__ = "Event"
+
+
+@presented_as("threading")
+class Event(SyncObject):
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = False
+        self.dpor_waiters = _Waiters()
+
+    def is_set(self) -> bool:
+        return control.perform(_IS_SET, self)  # type: ignore[no-any-return]
+
+    def isSet(self) -> bool:
+        warnings.warn("isSet() is deprecated, use is_set() instead", DeprecationWarning, stacklevel=2)
+        return self.is_set()
+
+    @property
+    def _flag(self) -> bool:
+        return self.is_set()
+
+    def set(self) -> None:
+        control.perform(_SET, self, self.dpor_waiters)
+
+    def clear(self) -> None:
+        control.perform(_CLEAR, self)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        seconds = None if timeout is None else duration(timeout)
+        if control.perform(_BEGIN, self, self.dpor_waiters) is not False:
+            return True
+        if seconds is None:
+            return control.perform(_AWAIT, self.dpor_waiters)  # type: ignore[no-any-return]
+        if seconds == 0:
+            return timing.poll(_AWAIT_OR_TIMEOUT, self.dpor_waiters)  # type: ignore[no-any-return]
+        return timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self.dpor_waiters)  # type: ignore[no-any-return]
+
+    def _at_fork_reinit(self) -> None:
+        """Nothing to do: there is no fork."""
+
+    def __repr__(self) -> str:
+        return f"<{full_name(self)} at {address(self)}: {'set' if self.is_set() else 'unset'}>"

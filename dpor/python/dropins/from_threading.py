@@ -1,0 +1,88 @@
+"""The parts of CPython's own `threading.py` that are used as they are: instrumented, on the modelled primitives.
+
+`Barrier` and `Timer`, so that broken barriers, resets, actions and timeouts behave exactly; `Condition`, for locks
+that are not ours; its `wait_for`, whose predicate is the program's; and the `RLock` that is not in C. Everything else
+in that file is blanked out before it is compiled, so lines in tracebacks are those of the real file.
+"""
+
+from __future__ import annotations
+
+import ast
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dpor.python.dropins import copying
+from dpor.python.kernel.host_modules import StandIn
+
+_TAKEN = {"Condition", "Barrier", "BrokenBarrierError", "Timer", "_RLock"}
+_surroundings: dict[str, Any] = {}
+_copy: StandIn | None = None
+_condition: Any = None
+
+
+def surround_with(names: dict[str, Any]) -> None:
+    """What the copy finds in place of the rest of the file. Called once, when all stand-ins are imported."""
+    _surroundings.update(names)
+
+
+def copy() -> StandIn:
+    """`Barrier`, `BrokenBarrierError`, `Timer` and `_RLock`, in a module; made when first needed."""
+    global _copy, _condition
+    if _copy is None:
+        path = threading.__file__
+        source = only(Path(path).read_text(), _TAKEN)
+        _copy = copying.execute("threading", source, path, dict(_surroundings), _no_stand_in)
+        _condition = vars(_copy)["Condition"]
+        vars(_copy)["Condition"] = _surroundings["Condition"]
+        vars(_copy)["call"] = _execute_helpers()
+        _copy.settle()
+    return _copy
+
+
+def _execute_helpers() -> Any:
+    path = Path(__file__).with_name("guest_code.py")
+    return copying.execute("threading", path.read_text(), str(path), {}, _no_stand_in).call
+
+
+def _no_stand_in(name: str) -> None:
+    """These sources import nothing that a run could tell apart."""
+
+
+def condition_class() -> Any:
+    """CPython's `Condition`."""
+    copy()
+    return _condition
+
+
+def wait_for(condition: Any, predicate: Callable[[], Any], timeout: float | None) -> Any:
+    """CPython's `Condition.wait_for`, on any condition."""
+    return condition_class().wait_for(condition, predicate, timeout)
+
+
+def call(*arguments: Any) -> None:
+    """`guest_code.call`."""
+    copy().call(*arguments)
+
+
+def only(source: str, names: set[str]) -> str:
+    """The source with all lines blanked that do not define these names at its top level.
+
+    >>> only('import os\\nclass A:\\n    pass\\nx = 1\\nclass B:\\n    y = 2\\n', {'B', 'x'})
+    '\\n\\n\\nx = 1\\nclass B:\\n    y = 2\\n'
+    """
+    lines = source.splitlines(keepends=True)
+    kept = ["\n"] * len(lines)
+    for node in ast.parse(source).body:
+        if not names.isdisjoint(_defined(node)):
+            kept[node.lineno - 1 : node.end_lineno] = lines[node.lineno - 1 : node.end_lineno]
+    return "".join(kept)
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+        return [node.name]
+    return (
+        [target.id for target in node.targets if isinstance(target, ast.Name)] if isinstance(node, ast.Assign) else []
+    )

@@ -1,0 +1,74 @@
+"""The stand-in for `functools`: caches that threads share are not in C here, and what is written in Python and works on
+objects of the program is instrumented."""
+
+from __future__ import annotations
+
+import functools as real
+from pathlib import Path
+from typing import Any
+
+from dpor.python.dropins import caches, copying
+from dpor.python.dropins.from_threading import only
+from dpor.python.dropins.locks import RLock
+from dpor.python.hooks import attributes
+from dpor.python.kernel import control
+from dpor.python.kernel.host_modules import StandIn, shadow
+from dpor.python.sharing import shared_objects
+
+_AT_THE_FIELDS = ("cache = instance.__dict__", "cache = fields_of(instance)")
+"""That a property is kept in the `__dict__` does not make the others in it one with it."""
+
+
+class Fields:
+    """The `__dict__` of an object, of which single fields are asked for and stored."""
+
+    def __init__(self, obj: Any) -> None:
+        self._obj = obj
+        self._fields = obj.__dict__
+
+    def get(self, name: str, default: Any) -> Any:
+        attributes.attr(self._obj, name)
+        return self._fields.get(name, default)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if control.multi:
+            record = shared_objects.record_of(self._obj)
+            operation = None if record is None else attributes._write_operation(record, self._obj, name)
+            if operation is not None:
+                control.access(operation)
+            if record is not None:
+                shared_objects.publish(value)
+        self._fields[name] = value
+
+
+_SOURCE = Path(real.__file__)
+
+
+def _cached_property() -> Any:
+    """CPython's own: with a lock up to 3.11, and without later."""
+    source = only(_SOURCE.read_text(), {"cached_property"}).replace(*_AT_THE_FIELDS)
+    names = {
+        "RLock": RLock,
+        "GenericAlias": real.GenericAlias,  # type: ignore[attr-defined]
+        "_NOT_FOUND": getattr(real, "_NOT_FOUND", None),
+        "fields_of": Fields,
+    }
+    return copying.execute("functools", source, str(_SOURCE), names, lambda name: None).cached_property
+
+
+def _total_ordering() -> Any:
+    """CPython's own. The methods that it gives to classes count as generated, by the name of their file."""
+    orderings = {name for name in vars(real) if name.startswith("_") and "_from_" in name}
+    source = only(_SOURCE.read_text(), {"total_ordering", "_convert", *orderings})
+    return copying.execute("functools", source, "<functools>", {}, lambda name: None).total_ordering
+
+
+def module() -> StandIn:
+    return shadow(
+        real,
+        lru_cache=caches.lru_cache,
+        cache=caches.cache,
+        _lru_cache_wrapper=caches.CachedFunction,
+        cached_property=_cached_property(),
+        total_ordering=_total_ordering(),
+    )

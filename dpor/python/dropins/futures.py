@@ -1,0 +1,125 @@
+"""`concurrent.futures`: CPython's own source, instrumented. Left out: pools of processes."""
+
+from __future__ import annotations
+
+import concurrent.futures as real
+import concurrent.futures._base as real_base
+import concurrent.futures.thread as real_thread
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any, NoReturn
+
+from dpor.python.dropins import copying
+from dpor.python.dropins.idents import numbering
+from dpor.python.dropins.locks import Lock
+from dpor.python.dropins.semaphores import IdleSemaphore
+from dpor.python.dropins.state import run
+from dpor.python.kernel.host_modules import StandIn, shadow
+from dpor.python.kernel.unmodelled import refuse
+
+
+class WorkQueues(dict[Any, Any]):
+    """The queue of each worker of a pool, in place of a `WeakKeyDictionary`: forgotten when the next run begins.
+
+    Written and read under the module's lock, hence no operations.
+    """
+
+
+def strong_reference(obj: Any, callback: Any = None) -> Callable[[], Any]:
+    """Stands for `weakref.ref(pool)`: in a run no shared object dies. So a pool that the program drops is shut down
+    when the main thread ends, as in CPython if something else holds it.
+    """
+    return lambda: obj
+
+
+def base_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
+    module = _copy(real_base, stand_in_for)
+    names = vars(module)
+    for name in ("Error", "CancelledError", "InvalidStateError", "BrokenExecutor", "TimeoutError"):
+        names[name] = getattr(real_base, name)
+    # Constants of the module. Not in containers that could change: every thread can reach them.
+    names["_FUTURE_STATES"] = tuple(names["_FUTURE_STATES"])
+    names["_STATE_TO_DESCRIPTION_MAP"] = MappingProxyType(names["_STATE_TO_DESCRIPTION_MAP"])
+    names["id"] = lambda future: future._condition.dpor_location  # the order in which several are locked: run-stable
+    return module.settle()
+
+
+def thread_module(base: ModuleType, stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
+    package = ModuleType("concurrent.futures")  # as it is while it is being imported
+    vars(package)["_base"] = base
+
+    def found(name: str) -> ModuleType | None:
+        return package if name == "concurrent.futures" else stand_in_for(name)
+
+    module = _copy(real_thread, found, frozenset({"_shutdown"}))
+    names = vars(module)
+    names["_threads_queues"] = WorkQueues()
+    names["weakref"] = _Weakref
+    names["threading"] = shadow(names["threading"], Semaphore=IdleSemaphore)
+    names["ThreadPoolExecutor"]._counter = staticmethod(lambda: numbering.next("ThreadPoolExecutor", 0))
+    return module.settle()
+
+
+class _Weakref:
+    ref = staticmethod(strong_reference)
+    WeakKeyDictionary = weakref.WeakKeyDictionary
+
+
+def package(base: StandIn, thread: StandIn, stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
+    module = _copy(real, stand_in_for)
+    module.__path__ = []
+    vars(module).update(_base=base, thread=thread, ThreadPoolExecutor=thread.ThreadPoolExecutor)
+
+    def missing(name: str) -> Any:
+        if name in ("ProcessPoolExecutor", "process"):
+            process = stand_in_for("concurrent.futures.process")
+            return process if name == "process" else vars(process)[name]
+        raise AttributeError(f"module 'concurrent.futures' has no attribute {name!r}")
+
+    vars(module)["__getattr__"] = missing
+    return module.settle()
+
+
+def process_module(base: StandIn) -> StandIn:
+    """All names can be imported; to make a pool is refused."""
+    module = StandIn("concurrent.futures.process")
+
+    def refused(*args: Any, **kwargs: Any) -> NoReturn:
+        refuse("concurrent.futures.ProcessPoolExecutor", "threads of one process are checked; use ThreadPoolExecutor")
+
+    def missing(name: str) -> Any:
+        import concurrent.futures.process as real_process
+
+        return getattr(real_process, name)
+
+    names = {"__module__": module.__name__, "__new__": refused}
+    vars(module)["ProcessPoolExecutor"] = type("ProcessPoolExecutor", (base.Executor,), names)
+    vars(module)["__getattr__"] = missing
+    return module.settle()
+
+
+def _copy(
+    module: ModuleType, stand_in_for: Callable[[str], ModuleType | None], visible: frozenset[str] = frozenset()
+) -> StandIn:
+    assert module.__file__ is not None
+    path = Path(module.__file__)
+    return copying.execute(module.__name__, path.read_text(), str(path), {}, stand_in_for, visible=visible)
+
+
+def at_exit(thread: ModuleType) -> None:
+    """When the main thread's function has returned: all pools are shut down. If every thread that was ever started has
+    been joined by the main thread itself, nobody is left who could see it.
+    """
+    if run.unjoined:
+        vars(thread)["_python_exit"]()
+
+
+def begin_run(thread: ModuleType) -> None:
+    """Before each run: what the module itself remembers."""
+    names = vars(thread)
+    names["_threads_queues"].clear()
+    names["_shutdown"] = False
+    with copying.unnoticed():
+        names["_global_shutdown_lock"] = copying.pinned(Lock(), "concurrent.futures.thread._global_shutdown_lock")

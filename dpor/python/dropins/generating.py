@@ -1,0 +1,121 @@
+"""Classes whose methods are generated: what `dataclasses` and `attrs` compile for the program is instrumented.
+
+They make the source of `__init__`, `__eq__`, `__repr__` and so on and execute it themselves, in code that is not the
+program's. While a program runs, the functions with which they do that are ours (`watched`), and do as the real ones
+unless it is instrumented code that asks for the class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import attr._make
+
+from dpor.python.dropins.patches import Change, Patches
+from dpor.python.hooks.calls.executing import instrumented, supply
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+
+_GENERATORS: Final = frozenset({"dataclasses", "attr", "attrs"})
+
+
+class Running:
+    """Which model thread is in the middle of which object's `__repr__`."""
+
+    def __init__(self) -> None:
+        self._entered: set[tuple[int, int, int]] = set()
+
+    def enter(self, function: object, obj: object) -> bool:
+        key = (id(function), id(obj), control.current.id)
+        if key in self._entered:
+            return False
+        self._entered.add(key)
+        return True
+
+    def leave(self, function: object, obj: object) -> None:
+        self._entered.discard((id(function), id(obj), control.current.id))
+
+
+class _Compat:
+    """In place of `attr._compat` in generated code: per model thread."""
+
+    def __init__(self) -> None:
+        from dpor.python.dropins.locals import local
+
+        self.repr_context = local()
+
+
+@cache
+def _around() -> Any:
+    """`generated_code`, instrumented. Its functions count as generated, by the name of their file."""
+    from dpor.python.dropins import copying
+
+    source = Path(__file__).with_name("generated_code.py").read_text().replace("running: Any = None\n", "")
+    return copying.execute("dataclasses", source, "<generated>", {"running": Running()}, lambda name: None)
+
+
+def _asker() -> FrameType | None:
+    """The instrumented code that asks for the class, if it is such code."""
+    frame: FrameType | None = sys._getframe(2)
+    if control.current is None:
+        return None
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _GENERATORS:
+        frame = frame.f_back
+    if frame is None or not (".call" in frame.f_globals or ".call" in frame.f_builtins):
+        return None
+    return frame
+
+
+def _exec(source: Any, globals: Any = None, locals: Any = None, /) -> None:
+    """What `dataclasses` finds as `exec`."""
+    frame = _asker()
+    if frame is None or not is_a(globals, dict):
+        exec(source, globals, locals)
+        return
+    if ".call" not in globals and "__name__" in globals:  # those of a module of others, such as `types`
+        globals = dict(globals)
+    code = instrumented(source, "<string>", "exec", 0, -1, None)
+    supply(globals, frame)
+    exec(code, globals, locals)
+
+
+def _compile_and_eval(script: str, globs: Any, locs: Any = None, filename: str = "") -> None:
+    frame = _asker()
+    if frame is None or not isinstance(globs, dict):
+        _REAL["_compile_and_eval"](script, globs, locs, filename)
+        return
+    code = instrumented(script, filename, "exec", 0, -1, None)
+    if "_compat" in globs:
+        globs["_compat"] = _Compat()
+    supply(globs, frame)
+    exec(code, globs, locs)
+
+
+def _instead(name: str, ours: str) -> Callable[..., Any]:
+    def generator(*args: Any, **kwargs: Any) -> Any:
+        return (_REAL[name] if _asker() is None else getattr(_around(), ours))(*args, **kwargs)
+
+    return generator
+
+
+_CHANGED: Final[list[Change]] = [
+    (names, name, ours)
+    for names, name, ours in (
+        (vars(dataclasses), "_recursive_repr", _instead("_recursive_repr", "recursive_repr")),
+        (vars(dataclasses), "recursive_repr", _instead("recursive_repr", "recursive_repr_with")),
+        (vars(attr._make), "_compile_and_eval", _compile_and_eval),
+        (vars(attr._make), "_make_order", _instead("_make_order", "make_order")),
+    )
+    if name in names
+]
+_REAL: Final[dict[str, Any]] = {name: names[name] for names, name, _ in _CHANGED}
+
+
+watched: Final = Patches([*_CHANGED, (vars(dataclasses), "exec", _exec)])
+"""While the program runs."""

@@ -1,0 +1,58 @@
+"""The numbers and names that a program sees of its threads: the same in every run."""
+
+from __future__ import annotations
+
+from dpor.core.operations import ThreadId
+from dpor.python.kernel import control
+
+
+def ident_of(thread: ThreadId) -> int:
+    """What `get_ident()` answers in this thread: never 0, and never used again within a run."""
+    return thread + 1
+
+
+def get_ident() -> int:
+    """As `threading.get_ident`."""
+    return ident_of(0 if control.current is None else control.current.id)
+
+
+def get_native_id() -> int:
+    """As `threading.get_native_id`."""
+    return get_ident()
+
+
+class Numbering:
+    """Numbers that CPython takes from one counter for the whole process ("Thread-7"), without its order being an event.
+
+    A number belongs to (what for, the thread that asks, how often it has asked), for the whole of a search, and is
+    given out in order of first need. So equivalent runs have equal numbers, two things have never the same, and where
+    one thread alone asks they are CPython's. Not shown: the other orders in which threads that ask at the same time
+    could have been served.
+    """
+
+    def __init__(self) -> None:
+        self._asked: dict[tuple[str, ThreadId], int] = {}
+        self._numbers: dict[tuple[str, ThreadId, int], int] = {}
+        self._given: dict[str, int] = {}
+
+    def next(self, purpose: str, first: int) -> int:
+        thread = control.current.id
+        asked = self._asked.get((purpose, thread), 0)
+        self._asked[purpose, thread] = asked + 1
+        number = self._numbers.get((purpose, thread, asked))
+        if number is None:
+            number = self._given.get(purpose, first)
+            self._given[purpose] = number + 1
+            self._numbers[purpose, thread, asked] = number
+        return number
+
+    def begin_run(self) -> None:
+        self._asked.clear()
+
+    def begin_search(self) -> None:
+        self._asked.clear()
+        self._numbers.clear()
+        self._given.clear()
+
+
+numbering = Numbering()

@@ -1,0 +1,63 @@
+"""The stand-in for `importlib`: a module that is imported by its name is the one that an `import` gives."""
+
+from __future__ import annotations
+
+import importlib as real
+import importlib.util
+from collections.abc import Callable
+from contextlib import nullcontext
+from types import ModuleType
+from typing import Any
+
+from dpor.python.kernel import control
+from dpor.python.kernel.host_modules import StandIn, shadow
+
+
+def importlib_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
+    def import_module(name: str, package: str | None = None) -> ModuleType:
+        wanted = importlib.util.resolve_name(name, package) if name.startswith(".") and package else name
+        found = stand_in_for(wanted)
+        if found is not None:
+            return found
+        with control.atomic() if control.multi else nullcontext():
+            return real.import_module(name, package)
+
+    def __import__(
+        name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> ModuleType:
+        return import_statement(stand_in_for, name, globals, locals, fromlist, level)
+
+    def reload(module: ModuleType) -> ModuleType:
+        return module if isinstance(module, StandIn) else real.reload(module)
+
+    return shadow(real, import_module=import_module, __import__=__import__, reload=reload)
+
+
+def import_statement(
+    stand_in_for: Callable[[str], ModuleType | None],
+    name: str,
+    globals: Any = None,
+    locals: Any = None,
+    fromlist: Any = (),
+    level: int = 0,
+) -> ModuleType:
+    """As `__import__`, for code that is to have the stand-ins."""
+    found = stand_in_for(name) if level == 0 else None
+    if found is not None and (fromlist or "." not in name):
+        return found
+    if level or fromlist or "." not in name:
+        return _imported(name, globals, locals, fromlist, level)
+    # `import a.b` gives `a`, in which there is then `b`.
+    package, _, rest = name.partition(".")
+    top = stand_in_for(package)
+    if top is None:
+        return _imported(name, globals, locals, fromlist, level)
+    if found is None:
+        inside = rest.partition(".")[0]
+        vars(top).setdefault(inside, getattr(_imported(name, globals, locals, fromlist, level), inside))
+    return top
+
+
+def _imported(*how: Any) -> ModuleType:
+    with control.atomic() if control.multi else nullcontext():
+        return __import__(*how)

@@ -1,0 +1,52 @@
+"""Which threads are alive: what `enumerate()` and `active_count()` see.
+
+Every start and end would change it, and nearly no program asks. So it is no operation until a program does; then the
+search starts again, and each start and end is preceded by a step of its own that enters or strikes out the thread,
+as in CPython. Threads that come and go at the same time are listed in the order in which they were made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpor.primitives.rules import Look
+from dpor.primitives.threads import List
+from dpor.python.dropins.copying import pinned
+from dpor.python.dropins.state import run
+from dpor.python.kernel import control
+from dpor.python.kernel.control import SyncObject
+
+_FACT = ("threads are listed",)
+_LOOK = Look()
+
+
+class _Register(SyncObject):
+    """State: the locations of the threads that are alive, the main thread apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = frozenset()
+        pinned(self, "threads alive")
+
+
+def begin_run() -> None:
+    if _FACT in control.facts:
+        run.register = _Register()
+
+
+def enter(thread: SyncObject) -> None:
+    if _FACT in control.facts:
+        run.listed[thread.dpor_location] = thread
+        control.perform(List(thread.dpor_location, True), run.register)
+
+
+def strike_out(thread: SyncObject) -> None:
+    if _FACT in control.facts:
+        control.perform(List(thread.dpor_location, False), run.register)
+
+
+def alive() -> list[Any]:
+    """All threads that are alive, the main thread apart."""
+    if _FACT not in control.facts:
+        control.withdraw(_FACT, "the program asks which threads are alive: that is part of its state", at_once=True)
+    return [run.listed[location] for location in sorted(control.perform(_LOOK, run.register))]

@@ -1,0 +1,79 @@
+"""`threading.local`: a dictionary for each model thread. Its attributes are private to a thread, hence no locations."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from dpor.python.kernel import control
+from dpor.python.sharing import shared_objects
+
+
+class local:
+    """As `_threading_local.local`: the dictionary of the thread that looks is made the instance's own first.
+
+    `_local__arguments` are those of the constructor: a subclass's `__init__` runs again in each further thread.
+    `_local__dictionaries` has a dictionary for each thread, which dies when the thread ends or the instance does.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_local__arguments", "_local__dictionaries")
+    _local__arguments: tuple[tuple[Any, ...], dict[str, Any]]
+    _local__dictionaries: WeakKeyDictionary[_Here, dict[str, Any]]
+
+    def __new__(cls, /, *args: Any, **kwargs: Any) -> local:
+        if (args or kwargs) and cls.__init__ is object.__init__:
+            raise TypeError("Initialization arguments are not supported")
+        self = object.__new__(cls)
+        object.__setattr__(self, "_local__arguments", (args, kwargs))
+        object.__setattr__(self, "_local__dictionaries", WeakKeyDictionary({_here(): {}}))
+        shared_objects.make_neutral(cls)  # a subclass is the program's, its attributes are still no locations
+        return self
+
+    def __getattribute__(self, name: str) -> Any:
+        _take_own(self)
+        return object.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _check_writable(self, name)
+        _take_own(self)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _check_writable(self, name)
+        _take_own(self)
+        object.__delattr__(self, name)
+
+
+class _Here:
+    """Stands for a thread in the dictionaries of all instances, and dies with it."""
+
+
+_between_runs = _Here()
+
+
+def _here() -> _Here:
+    thread = control.current
+    if thread is None:
+        return _between_runs
+    here: _Here | None = thread.data.get(_Here)
+    if here is None:
+        here = thread.data[_Here] = _Here()
+    return here
+
+
+def _take_own(obj: local) -> None:
+    """Make the present thread's dictionary the instance's."""
+    here = _here()
+    dictionaries = object.__getattribute__(obj, "_local__dictionaries")
+    own = dictionaries.get(here)
+    if own is None:
+        own = dictionaries[here] = {}
+        object.__setattr__(obj, "__dict__", own)
+        args, kwargs = object.__getattribute__(obj, "_local__arguments")
+        type(obj).__init__(obj, *args, **kwargs)
+    object.__setattr__(obj, "__dict__", own)
+
+
+def _check_writable(obj: local, name: str) -> None:
+    if name == "__dict__":
+        raise AttributeError(f"{type(obj).__name__!r} object attribute '__dict__' is read-only")

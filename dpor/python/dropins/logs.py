@@ -1,0 +1,176 @@
+"""`logging`: the program has the real module, on modelled locks where that matters.
+
+A handler holds its lock while it emits. A real lock would not exclude our threads from each other, which are greenlets
+of one OS thread; so the handlers that a program makes get a modelled one. Where all that happens under the lock is that
+a library's handler writes to the standard streams, it is left out: nothing can come in between, and the order of lines
+in a log that nobody reads would double the search with each record.
+
+What a record shows of its arguments, and what a handler writes to a file in memory or keeps in a list, the program may
+look at: both are operations.
+
+Left as it is: the lock of the module, under which no code of the program runs. What loggers and handlers are set to is
+read unseen, so a program that changes it while several threads exist is told.
+"""
+
+from __future__ import annotations
+
+import _thread
+import logging
+import logging.handlers
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from dpor.python.dropins.locks import RLock
+from dpor.python.effects.accesses import Anew, Touched, stand
+from dpor.python.effects.reach import SHOW, writes
+from dpor.python.hooks import attributes
+from dpor.python.hooks.calls.unknown import stand_to_read
+from dpor.python.hooks.exceptions import read_shown
+from dpor.python.kernel import control
+from dpor.python.sharing import shared_objects
+
+
+class HandlerLock(RLock):
+    """A handler's lock; nothing if it does not matter."""
+
+    def __init__(self, handler: logging.Handler) -> None:
+        super().__init__()
+        self._handler = handler
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        if control.current is None:
+            return True
+        matters = _matters(self._handler)
+        self._taken().append(matters)
+        return not matters or super().acquire(blocking, timeout)
+
+    def release(self) -> None:
+        if control.current is not None and self._taken().pop():
+            super().release()
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.release()
+
+    def _taken(self) -> list[bool]:
+        """The present thread's: for each time that it holds the lock, did it matter?"""
+        taken: list[bool] = control.current.data.setdefault(("handler lock", self.dpor_location), [])
+        return taken
+
+
+def _matters(handler: logging.Handler) -> bool:
+    """Can anything of the program run, or be seen to have run, while the handler emits?"""
+    if type(handler) is logging.NullHandler:
+        return False
+    if type(handler) is not logging.StreamHandler or handler.stream not in (sys.stderr, sys.stdout):
+        return True
+    return type(handler.formatter) not in (types.NoneType, logging.Formatter)
+
+
+# ---------------------------------------------------------------------- while the program runs
+
+
+def _create_lock(self: logging.Handler) -> None:
+    if control.current is not None and _thread.get_ident() == control.os_thread:
+        self.lock = HandlerLock(self)  # type: ignore[assignment]
+    else:
+        _REAL_CREATE_LOCK(self)
+
+
+def _get_message(self: logging.LogRecord) -> str:
+    if control.multi and _thread.get_ident() == control.os_thread:
+        if shared_objects.record_of(self) is not None:
+            for name in tuple(vars(self)):
+                attributes.loaded(self, name)
+        arguments = self.args.values() if isinstance(self.args, dict) else self.args or ()
+        stand_to_read(_REAL_GET_MESSAGE, (self.msg, *arguments), SHOW)
+    return _REAL_GET_MESSAGE(self)
+
+
+def _format_exception(self: logging.Formatter, ei: Any) -> str:
+    if control.multi and _thread.get_ident() == control.os_thread:
+        touched = Touched()
+        touched.deeply(read_shown, (ei,))
+        stand("format", touched)
+    return _REAL_FORMAT_EXCEPTION(self, ei)
+
+
+def _emitting(real: Callable[..., None]) -> Callable[..., None]:
+    def emit(self: logging.Handler, record: logging.LogRecord) -> None:
+        if control.multi and isinstance(self.lock, HandlerLock) and _matters(self):
+            touched = Touched()
+            touched.deeply(writes, Anew(lambda: [held for name, held in vars(self).items() if name in _OUTPUTS]))
+            stand("emit", touched)
+        real(self, record)
+
+    return emit
+
+
+_OUTPUTS: Final = ("stream", "buffer")
+"""Fields of handlers: what they write to."""
+
+
+_CHANGED_LATE: Final = (
+    "logging is set up while several threads exist, which is seen in one order: do it before they are started"
+    " (logging.warning and the like call basicConfig if nobody has)"
+)
+
+
+def _told(real: Callable[..., Any]) -> Callable[..., Any]:
+    def set_(*args: Any, **kwargs: Any) -> Any:
+        if control.multi and _thread.get_ident() == control.os_thread:
+            control.limit(_CHANGED_LATE)
+        return real(*args, **kwargs)
+
+    return set_
+
+
+def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
+    """What a program logs because its threads are being ended, after its run, nobody is to see."""
+    if not control.unwinding or _thread.get_ident() != control.os_thread:
+        _REAL_HANDLE(self, record)
+
+
+_REAL_HANDLE: Final = logging.Logger.handle
+_REAL_CREATE_LOCK: Final = logging.Handler.createLock
+_REAL_GET_MESSAGE: Final = logging.LogRecord.getMessage
+_REAL_FORMAT_EXCEPTION: Final = logging.Formatter.formatException
+_CHANGED: Final = [
+    (logging.Formatter, "formatException", _REAL_FORMAT_EXCEPTION, _format_exception),
+    (logging.Handler, "createLock", _REAL_CREATE_LOCK, _create_lock),
+    (logging.Logger, "handle", _REAL_HANDLE, _handle),
+    (logging.LogRecord, "getMessage", _REAL_GET_MESSAGE, _get_message),
+    *[
+        (owner, "emit", vars(owner)["emit"], _emitting(vars(owner)["emit"]))
+        for owner in (logging.StreamHandler, logging.handlers.BufferingHandler)
+    ],
+    *[
+        (owner, name, vars(owner)[name], _told(vars(owner)[name]))
+        for owner, names in (
+            (logging.Logger, ("setLevel", "addHandler", "removeHandler")),
+            (logging.Handler, ("setLevel", "setFormatter")),
+            (logging.Filterer, ("addFilter", "removeFilter")),
+        )
+        for name in names
+    ],
+]
+
+
+@contextmanager
+def watched(guest_threading: types.ModuleType | None) -> Iterator[None]:
+    """While a program that imports `logging` runs. The thread of a `QueueListener` is one of the program's."""
+    for owner, name, _, ours in _CHANGED:
+        setattr(owner, name, ours)
+    vars(logging.handlers)["threading"] = guest_threading
+    try:
+        yield
+    finally:
+        vars(logging.handlers)["threading"] = threading
+        for owner, name, real, _ in _CHANGED:
+            setattr(owner, name, real)

@@ -1,0 +1,39 @@
+"""How a front looks: the name of the real class, and an address that is the same in every run.
+
+Classes whose objects can carry attributes of the program's (`event.result = ...`) bear the name of the real module.
+The others keep ours, by which the hooks know that nothing in them is the program's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from dpor.python.kernel import control
+from dpor.python.kernel.assumptions import IDENTITIES
+from dpor.python.kernel.control import SyncObject
+
+C = TypeVar("C", bound=type)
+
+_FIRST_ADDRESS = 0x7F00_0000_0000
+
+
+def presented_as(module: str) -> Callable[[C], C]:
+    """Give a class the module that a program sees."""
+
+    def present(cls: C) -> C:
+        cls.__module__ = module
+        return cls
+
+    return present
+
+
+def address(obj: SyncObject) -> str:
+    """What stands for `hex(id(obj))` in reprs."""
+    control.note(IDENTITIES)
+    return hex(_FIRST_ADDRESS + 16 * obj.dpor_location)
+
+
+def full_name(obj: object) -> str:
+    cls = type(obj)
+    return f"{cls.__module__}.{cls.__qualname__}"

@@ -1,0 +1,166 @@
+"""What would leave the one process, or the one OS thread, in which a program is checked: refused, in one clear line.
+
+The program's own `os`, `signal` and `socket` refuse by themselves. Code of others has the real modules, so while a
+program is run, those tell real threads and forks of it from the host's own (`watched`).
+
+Files, subprocesses that are waited for and the rest of the operating system are left alone: they are the outside world,
+which is taken to answer the same in every run (a run that differs is `NotDeterministic`).
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit as real_atexit
+import os
+import signal as real_signal
+import socket as real_socket
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType, ModuleType
+from typing import Any, Final
+
+from dpor.python.dropins.patches import Patches
+from dpor.python.kernel import control
+from dpor.python.kernel.host_modules import StandIn, shadow
+from dpor.python.kernel.library import MODELLED
+from dpor.python.kernel.unmodelled import give_up, refuse, refusing
+
+_ONE_PROCESS: Final = "the process that is checked must stay one"
+_STAYS: Final = "it would end the checker too; raise SystemExit or an exception instead"
+_NO_WAITING: Final = "nothing here waits for it without stopping all threads; give the program an object in its place"
+
+OS: Final[dict[str, str]] = {
+    **dict.fromkeys(("fork", "forkpty", "posix_spawn", "posix_spawnp"), _ONE_PROCESS),
+    **dict.fromkeys(("_exit", "abort"), _STAYS),
+    **dict.fromkeys([name for name in dir(os) if name.startswith("exec") and name[-1] in "lvpe"], _STAYS),
+    **dict.fromkeys(("pipe", "pipe2", "openpty", "eventfd"), _NO_WAITING),
+    **dict.fromkeys(("kill", "killpg"), "signals come at moments that no schedule has"),
+}
+"""Names of `os`, and what is said of each."""
+
+
+_IN_ITS_PLACE: Final = "it would stop all threads at once; use its namesake of threading or queue"
+PROCESSES: Final[dict[str, str]] = {
+    **dict.fromkeys(("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier"), _IN_ITS_PLACE),
+    **dict.fromkeys(("Queue", "JoinableQueue", "SimpleQueue"), _IN_ITS_PLACE),
+    **dict.fromkeys(("Manager", "Pool", "Pipe"), _ONE_PROCESS),
+}
+"""Names of `multiprocessing`, and what is said of each."""
+
+
+def refused_of(module: ModuleType, names: dict[str, str]) -> dict[str, Any]:
+    """Stand-ins for those of the names that the module has here."""
+    return {name: refusing(f"{module.__name__}.{name}", why) for name, why in names.items() if hasattr(module, name)}
+
+
+# ---------------------------------------------------------------------- signal and socket
+
+_SIGNALS: Final = (
+    "alarm", "setitimer", "pause", "sigwait", "sigwaitinfo", "sigtimedwait", "raise_signal", "pthread_kill",
+    "set_wakeup_fd",
+)  # fmt: skip
+
+
+def signal_module() -> StandIn:
+    """Handlers may be installed; no signal comes."""
+
+    def handlers() -> dict[Any, Any]:
+        found: dict[Any, Any] = control.threads[0].data.setdefault("signal handlers", {})
+        return found
+
+    def getsignal(signalnum: Any, /) -> Any:
+        return handlers().get(int(signalnum), real_signal.getsignal(signalnum))
+
+    def signal(signalnum: Any, handler: Any, /) -> Any:
+        if control.current.id != 0:
+            raise ValueError("signal only works in main thread of the main interpreter")
+        if not callable(handler) and handler not in (real_signal.SIG_IGN, real_signal.SIG_DFL):
+            raise TypeError("signal handler must be signal.SIG_IGN, signal.SIG_DFL, or a callable object")
+        before = getsignal(signalnum)
+        handlers()[int(signalnum)] = handler
+        return before
+
+    names = dict.fromkeys(_SIGNALS, "signals come at moments that no schedule has")
+    return shadow(real_signal, getsignal=getsignal, signal=signal, **refused_of(real_signal, names))
+
+
+def atexit_module() -> StandIn:
+    """What is registered is not run: a run ends, the process does not."""
+
+    def register(func: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if not callable(func):
+            raise TypeError("the first argument must be callable")
+        control.limit(f"{getattr(func, '__qualname__', 'a function')}, registered with atexit, is not run")
+        return func
+
+    def unregister(func: Any, /) -> None:
+        pass
+
+    return shadow(real_atexit, register=register, unregister=unregister)
+
+
+_WAITING_METHODS: Final = (
+    "accept", "connect", "connect_ex", "listen", "makefile", "recv", "recv_into", "recvfrom", "recvfrom_into",
+    "recvmsg", "recvmsg_into", "send", "sendall", "sendfile", "sendmsg", "sendto",
+)  # fmt: skip
+
+
+def socket_module() -> StandIn:
+    """A socket may be made and closed, as some modules do when they are imported to see what the system can."""
+    methods = {
+        name: refusing(f"socket.socket.{name}", _NO_WAITING)
+        for name in _WAITING_METHODS
+        if hasattr(real_socket.socket, name)
+    }
+    kind = type("socket", (real_socket.socket,), {"__slots__": (), "__module__": "socket", **methods})
+    names = dict.fromkeys(("socketpair", "create_connection", "create_server", "fromfd"), _NO_WAITING)
+    return shadow(real_socket, socket=kind, **refused_of(real_socket, names))
+
+
+# ---------------------------------------------------------------------- what code of others does
+
+
+def _guard(real: Callable[..., Any], refusal: Callable[[], None]) -> Callable[..., Any]:
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        if control.current is not None and _thread.get_ident() == control.os_thread:
+            refusal()
+        return real(*args, **kwargs)
+
+    return guarded
+
+
+def _refuse_thread() -> None:
+    frame: FrameType | None = sys._getframe(2)
+    thread: object = None
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in MODELLED:
+        if frame.f_globals.get("__name__") == "threading":
+            thread = frame.f_locals.get("self", thread)
+        frame = frame.f_back
+    kind = type(thread)
+    name = "a thread" if thread is None else f"a {kind.__module__}.{kind.__qualname__}"
+    module = "?" if frame is None else str(frame.f_globals.get("__name__"))
+    package = module.partition(".")[0]
+    cure = _CURES.get(package, f"add --instrument {package}")
+    give_up(f"{module} starts {name}, a real thread that no schedule has: {cure}")
+
+
+_CURES: Final = {
+    "multiprocessing": "use concurrent.futures.ThreadPoolExecutor, or threading.Thread",
+    "asyncio": "start the threads with threading.Thread, or concurrent.futures.ThreadPoolExecutor",
+}
+"""Of packages that would not run if they were instrumented: they wait for pipes and sockets."""
+
+
+watched: Final = Patches(
+    (vars(module), name, _guard(vars(module)[name], refusal))
+    for module, name, refusal in (
+        (threading, "_start_new_thread", _refuse_thread),
+        (threading, "_start_joinable_thread", _refuse_thread),
+        (_thread, "start_new_thread", _refuse_thread),
+        (_thread, "start_joinable_thread", _refuse_thread),
+        (os, "fork", lambda: refuse("os.fork", _ONE_PROCESS)),
+    )
+    if hasattr(module, name)
+)
+"""While the program runs: code that is not instrumented may neither start a real thread nor fork."""

@@ -1,0 +1,131 @@
+"""The stand-ins for `random`, `uuid`, `secrets` and the parts of `os` that differ from run to run.
+
+Each model thread draws from a generator of its own, made from the thread's number. So what a thread draws is a
+function of its own past, equal in equivalent runs, and drawing is no operation. (One generator for all, as in CPython,
+would make every order in which threads draw a case of its own.) `seed` seeds the caller's.
+"""
+
+from __future__ import annotations
+
+import os as real_os
+import random as real
+import uuid as real_uuid
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from dpor.python.dropins import copying, environ, outside
+from dpor.python.dropins.time import time
+from dpor.python.kernel import control
+from dpor.python.kernel.host_modules import StandIn, shadow
+
+CPUS: Final = 4
+"""What `os.cpu_count()` answers, so that a pool has the same number of threads on every machine."""
+
+_SEED: Final = 0x9E3779B97F4A7C15
+_ON_SEQUENCES: Final = ("choice", "choices", "sample", "shuffle")
+
+
+def _own() -> real.Random:
+    """The generator of the thread that asks."""
+    thread = control.current
+    if thread is None:
+        return real.Random(_SEED)
+    generator = thread.data.get(real.Random)
+    if generator is None:
+        generator = thread.data[real.Random] = real.Random(_SEED + thread.id)
+    return generator
+
+
+def urandom(size: int, /) -> bytes:
+    return _own_entropy().randbytes(size)
+
+
+def _own_entropy() -> real.Random:
+    """Apart from `_own`: what a program seeds must not make its uuids collide."""
+    thread = control.current
+    if thread is None:
+        return real.Random(~_SEED)
+    generator = thread.data.get("urandom")
+    if generator is None:
+        generator = thread.data["urandom"] = real.Random(~_SEED - thread.id)
+    return generator
+
+
+def _delegating(name: str) -> Callable[..., Any]:
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        return getattr(_own(), name)(*args, **kwargs)
+
+    return draw
+
+
+def _delegating_on(method: Callable[..., Any]) -> Callable[..., Any]:
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        return method(_own(), *args, **kwargs)
+
+    return draw
+
+
+def random_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
+    """CPython's source, instrumented, since `shuffle` and the like work on the program's sequences."""
+    path = Path(real.__file__)
+    module = copying.execute("random", path.read_text(), str(path), {}, stand_in_for)
+    names = vars(module)
+    seed = names["Random"].seed
+
+    def seed_(self: Any, a: Any = None, version: int = 2) -> None:
+        seed(self, _own_entropy().getrandbits(64) if a is None else a, version)
+
+    names["Random"].seed = seed_
+    names["SystemRandom"].__module__ = __name__  # has no state: its objects need no care
+    names["_inst"] = None
+    for name in names["__all__"]:
+        if isinstance(getattr(real, name), type):
+            continue
+        if name in _ON_SEQUENCES:
+            names[name] = _delegating_on(getattr(names["Random"], name))
+        else:
+            names[name] = _delegating(name)
+    return module.settle()
+
+
+def os_module() -> StandIn:
+    changed: dict[str, Any] = {"urandom": urandom, "cpu_count": lambda: CPUS, **environ.names()}
+    for name in ("process_cpu_count",):
+        if hasattr(real_os, name):
+            changed[name] = changed["cpu_count"]
+    changed.update(outside.refused_of(real_os, outside.OS))
+    changed["register_at_fork"] = lambda **hooks: None
+    return shadow(real_os, **changed)
+
+
+def uuid_module() -> StandIn:
+    return shadow(real_uuid, uuid1=uuid1, uuid4=uuid4, getnode=getnode)
+
+
+def getnode() -> int:
+    return 0x0123_4567_89AB
+
+
+def uuid1(node: int | None = None, clock_seq: int | None = None) -> real_uuid.UUID:
+    """Differs from the thread's others by a count in the time, from those of other threads by the clock's sequence."""
+    thread = control.current
+    made = 0 if thread is None else thread.data.get("uuid1", 0)
+    if thread is not None:
+        thread.data["uuid1"] = made + 1
+    since_1582 = round(time() * 10_000_000) + made + 0x01B2_1DD2_1381_4000
+    sequence = (0 if thread is None else thread.id) if clock_seq is None else clock_seq
+    fields = (
+        since_1582 & 0xFFFF_FFFF,
+        (since_1582 >> 32) & 0xFFFF,
+        (since_1582 >> 48) & 0x0FFF,
+        (sequence >> 8) & 0x3F,
+        sequence & 0xFF,
+        getnode() if node is None else node,
+    )
+    return real_uuid.UUID(fields=fields, version=1)
+
+
+def uuid4() -> real_uuid.UUID:
+    return real_uuid.UUID(bytes=urandom(16), version=4)

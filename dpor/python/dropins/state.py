@@ -1,0 +1,43 @@
+"""What the threading stand-ins remember of one run; all of it is new in the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpor.python.kernel.host_modules import StandIn
+
+THREADING = StandIn("threading", "Stand-in for `threading`.")
+"""The module that programs import. Here because threads look up its `excepthook`, which a program may replace."""
+
+
+class RunState:
+    """main   the main thread's Thread object
+    atexit   what runs when the main thread's function has returned (`threading._register_atexit`)
+    shutting_down   has that begun?
+    trace, profile   what `settrace` and `setprofile` were given
+    unjoined   the threads that were started and that the main thread itself has not joined
+    stack_size   what `stack_size` was given, in bytes: no more is made of it
+    launching   the thread that is being started, until it runs
+    register, listed   see `listing`
+    """
+
+    main: Any
+    register: Any
+
+    def __init__(self) -> None:
+        self.atexit: list[Callable[[], Any]] = []
+        self.shutting_down = False
+        self.trace: Any = None
+        self.profile: Any = None
+        self.stack_size = 0
+        self.launching: Any = None
+        self.unjoined: dict[int, Any] = {}
+        self.listed: dict[int, Any] = {}
+
+
+run = RunState()
+
+
+def begin_run() -> None:
+    run.__init__()  # type: ignore[misc]

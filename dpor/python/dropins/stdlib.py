@@ -1,0 +1,182 @@
+"""Which module a program gets when it imports one: the stand-ins, and copies of library source on top of them.
+
+Each is made when it is first imported, lives as long as the process, and begins anew before each run (`reset`).
+"""
+
+from __future__ import annotations
+
+import queue as real_queue
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dpor.python.dropins import (
+    copying,
+    datetime,
+    functools,
+    futures,
+    importing,
+    outside,
+    random,
+    state,
+    threading,
+    time,
+)
+from dpor.python.dropins.idents import numbering
+from dpor.python.dropins.simple_queue import SimpleQueue
+from dpor.python.dropins.threads import main_thread
+from dpor.python.kernel import host_modules
+from dpor.python.kernel.host_modules import StandIn
+
+__all__ = ["begin_search", "forget", "guest_module", "main_thread", "reset", "run_atexit"]
+
+_made: dict[str, ModuleType] = {}
+_used: set[str] = set()
+"""The packages that the program of this search has imported from here."""
+
+
+def guest_module(name: str) -> ModuleType | None:
+    """What the program gets for this name; None: the real module, or one of its own."""
+    make = _MAKERS.get(name)
+    if make is None:
+        return None
+    _used.add(name.partition(".")[0])
+    module = _made.get(name)
+    if module is None:
+        module = _made[name] = make()
+    return module
+
+
+@contextmanager
+def unused() -> Iterator[None]:
+    """What is asked for inside is not for the program (yet)."""
+    before = set(_used)
+    try:
+        yield
+    finally:
+        _used.intersection_update(before)
+
+
+def begin_search() -> None:
+    """Before a search of another program."""
+    numbering.begin_search()
+    _used.clear()
+
+
+def reset() -> None:
+    """Before each run, in its main thread: everything that a stand-in or a copy remembers begins anew."""
+    numbering.begin_run()
+    state.begin_run()
+    copying.begin_run()
+    host_modules.restore_all()
+    threading.begin_run()
+    if _THREAD_POOL in _made:  # whether or not this program has used it by now: another one may have, before
+        futures.begin_run(_made[_THREAD_POOL])
+
+
+def forget() -> None:
+    """Before the next run begins: what stand-ins hold of the run before dies now."""
+    state.begin_run()
+
+
+def run_atexit() -> None:
+    """When the main thread's function has returned: what CPython does before it waits for the other threads."""
+    state.run.shutting_down = True
+    for call in reversed(state.run.atexit):
+        call()
+    if "concurrent" in _used and _THREAD_POOL in _made:
+        futures.at_exit(_made[_THREAD_POOL])
+
+
+# ---------------------------------------------------------------------- the modules
+
+_THREAD_POOL = "concurrent.futures.thread"
+
+
+def _needed(name: str) -> StandIn:
+    module = guest_module(name)
+    assert isinstance(module, StandIn)
+    return module
+
+
+def _copy(real: ModuleType, **names: Any) -> StandIn:
+    assert real.__file__ is not None
+    path = Path(real.__file__)
+    return copying.execute(real.__name__, path.read_text(), str(path), names, guest_module)
+
+
+def _queue_c() -> StandIn:
+    module = StandIn("_queue")
+    vars(module).update(SimpleQueue=SimpleQueue, Empty=real_queue.Empty)
+    return module.settle()
+
+
+def _queue() -> StandIn:
+    module = _copy(real_queue)
+    for name in ("Full", "ShutDown"):  # the real classes, like `Empty`: raised and caught by either side
+        if hasattr(real_queue, name):
+            vars(module)[name] = getattr(real_queue, name)
+    return module.settle()
+
+
+def _sched() -> StandIn:
+    import sched
+
+    return _copy(sched).settle()
+
+
+def _secrets() -> StandIn:
+    import secrets
+
+    return _copy(secrets).settle()
+
+
+def _threading_local() -> StandIn:
+    module = StandIn("_threading_local")
+    vars(module)["local"] = vars(threading.THREAD)["_local"]
+    return module.settle()
+
+
+def _thread_pool() -> StandIn:
+    module = futures.thread_module(_needed("concurrent.futures._base"), guest_module)
+    futures.begin_run(module)
+    return module
+
+
+def _futures() -> StandIn:
+    return futures.package(_needed("concurrent.futures._base"), _needed(_THREAD_POOL), guest_module)
+
+
+def _concurrent() -> StandIn:
+    module = StandIn("concurrent")
+    module.__path__ = []
+    vars(module)["futures"] = _needed("concurrent.futures")
+    return module.settle()
+
+
+_MAKERS: dict[str, Callable[[], ModuleType]] = {
+    "threading": lambda: state.THREADING,
+    "_thread": lambda: threading.THREAD,
+    "_threading_local": _threading_local,
+    "queue": _queue,
+    "_queue": _queue_c,
+    "functools": functools.module,
+    "time": time.module,
+    "datetime": datetime.module,
+    "random": lambda: random.random_module(guest_module),
+    "secrets": _secrets,
+    "uuid": random.uuid_module,
+    "os": random.os_module,
+    "signal": outside.signal_module,
+    "atexit": outside.atexit_module,
+    "socket": outside.socket_module,
+    "importlib": lambda: importing.importlib_module(guest_module),
+    "sched": _sched,
+    "concurrent": _concurrent,
+    "concurrent.futures": _futures,
+    "concurrent.futures._base": lambda: futures.base_module(guest_module),
+    "concurrent.futures.thread": _thread_pool,
+    "concurrent.futures.process": lambda: futures.process_module(_needed("concurrent.futures._base")),
+}

@@ -1,0 +1,306 @@
+"""`Thread`, and the functions that ask for threads. A start, a join and an end are one step each.
+
+The end of a thread is one step, where CPython first takes the thread out of `enumerate()` and lets `is_alive()` answer
+False a little later: that a thread is alive and not listed is never shown.
+"""
+
+from __future__ import annotations
+
+import _thread
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
+from dpor.python.dropins import from_threading, listing
+from dpor.python.dropins.idents import get_ident, ident_of, numbering
+from dpor.python.dropins.looks import presented_as
+from dpor.python.dropins.state import THREADING, run
+from dpor.python.dropins.timeouts import duration
+from dpor.python.hooks import attributes, failures
+from dpor.python.kernel import control, timing
+from dpor.python.kernel.control import SyncObject
+from dpor.python.kernel.model_thread import GuestExit, GuestThread
+
+_START, _END, _JOIN, _JOIN_OR_TIMEOUT, _STATUS = Start(), End(), JoinStarted(), JoinStartedOrTimeout(), Status()
+
+ExceptHookArgs: Any = _thread._ExceptHookArgs
+
+
+class Startable(SyncObject):
+    """What `Start`, `Join` and `End` work on: a `Thread`, or the handle of a thread that `_thread` started."""
+
+    _ident: int | None
+    _daemonic: bool
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = NEW
+        self._ident = None
+
+    def dpor_launch(self, body: Callable[[], None]) -> bool:
+        """Start a model thread that runs `body`, then ends. False if it was started before."""
+        listing.enter(self)
+        if control.perform(_START, self) is False:
+            return False
+        run.unjoined[id(self)] = self
+        run.launching = self
+        control.spawn(self, partial(self._bootstrap, body))
+        return True
+
+    def _bootstrap(self, body: Callable[[], None]) -> None:
+        run.launching = None
+        object.__setattr__(self, "_ident", get_ident())  # past a `__setattr__` of the program: it does not run yet
+        body()
+        listing.strike_out(self)
+        control.current.data.clear()
+        control.perform(_END, self)
+
+    def dpor_await_end(self, timeout: float | None) -> Any:
+        """True; NEW if it was never started; False if the time was up first."""
+        seconds = None if timeout is None else duration(timeout)
+        if seconds is None:
+            status = control.perform(_JOIN, self)
+        elif seconds == 0:
+            status = timing.poll(_JOIN_OR_TIMEOUT, self)
+        else:
+            status = timing.perform_timed(_JOIN, _JOIN_OR_TIMEOUT, seconds, self)
+        if status is True and control.current.id == 0:
+            run.unjoined.pop(id(self), None)
+        return status
+
+    def dpor_status(self) -> Any:
+        return control.perform(_STATUS, self)
+
+
+@presented_as("threading")
+class Thread(Startable):
+    _initialized = False
+
+    def __init__(
+        self,
+        group: None = None,
+        target: Callable[..., Any] | None = None,
+        name: str | None = None,
+        args: Iterable[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        daemon: bool | None = None,
+    ) -> None:
+        assert group is None, "group argument must be None for now"
+        super().__init__()
+        self._target = target
+        self._args = args
+        self._kwargs = {} if kwargs is None else kwargs
+        self._name = str(name) if name else _new_name(target)
+        self._daemonic = current_thread()._daemonic if daemon is None else daemon
+        self._initialized = True
+
+    def start(self) -> None:
+        if not self._initialized:
+            raise RuntimeError("thread.__init__() not called")
+        if not self.dpor_launch(self.dpor_run_and_report):
+            raise RuntimeError("threads can only be started once")
+
+    def run(self) -> None:
+        try:
+            if self._target is not None:
+                target = attributes.call(self._target)
+                if type(self._args) is tuple and not self._kwargs:
+                    target(*self._args)
+                else:
+                    from_threading.call(target, self._args, self._kwargs)
+        finally:
+            del self._target, self._args, self._kwargs
+
+    def dpor_run_and_report(self) -> None:
+        try:
+            self.run()
+        except GuestExit:
+            raise
+        except BaseException as error:
+            report(error, self)
+
+    def join(self, timeout: float | None = None) -> None:
+        if not self._initialized:
+            raise RuntimeError("Thread.__init__() not called")
+        if control.current.front is self:
+            raise RuntimeError("cannot join current thread")
+        if self.dpor_await_end(timeout) is NEW:
+            raise RuntimeError("cannot join thread before it is started")
+
+    def is_alive(self) -> bool:
+        assert self._initialized, "Thread.__init__() not called"
+        return self.dpor_status() is RUNNING
+
+    @property
+    def name(self) -> str:
+        assert self._initialized, "Thread.__init__() not called"
+        if run.launching is not self:  # then the scheduler asks, not the program
+            attributes.attr(self, "_name")
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        assert self._initialized, "Thread.__init__() not called"
+        attributes.setattr_(str(name), self, "_name")
+        running = self.dpor_running()
+        if running is not None:
+            running.name = self._name
+
+    def dpor_running(self) -> GuestThread | None:
+        """What reports tell of, once the thread is started."""
+        return control.thread_of(self)
+
+    @property
+    def daemon(self) -> bool:
+        assert self._initialized, "Thread.__init__() not called"
+        return self._daemonic  # no operation: it can be set only by who makes the thread, before it is started
+
+    @daemon.setter
+    def daemon(self, daemonic: bool) -> None:
+        if not self._initialized:
+            raise RuntimeError("Thread.__init__() not called")
+        if self.dpor_status() is not NEW:
+            raise RuntimeError("cannot set daemon status of active thread")
+        self._daemonic = daemonic
+
+    @property
+    def ident(self) -> int | None:
+        assert self._initialized, "Thread.__init__() not called"
+        known = control.current.front is self or self.dpor_status() is not NEW
+        return self._ident if known else None
+
+    @property
+    def native_id(self) -> int | None:
+        return self.ident
+
+    @property
+    def _started(self) -> _Started:
+        return _Started(self)
+
+    if sys.version_info < (3, 13):
+
+        @property
+        def _is_stopped(self) -> bool:
+            return self.dpor_status() is ENDED
+
+    def __repr__(self) -> str:
+        assert self._initialized, "Thread.__init__() was not called"
+        known = self.dpor_status()
+        status = "initial" if known is NEW else "stopped" if known is ENDED else "started"
+        daemon = " daemon" if self._daemonic else ""
+        ident = "" if known is NEW else f" {self._ident}"
+        return f"<{type(self).__name__}({self._name}, {status}{daemon}{ident})>"
+
+    def isDaemon(self) -> bool:
+        _deprecated("isDaemon() is deprecated, get the daemon attribute instead")
+        return self.daemon
+
+    def setDaemon(self, daemonic: bool) -> None:
+        _deprecated("setDaemon() is deprecated, set the daemon attribute instead")
+        self.daemon = daemonic
+
+    def getName(self) -> str:
+        _deprecated("getName() is deprecated, get the name attribute instead")
+        return self.name
+
+    def setName(self, name: str) -> None:
+        _deprecated("setName() is deprecated, set the name attribute instead")
+        self.name = name
+
+
+class _Started:
+    """`thread._started`, of which programs ask whether it is set."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
+
+    def is_set(self) -> bool:
+        return self._thread.dpor_status() is not NEW
+
+
+@presented_as("threading")
+class _MainThread(Thread):
+    def __init__(self) -> None:
+        super().__init__(name="MainThread", daemon=False)
+        self.dpor_state = RUNNING
+        self._ident = ident_of(0)
+
+    def dpor_running(self) -> GuestThread:
+        return control.threads[0]
+
+
+@presented_as("threading")
+class _DummyThread(Thread):
+    """What `current_thread()` answers in a thread that `_thread` started; `_handle` is that thread."""
+
+    def __init__(self, handle: Startable) -> None:
+        super().__init__(name=f"Dummy-{numbering.next('Thread', 1)}", daemon=True)
+        self._ident = get_ident()
+        self._handle = handle
+
+    def dpor_running(self) -> GuestThread | None:
+        return control.thread_of(self._handle)
+
+    def dpor_status(self) -> Any:
+        return self._handle.dpor_status()
+
+    def join(self, timeout: float | None = None) -> None:
+        raise RuntimeError("cannot join a dummy thread")
+
+
+def _new_name(target: Any) -> str:
+    name = f"Thread-{numbering.next('Thread', 1)}"
+    return f"{name} ({target.__name__})" if hasattr(target, "__name__") else name
+
+
+def _deprecated(message: str) -> None:
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
+
+
+def report(error: BaseException, thread: Any) -> None:
+    """An exception has ended a thread's body: a finding, whether or not a hook of the program's own hears of it."""
+    if isinstance(error, SystemExit):
+        return
+    hook = THREADING.excepthook
+    if hook is not None and hook is not excepthook:
+        try:
+            hook(ExceptHookArgs([type(error), error, error.__traceback__, thread]))
+        except Exception as second:
+            failures.report(second)
+    failures.report(error)
+
+
+def excepthook(args: Any, /) -> None:
+    """As `threading.excepthook`. Called by the program alone: what nobody catches is a finding, and told by reports."""
+    if isinstance(args, ExceptHookArgs) and args.thread is None:
+        args = ExceptHookArgs([*args[:3], SimpleNamespace(name=str(get_ident()))])  # it would ask the real thread
+    _thread._excepthook(args)
+
+
+def current_thread() -> Thread:
+    here = control.current
+    front = here.front
+    if isinstance(front, Thread):
+        return front
+    if here.id == 0:
+        return main_thread()
+    dummy = here.data.get(_DummyThread)
+    if dummy is None:
+        dummy = here.data[_DummyThread] = _DummyThread(front)
+    return dummy
+
+
+def main_thread() -> Thread:
+    if run.main is None:
+        run.main = _MainThread()
+    return run.main  # type: ignore[no-any-return]
+
+
+def currentThread() -> Thread:
+    _deprecated("currentThread() is deprecated, use current_thread() instead")
+    return current_thread()

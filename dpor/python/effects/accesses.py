@@ -1,0 +1,176 @@
+"""What an operation on a shared container touches, and what a search knows about how containers change.
+
+A container has these locations:
+
+    (c, k)       one element: an index of a list, a key of a dict, an element of a set
+    STRUCTURE    length, keys, order, the positions of elements
+    ELEMENTS     all elements together, for whoever looks at all of them without asking for one
+    ANY_KEY      read by whoever looks for one key, written by what may change keys that nobody can tell beforehand
+
+What cannot change needs no operation. So a search begins as if no shared container changed, and a read of one is then
+nothing at all. The first time that an operation stores an element while several threads exist, or changes the
+structure, or changes keys unknown, that is learnt of that container and the search starts again (as for fields, see
+`dpor.python.hooks.attributes`). In the runs in which nobody did it, its reads commute with everything.
+
+That is also what makes `d[k] = v` exact: whether it inserts a key or replaces a value is known beforehand as long as
+nobody changes the keys, and once somebody does, every store counts as an insertion. (Deciding it each time by a look
+at the dict is unsound: another thread may insert or delete the key while this one stands before its store.)
+
+Containers are told apart by the names of their records. A name contains a number of events and moves when more
+becomes an event, so a search may start again several times for one container; to keep that within bounds, after
+`MANY` facts all containers are taken to change in every way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, Final, TypeVar
+
+from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation, OperationTable
+from dpor.python.kernel import control
+from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Namespace, Record
+
+T = TypeVar("T")
+
+NOTHING: Final[Accesses] = ()
+
+ANY_KEY: Final = "<any key>"
+
+CHANGES: Final = "container changes"
+EVERYTHING: Final = (CHANGES, "all containers, in every way")
+MANY: Final = 60
+
+_WHAT: Final = {
+    ELEMENTS: "an element of a shared container is replaced",
+    STRUCTURE: "a shared container changes",
+    ANY_KEY: "a shared container loses or gains keys that are not known beforehand",
+}
+
+
+def changes(record: Record, part: str) -> bool:
+    """Does this part (STRUCTURE, ELEMENTS or ANY_KEY) change in runs of this search, for all that is known?"""
+    facts = control.facts
+    return (CHANGES, part, record.name) in facts or EVERYTHING in facts or isinstance(record, Namespace)
+
+
+def learn(record: Record, part: str) -> None:
+    """An operation is about to change this part."""
+    if not changes(record, part):
+        fact: tuple[object, ...] = (CHANGES, part, record.name)
+        if sum(type(known) is tuple and known[0] == CHANGES for known in control.facts) >= MANY:
+            fact = EVERYTHING
+        control.withdraw(fact, f"{_WHAT[part]} while several threads exist")
+
+
+def stand(kind: str, accesses: Accesses | Touched) -> None:
+    """Stand before an operation that touches these, if it touches anything. The caller performs it at once."""
+    if not accesses:
+        return
+    if isinstance(accesses, Touched):
+        control.touch(kind, accesses.accesses(), accesses.anew if accesses.goes_deep else None)
+    else:
+        control.touch(kind, accesses)
+
+
+# ---------------------------------------------------------------------- operations made before
+#
+# What an operation touches is often the same for the whole search, whatever is in the container: `l[2]`, `len(d)`.
+# Then it is worked out once, until more is learnt.
+
+_made: dict[tuple[int, str, Hashable], Operation | None] = {}
+_made_by: OperationTable | None = None
+_made_with = 0
+UNMADE: Final = object()
+
+
+def made(record: Record, kind: str, part: Hashable = None) -> Any:
+    """The operation as it was made before, None if it touches nothing; `UNMADE` if `make` has to make it first.
+
+    The caller stands before it in one place for both: where a thread stands must not depend on earlier runs.
+    """
+    if control.operations is not _made_by or len(control.facts) != _made_with:
+        return UNMADE
+    return _made.get((record.number, kind, part), UNMADE)
+
+
+def make(record: Record, kind: str, part: Hashable, accesses: Accesses) -> Operation | None:
+    """Make the operation. From now on it is the same for this part of the record."""
+    global _made_by, _made_with
+    table, known = control.operations, len(control.facts)
+    if table is not _made_by or known != _made_with:
+        _made.clear()
+        _made_by, _made_with = table, known
+    operation = _made[record.number, kind, part] = table.intern(kind, accesses) if accesses else None
+    return operation
+
+
+# ---------------------------------------------------------------------- parts that all containers have
+
+
+def reads_structure(record: Record) -> Accesses:
+    return ((record.location(STRUCTURE), READ),) if changes(record, STRUCTURE) else NOTHING
+
+
+def writes_structure(record: Record) -> Accesses:
+    learn(record, STRUCTURE)
+    return ((record.location(STRUCTURE), WRITE),)
+
+
+class Touched:
+    """Accesses gathered from several objects, for one operation: one mode for each location, in a fixed order.
+
+    What is nested may be replaced by others while the thread stands before the operation. So what goes deep is gathered
+    by `deeply`, and `anew` is what is touched by then.
+    """
+
+    __slots__ = ("_deep", "_gathered", "_modes")
+
+    def __init__(self, accesses: Iterable[Access] = NOTHING) -> None:
+        self._modes: dict[Location, Mode] = dict(accesses)
+        self._deep: Touched | None = None
+        self._gathered: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
+
+    def add(self, accesses: Iterable[Access]) -> None:
+        modes = self._modes
+        for location, mode in accesses:
+            modes[location] = mode if modes.get(location, mode) is mode else WRITE
+
+    def deeply(self, gather: Callable[..., T], *args: Any) -> T:
+        """`gather(*args, touched)`, for its result and for what it adds."""
+        if self._deep is None:
+            self._deep = Touched()
+        self._gathered.append((gather, args))
+        return gather(*args, self._deep)
+
+    @property
+    def goes_deep(self) -> bool:
+        return self._deep is not None
+
+    def anew(self) -> Accesses:
+        """The accesses, if those that go deep are gathered now."""
+        touched = Touched(self._modes.items())
+        for gather, args in self._gathered:
+            touched.deeply(gather, *args)
+        return touched.accesses()
+
+    def accesses(self) -> Accesses:
+        if self._deep:
+            whole = Touched(self._modes.items())
+            whole.add(self._deep.accesses())
+            return whole.accesses()
+        return tuple(sorted(self._modes.items()))
+
+    def __len__(self) -> int:
+        return len(self._modes) + (len(self._deep) if self._deep is not None else 0)
+
+
+class Anew:
+    """What is somewhere whenever one goes through this."""
+
+    __slots__ = ("_now",)
+
+    def __init__(self, now: Callable[[], Iterable[Any]]) -> None:
+        self._now = now
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._now())

@@ -1,0 +1,303 @@
+"""A call of a built-in method on a container: what stands in for the method while the container is shared.
+
+A family of containers has an *entry* for each method (`kinds.Family.entries`): a function that is given the `Call`,
+stands before the operation and then performs it. Most entries only say what is touched and what the container keeps;
+`entry` makes those. The others are methods that would call back into the program while they run (`list.sort` with a
+key, `list.extend` with a generator): those do the same in steps that are operations each, as other threads can come in
+between.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+from dpor.core.operations import Accesses
+from dpor.python.effects.accesses import NOTHING, UNMADE, Touched, made, make, stand
+from dpor.python.effects.kinds import families, family_of, is_immutable, is_program, static
+from dpor.python.effects.reach import writes
+from dpor.python.hooks import attributes
+from dpor.python.kernel import control
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import Record
+
+Args: TypeAlias = tuple[Any, ...]
+
+KINDS: Final[Mapping[str, str]] = {
+    "__getitem__": "read",
+    "__setitem__": "write",
+    "__delitem__": "delete",
+    "__contains__": "in",
+    "__len__": "len",
+    "__bool__": "test",
+}
+"""How reports call operators; methods go by their names."""
+
+
+class Call:
+    """One call.
+
+    obj, record    the container, and its record (None if it is not shared: then only the arguments matter)
+    name           of the method
+    plain          the built-in function: `plain(obj, *args, **kwargs)` does it
+    """
+
+    __slots__ = ("args", "kwargs", "name", "obj", "plain", "record")
+
+    def __init__(
+        self,
+        obj: Any,
+        record: Record | None,
+        name: str,
+        plain: Callable[..., Any],
+        args: Args = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.obj = obj
+        self.record = record
+        self.name = name
+        self.plain = plain
+        self.args = args
+        self.kwargs: Mapping[str, Any] = kwargs or {}
+
+    def done(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> Any:
+        """Do it as one operation with these accesses; `keeps` is what the container has references to afterwards."""
+        self.prepare(accesses, keeps)
+        return self.run()
+
+    def indivisible(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> Any:
+        """As `done`, where code of the program is called in the middle: it is not interrupted."""
+        self.prepare(accesses, keeps)
+        if not accesses:
+            return self.run()
+        with control.atomic():
+            return self.run()
+
+    def prepare(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> None:
+        self.stand(accesses)
+        self.publish(keeps)
+
+    def publish(self, values: Iterable[Any]) -> None:
+        """The container keeps these from now on: if it is shared, so are they."""
+        if self.record is not None:
+            for value in values:
+                shared_objects.publish(value)
+
+    def stand(self, accesses: Accesses | Touched) -> None:
+        stand(KINDS.get(self.name, self.name), accesses)
+
+    def run(self) -> Any:
+        return self.plain(self.obj, *self.args, **self.kwargs)
+
+
+Entry: TypeAlias = Callable[[Call], Any]
+
+
+def entry(
+    touches: Callable[[Record, Any, Args], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()
+) -> Entry:
+    """An entry for a method that is one operation."""
+
+    def act(call: Call) -> Any:
+        record = call.record
+        if record is None:
+            return call.run()
+        return call.done(touches(record, call.obj, call.args), keeps(call.args))
+
+    return act
+
+
+def whole(accesses: Callable[[Record], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()) -> Entry:
+    """An entry for a method that touches the same whatever its arguments are, and whatever is in the container."""
+
+    def act(call: Call) -> Any:
+        record = call.record
+        if record is not None:
+            kind = KINDS.get(call.name, call.name)
+            operation = made(record, kind)
+            if operation is UNMADE:
+                operation = make(record, kind, None, accesses(record))
+            if operation is not None:
+                control.access(operation)
+            for value in keeps(call.args):
+                shared_objects.publish(value)
+        return call.run()
+
+    return act
+
+
+def everything(args: Args) -> Iterable[Any]:
+    """All arguments are kept."""
+    return args
+
+
+def nothing(record: Record, obj: Any, args: Args) -> Accesses:
+    """For what only makes another object, such as an iterator or a view."""
+    return NOTHING
+
+
+def unknown(call: Call) -> Any:
+    """A method that nothing is known of: it changes whatever it can reach, and keeps its arguments."""
+    if is_immutable(type(call.obj)):
+        return call.run()
+    touched = Touched()
+    touched.deeply(writes, (call.obj, *call.args, *call.kwargs.values()))
+    if control.multi and any(type(value) is types.GeneratorType for value in call.args):
+        control.limit(f"{call.name} takes from a generator: what it does with the items is not seen")
+    call.stand(touched)
+    for value in (*call.args, *call.kwargs.values()):
+        shared_objects.publish(value)
+    return call.run()
+
+
+def foreign(call: Call, function: types.FunctionType) -> Any:
+    """A method written in Python that is not instrumented: one step that no other thread interrupts, which in the real
+    program one can."""
+    touched = Touched()
+    values = (call.obj, *call.args, *call.kwargs.values())
+    if is_mixin(function, type(call.obj)) or not touched.deeply(writes, values):
+        return call.run()
+    control.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
+    return call.indivisible(touched, keeps=values[1:])
+
+
+def stand_before_unseen(function: types.FunctionType, *values: Any) -> None:
+    """Stand before Python code that is not instrumented, which is told to be more than the one step that it is."""
+    touched = Touched()
+    if touched.deeply(writes, values):
+        control.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
+        stand(function.__name__, touched)
+
+
+_ABSTRACT: Final = ("__iter__", "__getitem__", "__setitem__", "__delitem__", "__len__", "insert", "add", "discard")
+
+
+def acts_unseen(kind: type) -> types.FunctionType | None:
+    """One of the methods that the mixins of `collections.abc` call, if it is written in Python that is not
+    instrumented. (As those of `UserDict`.)"""
+    for method in (static(kind, name) for name in _ABSTRACT):
+        if type(method) is types.FunctionType and method.__module__ != "collections.abc":
+            if not attributes.is_instrumented(method):
+                return method
+    return None
+
+
+def is_mixin(function: types.FunctionType, kind: type) -> bool:
+    """Does the function do nothing but call methods of the class that perform operations of their own?"""
+    return function.__module__ == "collections.abc" and acts_unseen(kind) is None
+
+
+def as_dict(mapping: Any) -> Any:
+    """Of a mapping that is Python code which is not instrumented, a dict of what is in it; others as they are."""
+    found = static(type(mapping), "__getitem__")
+    if not control.multi or type(found) is not types.FunctionType or is_program(found):
+        return mapping
+    return foreign(Call(mapping, shared_objects.record_of(mapping), "__getitem__", dict, ()), found)
+
+
+special: dict[type, Entry] = {}
+"""Types that are no containers and have one entry for all their methods."""
+
+
+of_exceptions: dict[str, Entry] = {}
+"""The entries of methods that change an exception, by name."""
+
+
+def perform(call: Call) -> Any:
+    """Perform the call by the entry of its method."""
+    kind = type(call.obj)
+    family = family_of(kind)
+    if family is not None:
+        found = family.entries.get(call.name)
+    else:
+        found = of_exceptions.get(call.name) if issubclass(kind, BaseException) else special.get(kind)
+    if found is None and isinstance(call.plain, types.FunctionType) and not is_immutable(kind):
+        return foreign(call, call.plain)
+    return (found or unknown)(call)
+
+
+class Bound:
+    """A method of a container, bound to it. Its call is the operation.
+
+    Stands in for the container in `bound.append`, and for the method that this finds, which is itself.
+    """
+
+    __slots__ = ("_name", "_obj", "_plain", "_record")
+
+    def __init__(self, obj: Any, record: Record | None, name: str, plain: Callable[..., Any]) -> None:
+        self._obj = obj
+        self._record = record
+        self._name = name
+        self._plain = plain
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        record = self._record
+        if record is None:
+            record = shared_objects.record_of(self._obj)
+        return perform(Call(self._obj, record, self._name, self._plain, args, kwargs))
+
+    def __getattr__(self, name: str) -> Any:
+        return self if name == self._name else getattr(self._plain.__get__(self._obj), name)
+
+    def __eq__(self, other: object) -> bool:
+        mine = self._plain.__get__(self._obj)
+        return bool(mine == (other._plain.__get__(other._obj) if isinstance(other, Bound) else other))
+
+    def __hash__(self) -> int:
+        return hash(self._plain.__get__(self._obj))
+
+    def __repr__(self) -> str:
+        return repr(self._plain.__get__(self._obj))
+
+
+_METHODS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, types.FunctionType)
+
+
+def standin(obj: Any, record: Record | None, name: str) -> Any:
+    """What `obj.name` is to be looked up on: a stand-in if that finds a method that is not instrumented."""
+    kind = type(obj)
+    if kind in families:
+        found = _descriptors.get((kind, name))
+        if found is not None:
+            return Bound(obj, record, name, found)
+    found = static(kind, name)
+    if type(found) is types.MethodDescriptorType and kind in families:
+        _descriptors[kind, name] = found
+    if isinstance(found, _METHODS) and not _is_shadowed(obj, name):
+        if isinstance(found, types.FunctionType) and is_program(found):
+            return obj
+        bound = Bound(obj, record, name, found)
+        return attributes.Holder(name, bound) if name in _OWN_NAMES else bound
+    if isinstance(found, types.ClassMethodDescriptorType):
+        return Bound(obj, record, name, _ClassMethod(found))
+    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)) and record is not None:
+        family = family_of(type(obj))
+        if family is not None:
+            stand("read", family.reads_all(record))
+    return obj
+
+
+_descriptors: Final[dict[tuple[type, str], types.MethodDescriptorType]] = {}
+"""Methods of the built-in containers themselves, as they were found."""
+
+_OWN_NAMES: Final = frozenset(dir(Bound))
+"""Names that a look-up on a `Bound` would find in its class."""
+
+
+class _ClassMethod:
+    """A built-in class method, called as other methods are: with the object first."""
+
+    def __init__(self, method: types.ClassMethodDescriptorType) -> None:
+        self._method = method
+
+    def __get__(self, obj: Any, kind: type | None = None) -> Any:
+        return self._method.__get__(obj, type(obj))
+
+    def __call__(self, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return self.__get__(obj)(*args, **kwargs)
+
+
+def _is_shadowed(obj: Any, name: str) -> bool:
+    """Has the object itself (of a subclass) an attribute of this name?"""
+    return type(obj) not in families and name in getattr(obj, "__dict__", ())

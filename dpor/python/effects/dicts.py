@@ -1,0 +1,383 @@
+"""Dicts, and with them OrderedDict, defaultdict and Counter.
+
+    d[k], get, in            READ (d, k), READ ANY_KEY
+    d[k] = v, k present      WRITE (d, k), UPDATE ELEMENTS
+    a key comes or goes      WRITE (d, k), WRITE STRUCTURE
+    len, truth, keys         READ STRUCTURE
+    values, items, ==, ...   READ STRUCTURE, READ ELEMENTS
+    clear, popitem, ...      WRITE STRUCTURE, WRITE ANY_KEY
+
+Parts that no run of the search changes are left out (see `accesses`). Once the keys of a dict are known to change, it
+cannot be said beforehand whether an operation will insert or delete, so it is taken to: that covers whatever it does.
+Then ELEMENTS is not needed, as every store WRITEs STRUCTURE.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from dpor.core.operations import READ, UPDATE, WRITE, Accesses
+from dpor.python.effects.accesses import (
+    ANY_KEY,
+    NOTHING,
+    UNMADE,
+    Anew,
+    Touched,
+    changes,
+    learn,
+    made,
+    make,
+    reads_structure,
+    writes_structure,
+)
+from dpor.python.effects.calls import KINDS, Args, Call, Entry, as_dict, entry, nothing, special, whole
+from dpor.python.effects.keys import FOREIGN, PRIVATE, WHOLE, part_of
+from dpor.python.effects.kinds import family, family_of, static
+from dpor.python.effects.lists import is_built_in, looks_deep
+from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
+from dpor.python.effects.taking import register_views, steps, take, take_pairs, taken, viewed
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Namespace, Record
+
+
+def reads_all(record: Record) -> Accesses:
+    if changes(record, STRUCTURE):
+        return ((record.location(STRUCTURE), READ),)
+    return ((record.location(ELEMENTS), READ),) if changes(record, ELEMENTS) else NOTHING
+
+
+def writes_all(record: Record) -> Accesses:
+    """Keys that are not known beforehand come or go."""
+    learn(record, ANY_KEY)
+    accesses = (*writes_structure(record), (record.location(ANY_KEY), WRITE))
+    if isinstance(record, Namespace):
+        for key in sorted(record.written()):
+            record.is_written(key)
+            accesses += ((record.location(key), WRITE),)
+    return accesses
+
+
+# ---------------------------------------------------------------------- one key
+
+
+def reads_key(record: Record, d: Any, key: Any) -> Accesses:
+    keys_change = changes(record, STRUCTURE)
+    if not keys_change and not changes(record, ELEMENTS):
+        return NOTHING
+    part = part_of(key)
+    if part is PRIVATE:
+        return NOTHING
+    if part is WHOLE or part is FOREIGN:
+        return reads_all(record)
+    accesses: Accesses = ((record.location(part), READ),)
+    if keys_change and changes(record, ANY_KEY):
+        accesses += ((record.location(ANY_KEY), READ),)
+    return accesses
+
+
+def moves_key(record: Record, d: Any, key: Any) -> Accesses:
+    """The key may come or go."""
+    part = part_of(key)
+    if part is WHOLE or part is FOREIGN:
+        return writes_all(record)
+    accesses = writes_structure(record)
+    if part is not PRIVATE:
+        if isinstance(record, Namespace):
+            record.is_written(key)
+        accesses = ((record.location(part), WRITE), *accesses)
+    return accesses
+
+
+def writes_key(record: Record, d: Any, key: Any) -> Accesses:
+    """`d[key] = ...`"""
+    if changes(record, STRUCTURE):
+        return moves_key(record, d, key)
+    part = part_of(key)
+    if part is WHOLE or part is FOREIGN or part is PRIVATE or not dict.__contains__(d, key):
+        return moves_key(record, d, key)
+    learn(record, ELEMENTS)
+    return ((record.location(part), WRITE), (record.location(ELEMENTS), UPDATE))
+
+
+def _inserts_key(record: Record, d: Any, key: Any) -> Accesses:
+    """Reads the key if it is there (and nobody deletes it), else inserts it."""
+    if not changes(record, STRUCTURE):
+        part = part_of(key)
+        if part not in (WHOLE, FOREIGN, PRIVATE) and dict.__contains__(d, key):
+            return reads_key(record, d, key)
+    return moves_key(record, d, key)
+
+
+def _deletes_key(record: Record, d: Any, key: Any) -> Accesses:
+    """Deletes the key if it is there (and nobody inserts it), else nothing happens."""
+    if not changes(record, STRUCTURE):
+        part = part_of(key)
+        if part is PRIVATE or (part not in (WHOLE, FOREIGN) and not dict.__contains__(d, key)):
+            return NOTHING
+    return moves_key(record, d, key)
+
+
+def keyed(
+    touches: Callable[[Record, Any, Any], Accesses],
+    keeps: Callable[[Args], Iterable[Any]] = lambda args: (),
+    *,
+    always_same: bool = False,
+) -> Entry:
+    """An entry for a method whose first argument is a key. `always_same`: whatever is in the container, it touches the
+    same.
+
+    If hashing or comparing the key runs Python code, that reads whatever the keys are made of, and is not interrupted.
+    """
+
+    def act(call: Call) -> Any:
+        record = call.record
+        if record is None or not call.args:
+            return call.run()
+        key = call.args[0]
+        if always_same and type(key) in SIMPLE_KEYS:
+            kind = KINDS.get(call.name, call.name)
+            operation = made(record, kind, key)
+            if operation is UNMADE:
+                operation = make(record, kind, key, touches(record, call.obj, key))
+            if operation is not None:
+                control.access(operation)
+            call.publish(keeps(call.args))
+            return call.run()
+        accesses = touches(record, call.obj, key)
+        if type(key) is not str and part_of(key) is FOREIGN:
+            touched = Touched(accesses)
+            touched.deeply(reads, Anew(lambda: (key, *filter(_is_foreign, _keys(call.obj)))), ANYTHING)
+            return call.indivisible(touched, keeps(call.args))
+        return call.done(accesses, keeps(call.args))
+
+    return act
+
+
+SIMPLE_KEYS: Final = frozenset({str, int})
+
+
+def _keys(obj: Any) -> Any:
+    """What is in a dict or set, whatever `__iter__` its class has."""
+    return dict.keys(obj) if is_a(obj, dict) else set.__iter__(obj)
+
+
+def _is_foreign(key: Any) -> bool:
+    return type(key) is not str and part_of(key) is FOREIGN
+
+
+# ---------------------------------------------------------------------- keys that are missing
+
+
+def _read(call: Call) -> Any:
+    """`d[k]`: may insert the key, if the class says so (`defaultdict`)."""
+    record = call.record
+    if record is None:
+        return call.run()
+    missing = static(type(call.obj), "__missing__")
+    if missing is not _INSERT_MISSING:
+        return _READ_KEY(call)
+    factory = call.obj.default_factory
+    if factory is None:
+        return _READ_KEY(call)
+    if is_built_in(factory):
+        return keyed(_inserts_key)(call)
+    return _insert_missing(call, record, factory)
+
+
+def _insert_missing(call: Call, record: Record, factory: Callable[[], Any]) -> Any:
+    """As CPython does it if the factory is Python code: look, make a value, store it (whatever is there by then)."""
+    key = call.args[0]
+    absent = object()
+    found = _READ_KEY(Call(call.obj, record, "__getitem__", dict.get, (key, absent)))
+    if found is not absent:
+        return found
+    made = factory()
+    _WRITE_KEY(Call(call.obj, record, "__setitem__", dict.__setitem__, (key, made)))
+    return made
+
+
+_INSERT_MISSING: Final = collections.defaultdict.__dict__["__missing__"]
+
+# ---------------------------------------------------------------------- many keys
+
+
+def _update(call: Call) -> Any:
+    """`update`, `|=` and `__init__`: the keys of a private dict are known beforehand, others are not."""
+    obj, record, args = call.obj, call.record, call.args
+    if record is not None and call.name == "__init__" and is_a(obj, collections.defaultdict):
+        return _CHANGE_ALL(call)  # its factory, too
+    if len(args) > 1 or (not args and not call.kwargs):
+        return call.run()
+    other = as_dict(args[0]) if args else {}
+    if _is_plain_dict(other):
+        behind = shared_objects.record_of(other)
+        touched = Touched(NOTHING if behind is None else reads_all(behind))
+        if record is not None:
+            if behind is not None and changes(behind, STRUCTURE):
+                touched.add(writes_all(record))
+            for key in (*other, *call.kwargs):
+                touched.add(writes_key(record, obj, key))
+        call.stand(touched)
+        call.publish((*_contents(other), *call.kwargs.values()))
+        call.args = (other,) if args else ()
+        if not any(map(_is_foreign, other)):
+            return call.run()
+        with control.atomic():
+            return call.run()
+    if hasattr(type(other), "keys"):
+        pairs: Any = ((key, other[key]) for key in steps(other.keys()))
+    else:
+        touched = Touched()
+        if take_pairs(other, touched):
+            if record is not None:
+                touched.add(writes_all(record))
+            call.stand(touched)
+            pairs = taken(other)
+            call.publish((pairs,))
+            call.args = (pairs,)
+            return call.run()
+        pairs = steps(other)
+    _update_in_steps(call, pairs)
+    if call.kwargs:
+        _update(Call(obj, record, call.name, call.plain, (), call.kwargs))
+    return obj if call.name == "__ior__" else None
+
+
+def _is_plain_dict(other: Any) -> bool:
+    """Does C code read it without calling any method of it that is Python code?"""
+    kind = type(other)
+    return is_a(other, dict) and not any(
+        isinstance(static(kind, name), types.FunctionType) for name in ("keys", "__iter__", "__getitem__")
+    )
+
+
+def _update_in_steps(call: Call, pairs: Iterable[Any]) -> None:
+    """Pairs that are made by code of the program: each is stored as it comes."""
+    obj = call.obj
+    for number, pair in enumerate(pairs):
+        try:
+            key, value = _pair(pair)
+        except (TypeError, ValueError) as error:
+            raise type(error)(str(error).replace("#0", f"#{number}", 1)) from None
+        record = shared_objects.record_of(obj)
+        _WRITE_KEY(Call(obj, record, "__setitem__", dict.__setitem__, (key, value)))
+
+
+def _pair(pair: Any) -> tuple[Any, Any]:
+    if type(pair) is tuple and len(pair) == 2:
+        return pair
+    ((key, value),) = dict([pair]).items()
+    return key, value
+
+
+def _fromkeys(call: Call) -> Any:
+    touched = Touched()
+    if call.args:
+        items, *rest = call.args
+        if take(items, touched):
+            call.stand(touched)
+            call.args = (taken(items), *rest)
+        else:
+            call.args = (steps(items), *rest)
+    return call.run()
+
+
+def _merged(call: Call) -> Any:
+    """`|`: a new dict of what is in both."""
+    touched = Touched()
+    for operand in (call.obj, *call.args):
+        kind = family_of(type(operand))
+        record = shared_objects.record_of(operand)
+        if kind is not None and record is not None:
+            touched.add(kind.reads_all(record))
+    return call.done(touched)
+
+
+# ---------------------------------------------------------------------- the tables
+
+_READ_KEY: Final = keyed(reads_key, always_same=True)
+_WRITE_KEY: Final = keyed(writes_key, keeps=lambda args: args[:2])
+_STRUCTURE: Final = whole(reads_structure)
+_ALL: Final = whole(reads_all)
+_CHANGE_ALL: Final = whole(writes_all)
+_MAKE: Final = entry(nothing)
+
+ENTRIES: Final[dict[str, Entry]] = {
+    "__getitem__": _read,
+    "get": _READ_KEY,
+    "__contains__": _READ_KEY,
+    "__setitem__": _WRITE_KEY,
+    "__delitem__": keyed(_deletes_key),
+    "pop": keyed(_deletes_key),
+    "setdefault": keyed(_inserts_key, keeps=lambda args: args[:2]),
+    "update": _update,
+    "__ior__": _update,
+    "__init__": _update,
+    "popitem": _CHANGE_ALL,
+    "clear": _CHANGE_ALL,
+    "__len__": _STRUCTURE,
+    "__sizeof__": _STRUCTURE,
+    "copy": _ALL,
+    "__or__": _merged,
+    "__ror__": _merged,
+    "__iter__": _STRUCTURE,
+    "__reversed__": _STRUCTURE,
+    "keys": _MAKE,
+    "values": _MAKE,
+    "items": _MAKE,
+    "fromkeys": _fromkeys,
+    **{name: looks_deep(name) for name in (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)},
+}
+
+ORDERED_ENTRIES: Final[dict[str, Entry]] = {**ENTRIES, "move_to_end": keyed(moves_key)}
+
+DEFAULT_ENTRIES: Final[dict[str, Entry]] = {
+    **ENTRIES,
+    "__missing__": _CHANGE_ALL,  # called by hand: it overwrites what is there
+    "__copy__": _ALL,
+}
+
+
+def _contents(d: Any) -> Iterable[Any]:
+    return (*dict.keys(d), *dict.values(d))
+
+
+def _steps_over_keys(record: Record, d: Any, index: int) -> Accesses:
+    return reads_structure(record)
+
+
+for _base, _entries in (
+    (dict, ENTRIES),
+    (collections.OrderedDict, ORDERED_ENTRIES),
+    (collections.defaultdict, DEFAULT_ENTRIES),
+):
+    family(_base, _entries, _contents, reads_all, writes_all, reads_items=reads_structure, steps=_steps_over_keys)
+
+_ordered: collections.OrderedDict[int, int] = collections.OrderedDict()
+register_views({}.keys(), {}.values(), {}.items(), _ordered.keys(), _ordered.values(), _ordered.items())
+register_views(types.MappingProxyType({}))
+
+
+def _through(call: Call) -> Any:
+    """A method of a `MappingProxyType`: of the dict behind it."""
+    behind = viewed(call.obj)
+    kind = family_of(type(behind))
+    name = SHOW if call.name == "__str__" else call.name
+    found = None if kind is None else kind.entries.get(name)
+    if found is None:
+        return call.run()
+    method = functools.partial(_of_proxy, call.plain, call.obj)
+    return found(Call(behind, shared_objects.record_of(behind), call.name, method, call.args, call.kwargs))
+
+
+def _of_proxy(plain: Callable[..., Any], proxy: Any, behind: Any, *args: Any, **kwargs: Any) -> Any:
+    return plain(proxy, *args, **kwargs)
+
+
+special[types.MappingProxyType] = _through

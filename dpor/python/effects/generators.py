@@ -1,0 +1,84 @@
+"""Generators that several threads advance.
+
+To advance one is two operations: going in, and coming out with what it yielded. A thread that comes in between finds
+the generator executing, and gets the ValueError that CPython gives it. Inside the generator's body there may be no
+operation at all, so that the thread would not be seen inside; therefore who is inside is kept here, from one operation
+to the other.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Generator
+from typing import Any, Final
+
+from dpor.core.operations import WRITE
+from dpor.python.effects.accesses import stand
+from dpor.python.kernel import control
+from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import STRUCTURE, Record
+
+_inside: Final[dict[int, GuestThread]] = {}
+"""By `id`: which thread is inside a shared generator."""
+
+
+def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: Any) -> Any:
+    """`step` is `next`, `generator.send`, ... of this generator."""
+    record = shared_objects.record_of(generator)
+    if record is None:
+        return step(*args)
+    stand("next", ((record.location(STRUCTURE), WRITE),))
+    if is_executing(generator):
+        raise ValueError("generator already executing")
+    key = id(generator)
+    _inside[key] = control.current
+    try:
+        return step(*args)
+    finally:
+        _come_out(generator, record, key)
+
+
+def is_executing(generator: Generator[Any, Any, Any]) -> bool:
+    """Is a thread inside the shared generator?"""
+    owner = _inside.get(id(generator))
+    return owner is not None and owner.running and owner in control.threads
+
+
+def _come_out(generator: Generator[Any, Any, Any], record: Record, key: int) -> None:
+    try:
+        stand("yield", ((record.location(STRUCTURE), WRITE),))
+        for held in gc.get_referents(generator):
+            shared_objects.publish(held)
+    finally:
+        _inside.pop(key, None)
+
+
+class GeneratorSteps:
+    """Stands in for a generator in `for` and `yield from`, where each step is to be an operation once it is shared.
+
+    Not a generator itself: a `for` loop that is left leaves the generator as it is, while a generator that delegates to
+    it is to pass on what it is sent.
+    """
+
+    __slots__ = ("_generator",)
+
+    def __init__(self, generator: Generator[Any, Any, Any]) -> None:
+        self._generator = generator
+
+    def __iter__(self) -> GeneratorSteps:
+        return self
+
+    def __next__(self) -> Any:
+        if control.multi:
+            return drive(self._generator, next, self._generator)
+        return next(self._generator)
+
+    def send(self, value: Any) -> Any:
+        return drive(self._generator, self._generator.send, value)
+
+    def throw(self, *error: Any) -> Any:
+        return drive(self._generator, self._generator.throw, *error)
+
+    def close(self) -> None:
+        drive(self._generator, self._generator.close)

@@ -1,0 +1,122 @@
+"""Which element of a dict or set an operation means: the part of the container that a key stands for.
+
+Two keys that are equal must be one part, in every run; no code of the program may be called to find that out. Keys
+whose equality is built in stand for themselves, objects that are equal only to themselves go by the number of their
+record. The rest are answers of their own:
+
+    PRIVATE   no other thread has the object, so no other thread can ask for this key
+    WHOLE     could be equal to any key
+    FOREIGN   as WHOLE, and finding out runs Python code
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Hashable, Iterable
+from typing import Any, Final
+
+from dpor.python.effects.kinds import is_immutable, static
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+from dpor.python.sharing import shared_objects
+
+
+class Unknown(enum.Enum):
+    """A key that is no part of its own."""
+
+    PRIVATE = "private"
+    WHOLE = "whole"
+    FOREIGN = "foreign"
+
+
+PRIVATE, WHOLE, FOREIGN = Unknown.PRIVATE, Unknown.WHOLE, Unknown.FOREIGN
+
+_SELF: Final[frozenset[type]] = frozenset({str, int, bool, bytes, type(None)})
+"""Exact types whose objects are their own part: immutable, with an equality that looks at nothing else."""
+
+_VALUES: Final[frozenset[type]] = frozenset({complex, float, type(Ellipsis), range})
+"""As `_SELF`, except that some (NaN) are not equal to themselves."""
+
+_NAMED: Final = (types.FunctionType, types.BuiltinFunctionType, type)
+
+
+def part_of(key: Any) -> Hashable:
+    """The part that the key stands for, or a member of `Unknown`."""
+    kind = type(key)
+    if kind in _SELF:
+        part: Hashable = key
+        return part
+    if kind in _VALUES or is_immutable(kind):
+        return key if key == key else WHOLE
+    if kind is tuple:
+        return _of_all(key, tuple)
+    if kind is frozenset:
+        return _of_all(key, frozenset)
+    return _of_other(key, kind)
+
+
+def _of_all(keys: Iterable[Any], make: type[tuple[Any, ...]] | type[frozenset[Any]]) -> Hashable:
+    parts = make(map(part_of, keys))
+    for answer in (FOREIGN, WHOLE, PRIVATE):
+        if answer in parts:
+            return answer
+    return parts
+
+
+_OBJECT_EQ: Final = object.__dict__["__eq__"]
+_OBJECT_HASH: Final = object.__dict__["__hash__"]
+_ENUM_HASH: Final = enum.Enum.__dict__["__hash__"]
+
+
+def _of_other(key: Any, kind: type) -> Hashable:
+    eq, hashes = static(kind, "__eq__"), static(kind, "__hash__")
+    if hashes is None:
+        return PRIVATE  # not hashable: the operation will fail
+    if eq is _OBJECT_EQ and hashes in (_OBJECT_HASH, _ENUM_HASH):
+        return _of_identity(key, kind)
+    if is_a(key, types.MethodType) and kind is types.MethodType:
+        return _of_all((key.__self__, key.__func__), tuple)
+    if is_a(key, _NAMED) and not isinstance(eq, types.FunctionType):
+        return _of_named(key)
+    for base in (str, int, float, bytes, tuple):
+        if issubclass(kind, base):
+            if eq is base.__dict__["__eq__"] and hashes is base.__dict__["__hash__"]:
+                return part_of(_plain(key, base))
+            break
+    if isinstance(eq, types.FunctionType) or isinstance(hashes, types.FunctionType):
+        return FOREIGN
+    return WHOLE
+
+
+def _of_identity(key: Any, kind: type) -> Hashable:
+    if is_a(key, enum.Enum):
+        return ("enum", kind.__module__, kind.__qualname__, key._name_)
+    if is_a(key, control.SyncObject):
+        return ("object", key.dpor_location)
+    if is_a(key, types.ModuleType):
+        return ("module", key.__name__)
+    if is_a(key, _NAMED):
+        return _of_named(key)
+    record = shared_objects.record_of(key)
+    if record is not None:
+        return ("object", record.number)
+    return WHOLE if kind in shared_objects.ATOMIC or shared_objects.is_neutral(kind) else PRIVATE
+
+
+def _of_named(key: Any) -> Hashable:
+    """Functions and classes made by one statement are one part: coarse, but the same in every run."""
+    if is_a(key, types.BuiltinFunctionType) and not isinstance(key.__self__, types.ModuleType):
+        return WHOLE
+    return ("named", key.__module__, key.__qualname__)
+
+
+def _plain(key: Any, base: type) -> Any:
+    """The key as an object of the built-in type of which its class is a subclass. Calls no code of the subclass."""
+    if base is str:
+        return str.__str__(key)
+    if base is bytes:
+        return bytes.__getitem__(key, slice(None))
+    if base is tuple:
+        return tuple.__getitem__(key, slice(None))
+    return int.__add__(key, 0) if base is int else float.__add__(key, 0)

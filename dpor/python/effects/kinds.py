@@ -1,0 +1,156 @@
+"""Kinds of types: which built-in container an object is, and whose code one of its methods is."""
+
+from __future__ import annotations
+
+import decimal
+import re
+import types
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar, Token
+from functools import lru_cache
+from typing import Any, Final
+
+import attrs
+
+from dpor.core.operations import Accesses
+from dpor.python.kernel import control
+from dpor.python.sharing.shared_objects import ATOMIC, Record
+
+_MISSING: Final = object()
+
+
+def static(kind: type, name: str, default: Any = None) -> Any:
+    """What instances of the class find in their class under the name. Runs no code of the program."""
+    for base in kind.__mro__:
+        found = base.__dict__.get(name, _MISSING)
+        if found is not _MISSING:
+            return found
+    return default
+
+
+def is_c_iterator(kind: type) -> bool:
+    found = static(kind, "__next__")
+    return found is not None and not isinstance(found, types.FunctionType)
+
+
+def is_program(function: types.FunctionType) -> bool:
+    """Is this Python function instrumented? (What `dataclass` and its like generate has the program's globals, and is
+    in none of its files.)"""
+    code = function.__code__
+    return control.is_guest_file(code.co_filename) or (code.co_filename.startswith("<") and is_hooked(code))
+
+
+@lru_cache(maxsize=4096)
+def is_hooked(code: types.CodeType) -> bool:
+    """Does the code, or code in it, call hooks?"""
+    return any(name.startswith(".") for name in code.co_names) or any(
+        isinstance(const, types.CodeType) and is_hooked(const) for const in code.co_consts
+    )
+
+
+_IMMUTABLE: Final = frozenset(
+    {"datetime", "decimal", "enum", "fractions", "ipaddress", "numbers", "pathlib", "pathlib._local", "re"}
+    | {"typing", "uuid", "zoneinfo", "string.templatelib"}
+)
+
+
+_MUTABLE: Final = frozenset({decimal.Context, type(decimal.Context().flags), re.Scanner})  # type: ignore[attr-defined]
+"""Classes in these modules, or that look as if they were, whose objects change."""
+
+
+def is_immutable(kind: type) -> bool:
+    """Is it a class of the standard library whose objects never change? (What a context variable is set to belongs to
+    the thread that sets it; a context that threads share changes in one step, which is one of its own.)"""
+    return (kind.__module__ in _IMMUTABLE and kind not in _MUTABLE) or kind in (ContextVar, Token)
+
+
+def is_in_c(kind: type) -> bool:
+    """Do objects of the class hold something in C that methods and attributes, also in C, look at and change? All of it
+    is one location, the object's STRUCTURE. (Containers have locations of their own; exceptions consist of fields.)"""
+    answer = _in_c.get(kind)
+    if answer is None:
+        if len(_in_c) > 5000:  # classes made anew by every run are not kept for ever
+            _in_c.clear()
+        answer = _in_c[kind] = (
+            family_of(kind) is None
+            and not issubclass(kind, (BaseException, type, types.SimpleNamespace, tuple))
+            and any(
+                is_of_c(found)
+                for base in kind.__mro__[:-1]
+                if base not in ATOMIC and not is_immutable(base)
+                for found in vars(base).values()
+            )
+        )
+    return answer
+
+
+_in_c: dict[type, bool] = {}
+
+
+def is_of_c(found: Any) -> bool:
+    """Is what a class has under a name an attribute or method in C, and no slot of a class in Python?"""
+    kind = type(found)
+    if kind is types.GetSetDescriptorType or kind is types.MemberDescriptorType:
+        return found.__name__ not in _OF_EVERY_CLASS and "__slots__" not in vars(found.__objclass__)
+    return kind is types.MethodDescriptorType or kind.__module__ == "_ctypes"
+
+
+_OF_EVERY_CLASS: Final = frozenset({"__dict__", "__weakref__"})
+
+
+@attrs.frozen
+class Family:
+    """A built-in container type and the classes derived from it.
+
+    entries      by name: how each method and operator is performed on a shared container
+    reads_all    the accesses of whoever looks at everything in it
+    writes_all   of whoever may change anything in it
+    reads_items  of C code that takes all that iteration gives
+    contents     the objects in it, without any operation
+    steps        the accesses of one step of an iteration (record, container, how manieth item)
+    steps_over_values   of a step of an iteration over what is stored under the keys
+    """
+
+    base: type
+    entries: Mapping[str, Callable[[Any], Any]]
+    reads_all: Callable[[Record], Accesses]
+    writes_all: Callable[[Record], Accesses]
+    reads_items: Callable[[Record], Accesses]
+    contents: Callable[[Any], Iterable[Any]]
+    steps: Callable[[Record, Any, int], Accesses]
+    steps_over_values: Callable[[Record, Any, int], Accesses]
+
+
+def family(
+    base: type,
+    entries: Mapping[str, Callable[[Any], Any]],
+    contents: Callable[[Any], Iterable[Any]],
+    reads_all: Callable[[Record], Accesses],
+    writes_all: Callable[[Record], Accesses],
+    reads_items: Callable[[Record], Accesses] | None = None,
+    steps: Callable[[Record, Any, int], Accesses] | None = None,
+) -> None:
+    """Make the family of a type known. An iteration reads everything at each step, unless told otherwise."""
+
+    def over_values(record: Record, obj: Any, index: int) -> Accesses:
+        return reads_all(record)
+
+    families[base] = Family(
+        base, entries, reads_all, writes_all, reads_items or reads_all, contents, steps or over_values, over_values
+    )
+
+
+families: dict[type, Family] = {}
+
+
+_known: dict[type, Family | None] = {}
+
+
+def family_of(kind: type) -> Family | None:
+    """The family of a container type; None if its objects are no built-in containers."""
+    family = _known.get(kind, _MISSING)
+    if family is _MISSING:
+        if len(_known) > 5000:  # classes made anew by every run are not kept for ever
+            _known.clear()
+        family = _known[kind] = next((families[base] for base in kind.__mro__ if base in families), None)
+    return family  # type: ignore[return-value]

@@ -1,0 +1,353 @@
+"""Lists. An index that is stored touches its element; whatever moves elements or changes the length, the structure.
+
+    l[i], l[-1]      READ (l, i);  the index of a negative one is known only while the structure cannot change
+    l[i] = v         WRITE (l, i), UPDATE ELEMENTS
+    len, truth       READ STRUCTURE
+    l[a:b], ==, ...  READ STRUCTURE, READ ELEMENTS
+    append, ...      WRITE STRUCTURE
+
+All read STRUCTURE, if that changes, so a WRITE of it conflicts with everything. Parts that no run of the search changes
+are left out (see `accesses`).
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from dpor.core.operations import READ, UPDATE, WRITE, Accesses
+from dpor.python.effects.accesses import (
+    NOTHING,
+    Anew,
+    Touched,
+    changes,
+    learn,
+    reads_structure,
+    stand,
+    writes_structure,
+)
+from dpor.python.effects.calls import Call, Entry, entry, everything, nothing, whole
+from dpor.python.effects.kinds import family, family_of, static
+from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
+from dpor.python.effects.taking import contents, steps, take, taken
+from dpor.python.kernel.classes import is_a
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Record
+
+
+def reads_all(record: Record) -> Accesses:
+    accesses = reads_structure(record)
+    if changes(record, ELEMENTS):
+        accesses += ((record.location(ELEMENTS), READ),)
+    return accesses
+
+
+def reads_item(record: Record, items: list[Any], index: int) -> Accesses:
+    """The element at an index."""
+    accesses = NOTHING
+    if changes(record, STRUCTURE):
+        accesses = ((record.location(STRUCTURE), READ),)
+        if index < 0 and changes(record, ELEMENTS):
+            return (*accesses, (record.location(ELEMENTS), READ))
+    elif index < 0:
+        index += list.__len__(items)
+    if changes(record, ELEMENTS):
+        accesses += ((record.location(index), READ),)
+    return accesses
+
+
+def writes_item(record: Record, items: list[Any], index: int) -> Accesses:
+    if changes(record, STRUCTURE):
+        if index < 0:
+            return writes_structure(record)
+        accesses: Accesses = ((record.location(STRUCTURE), READ),)
+    else:
+        accesses = NOTHING
+        if index < 0:
+            index += list.__len__(items)
+        if not 0 <= index < list.__len__(items):
+            return NOTHING  # an IndexError in every run
+    learn(record, ELEMENTS)
+    return (*accesses, (record.location(index), WRITE), (record.location(ELEMENTS), UPDATE))
+
+
+# ---------------------------------------------------------------------- subscripts
+
+
+def _subscript(key: Any) -> Any:
+    """The key with `__index__` called where it has one: before the operation, as it may be code of the program."""
+    if type(key) is int or type(key) is bool:
+        return key
+    if type(key) is slice:
+        return slice(_subscript(key.start), _subscript(key.stop), _subscript(key.step))
+    if isinstance(static(type(key), "__index__"), types.FunctionType):
+        return operator.index(key)
+    return key
+
+
+def _read(call: Call) -> Any:
+    (key,) = call.args
+    call.args = (key := _subscript(key),)
+    record = call.record
+    if record is None:
+        return call.run()
+    return call.done(reads_item(record, call.obj, key) if is_a(key, int) else reads_all(record))
+
+
+def _write(call: Call) -> Any:
+    key, value = call.args
+    key = _subscript(key)
+    call.args = (key, value)
+    record = call.record
+    if is_a(key, slice):
+        return _write_slice(call, key, value)
+    if record is None:
+        return call.run()
+    return call.done(writes_item(record, call.obj, key) if is_a(key, int) else writes_structure(record), keeps=(value,))
+
+
+def _write_slice(call: Call, key: slice, value: Any) -> Any:
+    """The value is taken as a whole first, then stored: one operation if only C code runs meanwhile."""
+    touched = Touched()
+    if not take(value, touched):
+        value = list(steps(value))
+        touched = Touched()
+    if call.record is not None:
+        touched.add(writes_structure(call.record))
+    call.stand(touched)
+    value = taken(value)
+    call.publish(contents(value))
+    call.args = (key, value)
+    return call.run()
+
+
+def _delete(call: Call) -> Any:
+    call.args = (_subscript(call.args[0]),)
+    return call.run() if call.record is None else call.done(writes_structure(call.record))
+
+
+# ---------------------------------------------------------------------- methods that take an iterable
+
+
+def _extend(call: Call) -> Any:
+    """`extend`, `+=` and `list.__init__`: at once from a container, else element by element as they come."""
+    if len(call.args) != 1 or call.kwargs:
+        return _CHANGE(call)
+    items = call.args[0]
+    touched = Touched()
+    if not take(items, touched):
+        return _extend_in_steps(call, items)
+    if call.record is not None:
+        touched.add(writes_structure(call.record))
+    call.stand(touched)
+    if call.record is not None or type(items) not in _SEQUENCES:
+        items = taken(items)
+        call.publish(contents(items))
+        call.args = (items,)
+    return call.run()
+
+
+def _extend_in_steps(call: Call, items: Any) -> Any:
+    obj: list[Any] = call.obj
+    if call.name == "__init__":
+        _CHANGE(Call(obj, call.record, "clear", list.clear))
+    for item in steps(items):
+        record = shared_objects.record_of(obj)
+        if record is not None:
+            stand(call.name, writes_structure(record))
+            shared_objects.publish(item)
+        list.append(obj, item)
+    return obj if call.name == "__iadd__" else None
+
+
+# ---------------------------------------------------------------------- methods that compare elements
+
+
+def _compares(in_steps: Callable[[Call], Any], accesses: Callable[[Record], Accesses]) -> Entry:
+    """A method that compares elements with its argument: one operation, unless instrumented code compares them."""
+
+    def act(call: Call) -> Any:
+        touched = Touched()
+        called = bool(call.args) and touched.deeply(
+            reads, Anew(lambda: (call.args[0], *list.__iter__(call.obj))), EQUAL
+        )
+        record = call.record
+        own = NOTHING if record is None else accesses(record)
+        if called and own:
+            call.stand(touched)
+            return in_steps(call)
+        touched.add(own)
+        return call.done(touched)
+
+    return act
+
+
+def _matches(call: Call, start: int = 0) -> Iterator[int]:
+    """The positions of elements equal to the argument, found as CPython does: it looks at the list again for each."""
+    items: list[Any] = call.obj
+    value = call.args[0]
+    index = start
+    while True:
+        record = shared_objects.record_of(items)
+        if record is not None:
+            call.stand(reads_item(record, items, index))
+        if index >= list.__len__(items):
+            return
+        item = list.__getitem__(items, index)
+        if item is value or item == value:
+            yield index
+        index += 1
+
+
+def _contains_in_steps(call: Call) -> bool:
+    return any(True for _ in _matches(call))
+
+
+def _count_in_steps(call: Call) -> int:
+    return sum(1 for _ in _matches(call))
+
+
+def _index_in_steps(call: Call) -> int:
+    """Start and stop are left to the plain method, on a copy."""
+    if len(call.args) > 1:
+        record = call.record
+        assert record is not None
+        call.stand(reads_all(record))
+        return list.copy(call.obj).index(*call.args)
+    for index in _matches(call):
+        return index
+    return [].index(call.args[0])  # fails as it does here
+
+
+def _remove_in_steps(call: Call) -> None:
+    for index in _matches(call):
+        record = shared_objects.record_of(call.obj)
+        if record is not None:
+            call.stand(writes_structure(record))
+        list.__setitem__(call.obj, slice(index, index + 1), ())
+        return
+    [].remove(call.args[0])  # fails as it does here
+
+
+# ---------------------------------------------------------------------- sorting
+
+
+def _sort(call: Call) -> Any:
+    """With a key function, or elements whose order is instrumented code, others can look in between: as in CPython
+    they find the list empty, and what they do to it is lost."""
+    record = call.record
+    touched = Touched()
+    items = Anew(lambda: list.__iter__(call.obj))
+    called = touched.deeply(reads, items, "__lt__")
+    key = call.kwargs.get("key")
+    if key is not None:
+        called = called or not is_built_in(key)
+        touched.deeply(reads, items, ANYTHING)
+    if record is not None:
+        if called:
+            return _sort_in_steps(call, record)
+        touched.add(writes_structure(record))
+    return call.done(touched)
+
+
+def _sort_in_steps(call: Call, record: Record) -> None:
+    items: list[Any] = call.obj
+    call.stand(writes_structure(record))
+    taken = list.copy(items)
+    list.clear(items)
+    try:
+        list.sort(taken, *call.args, **call.kwargs)
+    finally:
+        call.stand(writes_structure(record))
+        was_changed = list.__len__(items) > 0
+        list.__setitem__(items, slice(None), taken)
+    if was_changed:
+        raise ValueError("list modified during sort")
+
+
+def is_built_in(function: Any) -> bool:
+    """Is it certain that calling this runs no code of the program, if the arguments have none?"""
+    kind = type(function)
+    return kind in _C_FUNCTIONS or (kind is type and function.__module__ == "builtins")
+
+
+_C_FUNCTIONS: Final = frozenset(
+    {
+        types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, operator.itemgetter,
+        operator.attrgetter, operator.methodcaller,
+    }
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------------- whole lists
+
+
+def _looks_at_both(call: Call) -> Any:
+    """`+`: a new list of the elements of both."""
+    touched = Touched()
+    for operand in (call.obj, *call.args):
+        family = family_of(type(operand))
+        record = shared_objects.record_of(operand)
+        if family is not None and record is not None:
+            touched.add(family.reads_all(record))
+    return call.done(touched)
+
+
+def looks_deep(method: str) -> Entry:
+    """Comparing and showing: what is nested is looked at too. Instrumented code that this calls sees a copy, so that
+    it does not matter what others do to the container meanwhile."""
+
+    def act(call: Call) -> Any:
+        touched = Touched()
+        called = touched.deeply(reads, (call.obj, *call.args), method)
+        call.stand(touched)
+        if (
+            called
+            and touched
+            and type(call.obj) is list
+            and not any(item is call.obj for item in list.__iter__(call.obj))
+        ):
+            return call.plain(list.copy(call.obj), *call.args)
+        return call.run()
+
+    return act
+
+
+_STRUCTURE: Final = whole(reads_structure)
+_ALL: Final = whole(reads_all)
+_CHANGE: Final = whole(writes_structure)
+_SEQUENCES: Final = frozenset({list, tuple, str, bytes, range})
+_KEEP: Final = whole(writes_structure, keeps=everything)
+
+ENTRIES: Final[dict[str, Entry]] = {
+    "__getitem__": _read,
+    "__setitem__": _write,
+    "__delitem__": _delete,
+    "__len__": _STRUCTURE,
+    "__sizeof__": _STRUCTURE,
+    "__iter__": entry(nothing),
+    "__reversed__": _STRUCTURE,
+    "__contains__": _compares(_contains_in_steps, reads_all),
+    "index": _compares(_index_in_steps, reads_all),
+    "count": _compares(_count_in_steps, reads_all),
+    "remove": _compares(_remove_in_steps, writes_structure),
+    "append": _KEEP,
+    "insert": _KEEP,
+    "extend": _extend,
+    "__iadd__": _extend,
+    "__init__": _extend,
+    "__imul__": _CHANGE,
+    "pop": _CHANGE,
+    "clear": _CHANGE,
+    "reverse": _CHANGE,
+    "sort": _sort,
+    "copy": _ALL,
+    "__mul__": _ALL,
+    "__rmul__": _ALL,
+    "__add__": _looks_at_both,
+    **{name: looks_deep(name) for name in (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)},
+}
+
+family(list, ENTRIES, list.__iter__, reads_all, writes_structure, steps=reads_item)

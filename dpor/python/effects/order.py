@@ -1,0 +1,52 @@
+"""The order in which a set is gone through: the same in every run.
+
+It follows the hashes. Those of strings and numbers are fixed (the command fixes the hash seed), those of objects that
+are equal only to themselves come from addresses. A set with such elements is gone through in the order of their
+run-stable numbers instead.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Set
+from typing import Any, Final
+
+from dpor.python.effects.keys import Unknown, part_of
+from dpor.python.effects.kinds import static
+from dpor.python.kernel import control
+from dpor.python.kernel.assumptions import IDENTITIES
+from dpor.python.kernel.classes import is_a
+from dpor.python.sharing import shared_objects
+
+_FIXED: Final = frozenset({str, int, float, bool, bytes, complex})
+_NONE_IS_FIXED: Final = sys.version_info >= (3, 12)
+_OBJECT_HASH: Final = object.__dict__["__hash__"]
+
+
+def stable_order(elements: Set[Any]) -> list[Any] | None:
+    """The elements in an order that all runs agree on; None if the set's own order is such."""
+    if len(elements) < 2 or _FIXED.issuperset(map(type, elements)) or all(map(is_fixed, elements)):
+        return None
+    return sorted(elements, key=_place)
+
+
+def is_fixed(element: Any) -> bool:
+    """Is its hash the same in every run?"""
+    kind = type(element)
+    if kind is tuple or kind is frozenset:
+        return all(map(is_fixed, element))
+    if element is None:
+        return _NONE_IS_FIXED
+    return kind in _FIXED or static(kind, "__hash__") is not _OBJECT_HASH
+
+
+def _place(element: Any) -> tuple[int, int, str]:
+    number = shared_objects.run_number(element)
+    if number is not None:
+        control.note(IDENTITIES)
+        return (1, number, "")
+    if is_a(element, enum.Enum) or type(element) in shared_objects.ATOMIC:
+        part = part_of(element)
+        return (0, 0, "" if isinstance(part, Unknown) else repr(part))
+    return (2, 0, type(element).__qualname__)

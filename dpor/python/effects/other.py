@@ -1,0 +1,191 @@
+"""Containers that are one location each: deque, bytearray, array, memoryview. Their methods read it or write it.
+
+Also the methods of generators and of iterators written in C, which change at every step.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from dpor.core.operations import READ, WRITE, Accesses, Mode
+from dpor.python.effects.accesses import Anew, Touched, reads_structure, writes_structure
+from dpor.python.effects.calls import Args, Call, Entry, entry, nothing, special, whole
+from dpor.python.effects.generators import drive
+from dpor.python.effects.kinds import family, is_c_iterator
+from dpor.python.effects.lists import looks_deep
+from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
+from dpor.python.effects.taking import C_ITERATORS, advance, contents, steps, take, taken
+from dpor.python.effects.windows import behind, through
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import Record
+
+_COMPARISONS: Final = (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)
+
+
+def _method(accesses: Callable[[Record], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()) -> Entry:
+    """A method that also looks at its arguments, all that is in them; iterators are emptied first."""
+
+    def act(call: Call) -> Any:
+        call.args = tuple(arg if _is_plain(arg) else list(steps(arg)) for arg in call.args)
+        touched = Touched()
+        called = touched.deeply(reads, call.args, ANYTHING)
+        if call.record is not None:
+            touched.add(accesses(call.record))
+        done = call.indivisible if called else call.done
+        return done(touched, keeps(call.args))
+
+    return act
+
+
+def _is_plain(arg: Any) -> bool:
+    return not (type(arg) is types.GeneratorType or is_c_iterator(type(arg)))
+
+
+def _keeping(call: Call) -> Any:
+    """A method that stores its arguments, and looks at none of them."""
+    return call.run() if call.record is None else call.done(writes_structure(call.record), keeps=call.args)
+
+
+# ---------------------------------------------------------------------- deque
+
+
+def _comparing(accesses: Callable[[Record], Accesses]) -> Entry:
+    """`in`, `index`, `count`, `remove`: if Python code compares the elements, it is not interrupted."""
+
+    def act(call: Call) -> Any:
+        touched = Touched()
+        values = Anew(lambda: (*call.args[:1], *collections.deque.__iter__(call.obj)))
+        called = touched.deeply(reads, values, EQUAL)
+        if called:
+            touched.deeply(reads, values, ANYTHING)
+        if call.record is not None:
+            touched.add(accesses(call.record))
+        return call.indivisible(touched) if called and call.record else call.done(touched)
+
+    return act
+
+
+def _extend(call: Call) -> Any:
+    """`extend`, `extendleft`, `+=` and `__init__`."""
+    if not call.args or call.kwargs or (call.name == "__iadd__" and not hasattr(type(call.args[0]), "__iter__")):
+        return _keeping(call)
+    items, *rest = call.args
+    touched = Touched()
+    if take(items, touched):
+        if call.record is not None:
+            touched.add(writes_structure(call.record))
+        call.stand(touched)
+        items = taken(items)
+        call.publish(contents(items))
+        call.args = (items, *rest)
+        return call.run()
+    if call.name == "__init__":
+        call.args = (list(steps(items)), *rest)
+        return _extend(call)
+    append = collections.deque.appendleft if call.name == "extendleft" else collections.deque.append
+    for item in steps(items):
+        _keeping(Call(call.obj, shared_objects.record_of(call.obj), call.name, append, (item,)))
+    return call.obj if call.name == "__iadd__" else None
+
+
+_READ: Final = _method(reads_structure)
+_WRITE: Final = _method(writes_structure)
+DEQUE_ENTRIES: Final[dict[str, Entry]] = {
+    **dict.fromkeys(
+        ("__getitem__", "__len__", "__sizeof__", "copy", "__copy__", "__add__", "__mul__", "__rmul__"), _READ
+    ),
+    **dict.fromkeys(("__contains__", "index", "count"), _comparing(reads_structure)),
+    "remove": _comparing(writes_structure),
+    **dict.fromkeys(("append", "appendleft", "insert", "__setitem__"), _keeping),
+    **dict.fromkeys(("extend", "extendleft", "__iadd__", "__init__"), _extend),
+    **dict.fromkeys(("pop", "popleft", "clear", "reverse", "rotate", "__delitem__", "__imul__"), _WRITE),
+    **dict.fromkeys(("__iter__", "__reversed__"), whole(reads_structure)),
+    **{name: looks_deep(name) for name in _COMPARISONS},
+}
+
+family(collections.deque, DEQUE_ENTRIES, collections.deque.__iter__, reads_structure, writes_structure)
+
+# ---------------------------------------------------------------------- bytes and numbers
+
+_CHANGING: Final = frozenset(
+    {
+        "__init__", "__setitem__", "__delitem__", "__iadd__", "__imul__", "append", "clear", "extend", "insert", "pop",
+        "remove", "reverse", "byteswap", "frombytes", "fromfile", "fromlist", "fromunicode",
+    }
+)  # fmt: skip
+
+_MAKE: Final = entry(nothing)
+_MADE: Final = ("__iter__", "__class_getitem__", "fromhex", "maketrans")
+
+
+def _entries_of(kind: type) -> dict[str, Entry]:
+    names = (name for base in kind.__mro__ for name in vars(base) if callable(getattr(kind, name)))
+    return {name: _WRITE if name in _CHANGING else _MAKE if name in _MADE else _READ for name in names}
+
+
+BYTEARRAY_ENTRIES: Final = _entries_of(bytearray)
+ARRAY_ENTRIES: Final = _entries_of(array.array)
+
+
+def _no_contents(obj: Any) -> Iterable[Any]:
+    return ()
+
+
+family(bytearray, BYTEARRAY_ENTRIES, _no_contents, reads_structure, writes_structure)
+family(array.array, ARRAY_ENTRIES, _no_contents, reads_structure, writes_structure)
+
+
+def _look_through(mode: Mode) -> Entry:
+    """A method of a memoryview: it looks at what it shows, or changes it."""
+    return lambda call: call.done(through(call.obj, mode))
+
+
+def _give_up(call: Call) -> Any:
+    """What was shown can be made longer again."""
+    touched = Touched(through(call.obj, WRITE))
+    if call.record is not None:
+        touched.add(writes_structure(call.record))
+    return call.done(touched)
+
+
+MEMORYVIEW_ENTRIES: Final[dict[str, Entry]] = {
+    **dict.fromkeys((name for name in dir(memoryview) if callable(getattr(memoryview, name))), _look_through(READ)),
+    "__contains__": _look_through(READ),
+    "__setitem__": _look_through(WRITE),
+    **dict.fromkeys(("release", "__exit__"), _give_up),
+}
+
+family(memoryview, MEMORYVIEW_ENTRIES, behind, reads_structure, reads_structure)
+
+# ---------------------------------------------------------------------- generators and iterators
+
+
+def _generator(call: Call) -> Any:
+    if call.name in ("__next__", "send", "throw", "close"):
+        return drive(call.obj, call.plain, call.obj, *call.args)
+    return call.run() if call.name == "__iter__" else _look(call)
+
+
+special[types.GeneratorType] = _generator
+
+
+def _iterator(call: Call) -> Any:
+    if call.name == "__next__":
+        return advance(call.obj)
+    if call.name == "__iter__":
+        return call.run()
+    return _look(call)
+
+
+def _look(call: Call) -> Any:
+    touched = Touched()
+    touched.deeply(reads, (call.obj, *call.args), ANYTHING)
+    return call.done(touched)
+
+
+for _iterator_type in C_ITERATORS:
+    special[_iterator_type] = _iterator

@@ -1,0 +1,230 @@
+"""What an operation touches beyond the object that it is called on: comparing, printing, hashing and copying go deep.
+
+Containers are gone through, shared or not (a private list may hold a shared one). An object of a class is looked into
+only if the method that will be called on it is Python code that is not instrumented (what `dataclass` generates): then
+all its fields are read. Instrumented methods perform operations of their own.
+"""
+
+from __future__ import annotations
+
+import decimal
+import functools
+import gc
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from dpor.core.operations import READ, WRITE, Accesses, Operation
+from dpor.python.effects.accesses import NOTHING, Touched, stand
+from dpor.python.effects.kinds import family_of, is_c_iterator, is_in_c, is_program, static
+from dpor.python.effects.windows import through
+from dpor.python.hooks import attributes
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, Record
+
+ANYTHING: Final = ""
+"""In place of a method's name: whatever may be read is read."""
+
+EQUAL, HASH, SHOW = "__eq__", "__hash__", "__repr__"
+
+_NESTING: Final = frozenset({tuple, frozenset})
+_PLAIN: Final = ATOMIC - _NESTING
+_SHOWING: Final = frozenset({types.MethodType, functools.partial, slice})
+"""What shows what it refers to, but is not equal to others because of that."""
+_OF_STREAMS: Final = "dpor.python.program.system"
+"""What is behind the standard streams of a run is nothing of the program, and differs where its output is kept."""
+_CALLABLES: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, type)
+
+
+def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
+    """Add what calling the method on the values reads, apart from what instrumented code does. Is such code called?"""
+    called = False
+    seen: set[int] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        kind = type(value)
+        shows = kind in _SHOWING and method == SHOW
+        if (kind in _PLAIN and not shows) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if shows:
+            stack.extend(gc.get_referents(value))
+            continue
+        if is_a(value, (tuple, frozenset)):
+            stack.extend(value)
+            if kind in _NESTING:
+                continue
+        found = static(kind, method) if method else None
+        if isinstance(found, types.FunctionType) and is_program(found):
+            called = True
+            continue
+        family = family_of(kind)
+        if kind is memoryview:
+            touched.add(through(value, READ))
+        elif family is not None:
+            record = shared_objects.record_of(value)
+            if record is not None:
+                touched.add(family.reads_all(record))
+            stack.extend(family.contents(value))
+            if not method or isinstance(found, types.FunctionType):
+                stack.extend(_read_fields(value, touched))
+        elif kind in views:
+            stack.append(views[kind](value))
+        elif is_c_iterator(kind) and method in (ANYTHING, SHOW):
+            stack.extend(_taken_from(value, touched))
+        elif is_a(value, BaseException) and not isinstance(found, types.FunctionType):
+            record = shared_objects.record_of(value)
+            if record is not None:
+                for name in parts_of_exceptions(kind):
+                    touched.add(field_read(record, value, name))
+            stack.extend(value.args)
+            if method == ANYTHING:
+                stack.extend(_read_fields(value, touched))
+        elif is_in_c(kind) and not isinstance(found, types.FunctionType):
+            if method != ANYTHING and (found is None or found.__objclass__ is object):
+                continue
+            for part in parts_in_c(value):
+                record = shared_objects.record_of(part)
+                if record is not None:
+                    touched.add(((record.location(STRUCTURE), READ),))
+            stack.extend(_held_in_c(value))
+            if method == ANYTHING:
+                stack.extend(_read_fields(value, touched))
+        elif not method or isinstance(found, types.FunctionType) or kind is types.SimpleNamespace:
+            if not is_a(value, _CALLABLES):
+                known = len(touched)
+                stack.extend(_read_fields(value, touched))
+                if isinstance(found, types.FunctionType) and len(touched) > known:
+                    control.opaque(f"{found.__globals__.get('__name__')}.{found.__qualname__}")
+    return called
+
+
+def parts_in_c(value: Any) -> tuple[Any, ...]:
+    """An object in C, and what else shows the same state but is not known to the garbage collector."""
+    return (value, value.flags, value.traps) if type(value) is decimal.Context else (value,)
+
+
+def _held_in_c(value: Any) -> Iterable[Any]:
+    """What an object in C was given, or is made of: its methods look into that, too, and write to it."""
+    held = () if type(value) in _RUNNING else gc.get_referents(value)
+    if any(type(part).__module__ == _OF_STREAMS for part in held):
+        return ()
+    return [getattr(part, "__self__", part) for part in held]
+
+
+_RUNNING: Final = frozenset({types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType})
+"""Code of the program, which performs operations of its own."""
+
+
+def _taken_from(iterator: Any, touched: Touched) -> list[Any]:
+    """Add that the iterator, or generator, is looked at and perhaps taken from; returns what is behind it. (The code of
+    a generator performs operations of its own.)"""
+    record = shared_objects.record_of(iterator)
+    if record is not None:
+        touched.add(((record.location(STRUCTURE), WRITE),))
+    return [] if type(iterator) is types.GeneratorType else gc.get_referents(iterator)
+
+
+def parts_of_exceptions(kind: type[BaseException]) -> tuple[str, ...]:
+    """What an exception consists of in C, by name: `args`, and `strerror` and the like."""
+    own = kind.__mro__[: kind.__mro__.index(BaseException)]
+    members = (types.MemberDescriptorType, types.GetSetDescriptorType)
+    return ("args", *(name for base in own for name, member in vars(base).items() if type(member) in members))
+
+
+def stand_before_reading(kind: str, values: Iterable[Any], method: str) -> bool:
+    """Stand before calling the method on the values reads what it does. Is that anything?"""
+    touched = Touched()
+    touched.deeply(reads, values, method)
+    stand(kind, touched)
+    return bool(touched)
+
+
+views: dict[type, Any] = {}
+"""Types of objects that only show another one, and how to come to that (see `taking`)."""
+
+
+def writes(values: Iterable[Any], touched: Touched) -> bool:
+    """Add that everything reachable from the values may be changed: for code that nothing is known of. Is anything
+    shared among it?
+
+    Of an object that is no container, what it is in C is written, and its fields count as read: C code changes
+    containers, not attributes. Functions are not looked into, as what they do is seen when they are called.
+    """
+    found = False
+    seen: set[int] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        kind = type(value)
+        if kind in _PLAIN or id(value) in seen or is_a(value, _CALLABLES):
+            continue
+        seen.add(id(value))
+        if is_a(value, (tuple, frozenset)):
+            stack.extend(value)
+        family = family_of(kind)
+        record = shared_objects.record_of(value)
+        found = found or record is not None
+        if family is not None:
+            if record is not None:
+                touched.add(family.writes_all(record))
+            stack.extend(family.contents(value))
+        elif kind in views:
+            stack.append(views[kind](value))
+        elif record is not None:
+            touched.add(((record.location(STRUCTURE), WRITE),))
+            stack.extend(parts_in_c(value)[1:])
+        if is_in_c(kind) and kind is not functools.partial:
+            stack.extend(_held_in_c(value))
+        stack.extend(_read_fields(value, touched))
+    return found
+
+
+def _read_fields(value: Any, touched: Touched) -> Iterator[Any]:
+    """Add that all fields of the object are read; returns what they hold."""
+    record = shared_objects.record_of(value)
+    for name, content in fields_of(value):
+        if record is not None:
+            touched.add(field_read(record, value, name))
+        yield content
+    if record is not None:
+        for name, content in _slots_of(value):
+            if content is _UNSET:
+                touched.add(field_read(record, value, name))
+        touched.add(shared_objects.reads_names(record, type(value)))
+
+
+def field_read(record: Record, value: Any, name: str) -> Accesses:
+    """The accesses of a load of the field, as `dpor.python.hooks.attributes` has them."""
+    operation = record.reads.get(name)
+    if operation is None and name not in record.reads:
+        operation = record.reads[name] = attributes._read_operation(record, value, name)
+    return operation.accesses if type(operation) is Operation else NOTHING
+
+
+def fields_of(value: Any) -> list[tuple[str, Any]]:
+    """Names and contents of the object's own fields, in a fixed order. Runs no code of the program."""
+    found: list[tuple[str, Any]] = []
+    try:
+        found.extend(object.__getattribute__(value, "__dict__").items())
+    except AttributeError:
+        pass
+    found.extend((name, content) for name, content in _slots_of(value) if content is not _UNSET)
+    return found
+
+
+def _slots_of(value: Any) -> Iterator[tuple[str, Any]]:
+    for base in type(value).__mro__:
+        if "__slots__" in base.__dict__:
+            for name, member in base.__dict__.items():
+                if type(member) is types.MemberDescriptorType:
+                    try:
+                        yield name, member.__get__(value)
+                    except AttributeError:
+                        yield name, _UNSET
+
+
+_UNSET: Final = object()

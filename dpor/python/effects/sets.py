@@ -1,0 +1,178 @@
+"""Sets: one location for each element, as for the keys of dicts, which see; there are no values.
+
+    x in s                        READ (s, x), READ ANY_KEY
+    add, discard, remove          WRITE (s, x), WRITE STRUCTURE
+    len, truth, iteration, ==     READ STRUCTURE
+    pop, clear, update, ...       WRITE STRUCTURE, WRITE ANY_KEY
+
+`pop` and iteration follow an order that all runs agree on (see `order`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from dpor.core.operations import READ, WRITE, Accesses
+from dpor.python.effects.accesses import ANY_KEY, NOTHING, Touched, changes, learn, reads_structure, writes_structure
+from dpor.python.effects.calls import Call, Entry, everything, whole
+from dpor.python.effects.dicts import keyed
+from dpor.python.effects.keys import FOREIGN, PRIVATE, WHOLE, part_of
+from dpor.python.effects.kinds import family
+from dpor.python.effects.lists import looks_deep
+from dpor.python.effects.order import stable_order
+from dpor.python.effects.reach import EQUAL, SHOW
+from dpor.python.effects.taking import contents, steps, take, taken
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import STRUCTURE, Record
+
+
+def writes_all(record: Record) -> Accesses:
+    learn(record, ANY_KEY)
+    return (*writes_structure(record), (record.location(ANY_KEY), WRITE))
+
+
+def _reads_element(record: Record, s: Any, element: Any) -> Accesses:
+    if not changes(record, STRUCTURE):
+        return NOTHING
+    part = part_of(frozenset(element) if type(element) is set else element)
+    if part is PRIVATE:
+        return NOTHING
+    if part is WHOLE or part is FOREIGN:
+        return reads_structure(record)
+    accesses: Accesses = ((record.location(part), READ),)
+    return (*accesses, (record.location(ANY_KEY), READ)) if changes(record, ANY_KEY) else accesses
+
+
+def _moves_element(record: Record, s: Any, element: Any) -> Accesses:
+    part = part_of(frozenset(element) if type(element) is set else element)
+    if part is WHOLE or part is FOREIGN:
+        return writes_all(record)
+    accesses = writes_structure(record)
+    return accesses if part is PRIVATE else ((record.location(part), WRITE), *accesses)
+
+
+def _adds_element(record: Record, s: Any, element: Any) -> Accesses:
+    return NOTHING if _stays(record, s, element, there=True) else _moves_element(record, s, element)
+
+
+def _drops_element(record: Record, s: Any, element: Any) -> Accesses:
+    return NOTHING if _stays(record, s, element, there=False) else _moves_element(record, s, element)
+
+
+def _stays(record: Record, s: Any, element: Any, there: bool) -> bool:
+    """Is it known that the operation changes nothing, because nothing ever changes this set?"""
+    if changes(record, STRUCTURE):
+        return False
+    part = part_of(element)
+    if part in (PRIVATE, WHOLE, FOREIGN):
+        return part is PRIVATE and not there
+    return set.__contains__(s, element) is there
+
+
+# ---------------------------------------------------------------------- many elements
+
+
+def _updates(call: Call) -> Any:
+    """`update` and the like, `|=` and the like, `__init__`: changes the set by the items of each argument."""
+    touched = Touched()
+    if call.name in _OPERATORS and not _are_sets(call.args):
+        return call.run()
+    if all(take(other, touched) for other in call.args):
+        return _at_once(call, touched)
+    if call.name in ("update", "__init__"):
+        return _update_in_steps(call)
+    call.args = tuple(set(steps(other)) for other in call.args)
+    return _at_once(call, Touched())
+
+
+def _at_once(call: Call, touched: Touched) -> Any:
+    if call.record is not None:
+        touched.add(writes_all(call.record))
+    call.stand(touched)
+    if call.name not in _OPERATORS:
+        call.args = tuple(map(taken, call.args))
+    for other in call.args:
+        call.publish(contents(other))
+    if call.record is None:
+        return call.run()
+    with control.atomic():  # elements may have an `__eq__` of their own
+        return call.run()
+
+
+def _update_in_steps(call: Call) -> None:
+    obj = call.obj
+    if call.name == "__init__":
+        _CHANGE_ALL(Call(obj, call.record, "clear", set.clear))
+    for other in call.args:
+        for element in steps(other):
+            record = shared_objects.record_of(obj)
+            keyed(_adds_element, keeps=everything)(Call(obj, record, call.name, set.add, (element,)))
+
+
+_OPERATORS: Final = frozenset({"__ior__", "__iand__", "__isub__", "__ixor__"})
+
+
+def _are_sets(args: tuple[Any, ...]) -> bool:
+    return all(is_a(arg, (set, frozenset)) for arg in args)
+
+
+def _looks(call: Call) -> Any:
+    """`union`, `issubset`, `&`, ...: looks at all of the set and of the other arguments, and makes something new."""
+    touched = Touched()
+    if call.name.startswith("__") and not _are_sets(call.args):
+        return call.run()
+    if call.record is not None:
+        touched.add(reads_structure(call.record))
+    if all(take(other, touched) for other in call.args):
+        return call.indivisible(touched)
+    call.args = tuple(set(steps(other)) for other in call.args)
+    return call.indivisible(reads_structure(call.record) if call.record is not None else NOTHING)
+
+
+def _pop(call: Call) -> Any:
+    if call.record is not None:
+        call.stand(writes_all(call.record))
+    order = None if call.args else stable_order(call.obj)
+    if order is None:
+        return call.run()
+    set.remove(call.obj, order[0])
+    return order[0]
+
+
+_CHANGE_ALL: Final = whole(writes_all)
+_STRUCTURE: Final = whole(reads_structure)
+_LOOK_DEEP: Final = {name: looks_deep(name) for name in (EQUAL, "__ne__", SHOW)}
+
+READING: Final[dict[str, Entry]] = {
+    "__contains__": keyed(_reads_element, always_same=True),
+    "__len__": _STRUCTURE,
+    "__sizeof__": _STRUCTURE,
+    "copy": _STRUCTURE,
+    "__iter__": _STRUCTURE,
+    **dict.fromkeys(("__le__", "__lt__", "__ge__", "__gt__"), _looks),
+    **dict.fromkeys(("union", "intersection", "difference", "symmetric_difference"), _looks),
+    **dict.fromkeys(("isdisjoint", "issubset", "issuperset"), _looks),
+    **dict.fromkeys(("__or__", "__ror__", "__and__", "__rand__", "__sub__", "__rsub__", "__xor__", "__rxor__"), _looks),
+    **_LOOK_DEEP,
+}
+
+ENTRIES: Final[dict[str, Entry]] = {
+    **READING,
+    "add": keyed(_adds_element, keeps=everything),
+    "discard": keyed(_drops_element),
+    "remove": keyed(_drops_element),
+    "pop": _pop,
+    "clear": _CHANGE_ALL,
+    "__init__": _updates,
+    **dict.fromkeys(("update", "intersection_update", "difference_update", "symmetric_difference_update"), _updates),
+    **dict.fromkeys(("__ior__", "__iand__", "__isub__", "__ixor__"), _updates),
+}
+
+
+def _steps(record: Record, s: Any, index: int) -> Accesses:
+    return reads_structure(record)
+
+
+family(set, ENTRIES, set.__iter__, reads_structure, writes_all, steps=_steps)

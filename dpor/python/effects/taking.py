@@ -1,0 +1,412 @@
+"""How the items of an iterable are taken: all at once by C code, or one after the other.
+
+`take` answers whether C code that takes all items (`list(x)`, `l.extend(x)`, `sum(x)`) is one operation, and what
+that touches: it is if only C code runs, be it a whole chain of iterators (`list(zip(a, map(str, b)))`). If not, `steps`
+gives an iterator to be used in place of the iterable, which performs an operation for each item.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import gc
+import itertools
+import types
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, TypeAlias
+
+from dpor.core.operations import READ, WRITE, Accesses
+from dpor.python.effects.accesses import NOTHING, Touched, reads_structure, stand
+from dpor.python.effects.calls import Call, acts_unseen, foreign, stand_before_unseen
+from dpor.python.effects.generators import GeneratorSteps
+from dpor.python.effects.kinds import family_of, is_c_iterator, is_in_c, static
+from dpor.python.effects.order import stable_order
+from dpor.python.effects.reach import ANYTHING, reads, stand_before_reading, views
+from dpor.python.effects.windows import through
+from dpor.python.hooks import attributes
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, Record
+
+Look: TypeAlias = Callable[[Record, Any, int], Accesses]
+"""What the step to an item touches: the record and the container, and how manieth item it is."""
+
+# ---------------------------------------------------------------------- views and iterators, and what is behind them
+
+
+def viewed(view: Any) -> Any:
+    """The container behind a view of it, or behind an iterator over it; None if there is none (any more)."""
+    for referent in gc.get_referents(view):
+        if family_of(type(referent)) is not None:
+            return referent
+    return None
+
+
+def register_views(*examples: Any) -> None:
+    for example in examples:
+        views[type(example)] = viewed
+
+
+_TEE: Final = itertools._tee_dataobject  # type: ignore[attr-defined]
+"""What is between the iterators that `tee` makes and the one behind them."""
+_LIST: Final[list[Any]] = []
+_LIST_ITERATOR: Final = type(iter(_LIST))
+
+CHAINS: Final[frozenset[type]] = frozenset(
+    {
+        enumerate, zip, map, filter, reversed,
+        *(kind for kind in vars(itertools).values() if isinstance(kind, type) and hasattr(kind, "__next__")),
+    }
+)  # fmt: skip
+"""Iterators over other iterators."""
+
+_ITERABLES: Final[tuple[Any, ...]] = (
+    *([], {}, {}.values(), {}.items(), set(), (), "", b"", bytearray(), range(0), collections.deque()),
+    *(reversed(_LIST), reversed({}), reversed({}.values()), reversed({}.items()), reversed(collections.deque())),
+    *(collections.OrderedDict(), array.array("b"), memoryview(b""), frozenset()),
+)
+
+C_ITERATORS: Final[frozenset[type]] = CHAINS | {type(iter(made)) for made in _ITERABLES}
+
+_VALUES: Final[tuple[Any, ...]] = ({}.values(), {}.items(), collections.OrderedDict())
+_OVER_VALUES: Final[frozenset[type]] = frozenset(  # one type for all views of an OrderedDict
+    {*(type(iter(made)) for made in _VALUES), *(type(reversed(made)) for made in _VALUES)}
+)
+"""Iterators over a dict that give more than its keys."""
+
+_ENDLESS: Final = frozenset({itertools.count, itertools.cycle, itertools.repeat, type(iter(int, 1))})
+
+
+def may_be_endless(iterator: Any) -> bool:
+    """Is it an iterator in C that can go on for ever, by itself or over one that can?"""
+    parts = [iterator]
+    for part in parts:
+        kind = type(part)
+        if kind in _ENDLESS:
+            return True
+        if kind is tuple or kind in CHAINS:
+            parts.extend(gc.get_referents(part))
+    return False
+
+
+harmless_functions: Final = set(map(id, (str, int, float, bool, bytes, repr, ord, chr, abs, len, hash, ascii)))
+"""By `id`: those that run no code of the program when they are given strings and numbers (and our wrappers of them)."""
+
+
+def take(items: Any, touched: Touched) -> bool:
+    """Add what C code touches that takes all the items. False if code of the program runs meanwhile: use `steps`."""
+    kind = type(items)
+    if kind in ATOMIC:
+        return True
+    family = family_of(kind)
+    if family is not None:
+        if isinstance(static(kind, "__iter__"), types.FunctionType):
+            return False
+        record = shared_objects.record_of(items)
+        if kind is memoryview:
+            touched.add(through(items, READ))
+        elif record is not None:
+            touched.add(family.reads_items(record))
+        return True
+    if kind in views:
+        return take_view(items, touched)
+    if kind is Steps:
+        if items.over_values:
+            take_all(items.source, touched)
+            return True
+        return take(items.source, touched)
+    if kind is IteratorSteps:
+        return take(items.iterator, touched)
+    if is_c_iterator(kind):
+        return kind is not types.GeneratorType and _take_iterator(items, touched, touched)
+    if goes_in_c(kind):
+        touched.deeply(reads, (items,), ANYTHING)
+        return True
+    return static(kind, "__iter__") is None and static(kind, "__getitem__") is None  # not iterable: will fail
+
+
+def goes_in_c(kind: type) -> bool:
+    """Are the items of such an object made in C, one after the other, and it is no built-in container?"""
+    found = static(kind, "__iter__") or static(kind, "__getitem__")
+    return found is not None and not isinstance(found, types.FunctionType) and is_in_c(kind)
+
+
+def take_view(view: Any, touched: Touched) -> bool:
+    container = viewed(view)
+    if "keys" in type(view).__name__:
+        family, record = family_of(type(container)), shared_objects.record_of(container)
+        if family is not None and record is not None:
+            touched.add(family.reads_items(record))
+    else:
+        take_all(container, touched)
+    return True
+
+
+def take_all(container: Any, touched: Touched) -> None:
+    """Add the reading of all that is in it: of a dict the values, too."""
+    family, record = family_of(type(container)), shared_objects.record_of(container)
+    if family is not None and record is not None:
+        touched.add(family.reads_all(record))
+
+
+def _take_iterator(iterator: Any, touched: Touched, in_steps: Touched) -> bool:
+    """As `take`, for an iterator written in C: it changes, and takes from what it refers to. What `Steps` touch, which
+    perform operations of their own unless the whole is one, is added to `in_steps`."""
+    record = shared_objects.record_of(iterator)
+    if record is not None:
+        touched.add(((record.location(STRUCTURE), WRITE),))
+    pure, calls, containers = True, False, []
+    referents = gc.get_referents(iterator)
+    for referent in referents:
+        kind = type(referent)
+        if referent is type(iterator):
+            continue
+        if kind is tuple:
+            referents.extend(referent)
+        elif kind is _TEE:
+            referents.extend(gc.get_referents(referent))
+        elif callable(referent):
+            calls = True
+            pure = pure and id(referent) in harmless_functions
+        elif kind not in ATOMIC:
+            containers.append(referent)
+            if type(iterator) in _OVER_VALUES:
+                take_all(referent, touched)
+            elif is_c_iterator(kind) and kind is not types.GeneratorType:
+                pure = _take_iterator(referent, touched, in_steps) and pure
+            else:
+                pure = take(referent, in_steps if kind is Steps or kind is IteratorSteps else touched) and pure
+    return pure and not (calls and not all(map(has_plain_items, containers)))
+
+
+def has_plain_items(container: Any) -> bool:
+    """Does the container (or view of one, or iterator over one) hold numbers and strings only, or tuples of them?"""
+    kind = type(container)
+    if kind is Steps:
+        return has_plain_items(container.source)
+    family = family_of(kind)
+    if family is not None:
+        return _SCALARS.issuperset(map(type, family.contents(container)))
+    if kind is tuple:
+        return all(type(item) in _SCALARS or has_plain_items(item) for item in container)
+    if kind in views or kind in C_ITERATORS:
+        return all(has_plain_items(r) for r in gc.get_referents(container) if r is not kind and not callable(r))
+    return kind in _SCALARS or kind is range
+
+
+_SCALARS: Final = frozenset({str, int, float, bool, bytes, type(None)})
+
+
+def taken(items: Any) -> Any:
+    """The items, of an iterable of which `take` was true, once its operation has been stood before. What is no iterable
+    stays as it is, so that the built-in function complains in its own words."""
+    kind = type(items)
+    if kind in _SEQUENCES or (static(kind, "__iter__") is None and static(kind, "__getitem__") is None):
+        return items
+    with at_once():
+        return in_order(items)
+
+
+_SEQUENCES: Final = frozenset({list, tuple, str, bytes, range})
+
+
+def contents(items: Any) -> Iterable[Any]:
+    """What is in a container that `taken` gave, for publishing it."""
+    kind = type(items)
+    family = family_of(kind)
+    return family.contents(items) if family is not None else items if kind is tuple else ()
+
+
+def in_order(items: Any) -> list[Any]:
+    """All items, sets in an order that all runs agree on."""
+    if type(items) is set or type(items) is frozenset:
+        return stable_order(items) or list(items)
+    return list(items)
+
+
+def take_pairs(items: Any, touched: Touched) -> bool:
+    """As `take`, for keys with their values, each pair of which may be a container."""
+    return take(items, touched) and all(take(pair, touched) for pair in contents(items) if type(pair) is not tuple)
+
+
+# ---------------------------------------------------------------------- one item after the other
+
+
+def steps(items: Any) -> Any:
+    """To be used in place of the iterable where each item is an operation of its own."""
+    kind = type(items)
+    if kind in ATOMIC:
+        return stable_order(items) or items if kind is frozenset else items
+    family = family_of(kind)
+    if family is not None and not isinstance(static(kind, "__iter__"), types.FunctionType):
+        return Steps(items, iterator_over(items), family.steps)
+    if kind in views:
+        behind = viewed(items)
+        family = family_of(type(behind))
+        if family is None:  # shows no built-in container
+            return iter(items)
+        look = family.steps if "keys" in kind.__name__ else family.steps_over_values
+        return Steps(behind, iterator_over(items), look)
+    if kind is types.GeneratorType:
+        return GeneratorSteps(items)
+    if is_c_iterator(kind):
+        return IteratorSteps(items)
+    if kind is Steps or kind is IteratorSteps or kind is GeneratorSteps:
+        return items
+    if static(kind, "__next__") is not None:
+        return IteratorSteps(items) if unseen_step(kind) else items
+    if static(kind, "__iter__") is None and static(kind, "__getitem__") is None:
+        return items
+    tell_foreign(items)
+    if control.multi and goes_in_c(kind):
+        stand_before_reading("iterate", (items,), ANYTHING)
+    made = iter(items)
+    return made if type(made) is kind else steps(made)
+
+
+def tell_foreign(items: Any) -> None:
+    """Stand before Python code that is not instrumented goes through something shared: it is told that other threads
+    are not seen to come in between."""
+    unseen = acts_unseen(type(items)) if control.multi else None
+    if unseen is not None:
+        stand_before_unseen(unseen, items)
+
+
+def iterator_over(items: Any) -> Iterator[Any]:
+    """The own iterator of a container or view, or one in a fixed order over a set that has none. To make it is an
+    operation: most remember how long the container was, and fail if that has changed before their first step."""
+    container = viewed(items) if type(items) in views else items
+    if control.multi and is_a(container, _REMEMBERED):
+        record = shared_objects.record_of(container)
+        if record is not None:
+            stand("iterate", reads_structure(record))
+    if is_a(items, (set, frozenset)):
+        order = stable_order(items)
+        if order is not None:
+            return _in_fixed_order(items, order)
+    return iter(items)
+
+
+_REMEMBERED: Final = (dict, set, collections.deque)
+
+
+def _in_fixed_order(elements: set[Any] | frozenset[Any], order: list[Any]) -> Iterator[Any]:
+    for element in order:
+        if len(elements) != len(order):
+            raise RuntimeError("Set changed size during iteration")
+        yield element
+    if len(elements) != len(order):
+        raise RuntimeError("Set changed size during iteration")
+
+
+_at_once = 0
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """What the steps inside touch has been stood before, all together."""
+    global _at_once
+    _at_once += 1
+    try:
+        yield
+    finally:
+        _at_once -= 1
+
+
+class Steps:
+    """An iterator over a container, for C code: each step is an operation if the container is shared by then.
+
+    It is re-entrant, as the container's own is and a generator is not: another thread may take an item while this one
+    stands before its step.
+    """
+
+    __slots__ = ("_index", "_iterator", "_look", "source")
+
+    def __init__(self, source: Any, iterator: Iterator[Any], look: Look) -> None:
+        self.source = source
+        self._iterator = iterator
+        self._look = look
+        self._index = 0
+
+    @property
+    def over_values(self) -> bool:
+        """Does it give values of a dict?"""
+        family = family_of(type(self.source))
+        return family is not None and family.steps is not self._look
+
+    def __iter__(self) -> Steps:
+        return self
+
+    def __next__(self) -> Any:
+        if control.multi and not _at_once:
+            index = self._index
+            look(self.source, index, self._look)
+            if index != self._index:
+                look(self.source, self._index, self._look)
+        self._index += 1
+        return next(self._iterator)
+
+
+def look(source: Any, index: int, touches: Look) -> None:
+    """Stand before the step to an item."""
+    record = shared_objects.record_of(source)
+    if type(source) is memoryview:
+        stand("next", through(source, READ))
+    elif record is not None:
+        stand("next", touches(record, source, index))
+
+
+class IteratorSteps:
+    """An iterator written in C (`zip`, `map`, a file, ...): each step changes it and reads what is behind it."""
+
+    __slots__ = ("iterator",)
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self.iterator = iterator
+
+    def __iter__(self) -> IteratorSteps:
+        return self
+
+    def __next__(self) -> Any:
+        return advance(self.iterator) if control.multi and not _at_once else next(self.iterator)
+
+
+def unseen_step(kind: type) -> types.FunctionType | None:
+    """The `__next__` of the class, if it is written in Python that is not instrumented."""
+    found = static(kind, "__next__")
+    return found if isinstance(found, types.FunctionType) and not attributes.is_instrumented(found) else None
+
+
+def advance(iterator: Iterator[Any]) -> Any:
+    """`next` of an iterator that is not instrumented."""
+    unseen = unseen_step(type(iterator))
+    if unseen is not None:
+        return foreign(Call(iterator, shared_objects.record_of(iterator), "__next__", next), unseen)
+    if type(iterator) is _LIST_ITERATOR:
+        stand("next", _list_iterator(iterator))
+        return next(iterator)
+    touched, in_steps = Touched(), Touched()
+    pure = _take_iterator(iterator, touched, in_steps)
+    if pure:
+        touched.add(in_steps.accesses())
+    stand("next", touched)
+    if not pure or not touched:
+        return next(iterator)
+    with at_once():
+        return next(iterator)
+
+
+def _list_iterator(iterator: Any) -> Accesses:
+    """`iter(l)` kept in a variable: it tells where it stands."""
+    record = shared_objects.record_of(iterator)
+    accesses = NOTHING if record is None else ((record.location(STRUCTURE), WRITE),)
+    items = viewed(iterator)
+    if items is not None:
+        behind, family = shared_objects.record_of(items), family_of(type(items))
+        if behind is not None and family is not None:
+            if record is None:
+                return family.steps(behind, items, iterator.__reduce__()[2])
+            return accesses + family.reads_all(behind)
+    return accesses

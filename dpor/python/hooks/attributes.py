@@ -1,0 +1,625 @@
+"""What instrumented code calls for attributes, globals, closure cells and loops (other hooks: `operators`, `builtins`).
+
+Loads return the object and leave the look-up itself to the program's own bytecode, right after the operation: nothing
+can come in between, and the error, the line and the frame are the program's own.
+
+A field that nobody writes after its object is shared needs no operation at all. So a field (its class and name), a
+module global, a class attribute or a closure cell is silent until something writes it while several threads exist; that
+first write makes it *visible*, and the search starts again with that known. Runs in which it was silent had no such
+write, and without one its reads commute with everything.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from typing import Any, Final
+
+from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
+from dpor.python.effects.kinds import is_c_iterator, is_in_c, is_of_c
+from dpor.python.kernel import control, loops
+from dpor.python.kernel.assumptions import about
+from dpor.python.kernel.classes import is_a
+from dpor.python.rewrite import SUPPORT
+from dpor.python.rewrite.names import LOADED_SPECIALLY, is_stored_specially
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import Record, publish, record_of, table
+
+_HOLDERS: tuple[type, ...] = (type, types.ModuleType, types.FunctionType)
+"""What has attributes, and is found by all threads under a name instead of by a record."""
+
+
+def count_as_function(kind: type) -> None:
+    """Attributes of its objects are taken as those of functions are."""
+    global _HOLDERS
+    _HOLDERS += (kind,)
+
+
+# Filled in by `dpor.python.program.system`, from files that themselves use the hooks of this one.
+call: Callable[[Any], Any] = lambda callee: callee
+"""`builtins.call`."""
+make_standin: Callable[[Any, Record, str], Any] = lambda obj, record, name: obj
+"""`containers.standin`."""
+family_of: Callable[[type], Any] = lambda kind: None
+"""`containers.kinds.family_of`."""
+
+read_names: Callable[[Any], None] = lambda obj: None
+"""`special.read_names`."""
+special_load: Callable[[Any, str], Any] = lambda obj, name: obj
+"""`special.load`."""
+registering: Callable[[Any], Any] = lambda method: method
+"""`special.registering`."""
+stand_specially: Callable[[Any, Any, str], bool] = lambda value, obj, name: False
+"""`special.stand_before_store`."""
+stand_before_unseen: Callable[[types.FunctionType, Any], None] = lambda function, obj: None
+"""`containers.calls.stand_before_unseen`."""
+tell_store: Callable[[type, str], None] = lambda kind, name: None
+"""`builtins.calling.tell_store`."""
+special_store: Callable[[Any, Any, str], None] = lambda value, obj, name: None
+"""`special.store`."""
+
+# ---------------------------------------------------------------------- attributes
+
+
+def attr(obj: Any, name: str) -> Any:
+    """Before the load of `obj.name`. Returns what the attribute is then looked up on."""
+    if control.multi:
+        mark = table.get(id(obj))
+        if mark is control.current:
+            return obj
+        record: Record | None
+        if type(mark) is Record:
+            record = mark
+        elif mark is None:
+            record = shared_objects._first_touch(obj)
+            if record is None:
+                return obj
+        elif isinstance(mark, Record):
+            record = mark
+        else:
+            record = shared_objects._escaped(obj)
+        try:
+            operation = record.reads[name]
+        except KeyError:
+            operation = record.reads[name] = _read_operation(record, obj, name)
+        if operation is None:
+            return obj
+        if type(operation) is Operation:
+            control.access(operation)
+            return obj
+        return operation(obj, record, name)  # type: ignore[operator]
+    return obj
+
+
+_ways: dict[type, dict[str, int]] = {}
+_PLAIN, _CALLED, _LATER, _OF_SUPER = 1, 2, 3, 4
+"""How the callee of `obj.m(...)` is found: a function of the class, of which nothing need be known; a callable that is
+loaded like any field, and that `call` has to look at; a method in C of an object that may be private, given arguments
+that may not be; a method of a base class, which may be in C or not instrumented."""
+
+
+def meth(obj: Any, name: str) -> Any:
+    """Before the load of `obj.name` for a call. Returns what it is then looked up on."""
+    kind = type(obj)
+    try:
+        way = _ways[kind][name]
+    except KeyError:
+        way = _ways.setdefault(kind, {})[name] = _way(kind, name)
+    if way == _PLAIN:
+        return obj
+    if way == _OF_SUPER:
+        return _looked_at(obj, name)
+    if way == _LATER:
+        if control.multi and record_of(obj) is None:
+            return _looked_at(obj, name)
+        found = attr(obj, name)
+    else:
+        found = attr_with_classes(obj, name)
+    return _looked_at(obj, name) if found is obj else found
+
+
+def _looked_at(obj: Any, name: str) -> Any:
+    itself = looks_up_itself(type(obj))
+    try:
+        callee = getattr(obj, name)
+    except AttributeError:
+        if itself:
+            raise
+        return obj  # let the program's own look-up raise
+    looked_at = call(callee)
+    return Holder(name, looked_at) if itself or looked_at is not callee else obj
+
+
+def looks_up_itself(kind: type) -> bool:
+    """Has the class a `__getattribute__` in Python? That makes its own operations, and is called once a look-up."""
+    return type(_static(kind, "__getattribute__")[0]) is types.FunctionType
+
+
+def _way(kind: type, name: str) -> int:
+    if issubclass(kind, (types.ModuleType, type)):
+        return _CALLED
+    if kind is super:
+        return _OF_SUPER
+    if shared_objects.is_neutral(kind):
+        return _PLAIN
+    if kind is types.MemberDescriptorType or kind is types.FunctionType:
+        return _CALLED
+    found, _ = _static(kind, name)
+    if kind in (str, bytes):
+        return _CALLED if kind is bytes or name in ("join", "format", "format_map", "__mod__", "translate") else _PLAIN
+    if kind is tuple:
+        return _CALLED
+    if kind in shared_objects.ATOMIC:
+        return _PLAIN
+    if type(found) in _C_CALLABLES:
+        return _LATER
+    if isinstance(found, (types.FunctionType, staticmethod, classmethod)):
+        inner = found if isinstance(found, types.FunctionType) else found.__func__
+        if not isinstance(inner, types.FunctionType) or not is_instrumented(inner):
+            return _CALLED
+        visible = field_key(kind, name) in control.facts or ("class attribute", name) in control.facts
+        return _CALLED if visible else _PLAIN
+    return _CALLED
+
+
+def forget_types() -> None:
+    """The classes of the program are made anew, or the facts have changed."""
+    _ways.clear()
+
+
+def loaded(obj: Any, name: str) -> Any:
+    """As the hook of a load, of a name that is only known when the program runs."""
+    return special_load(obj, name) if name in LOADED_SPECIALLY else attr_with_classes(obj, name)
+
+
+def loaded_plainly(obj: Any, name: str) -> Any:
+    """As `loaded`, for `object.__getattribute__`: a `__getattribute__` of the class is not asked."""
+    found = loaded(obj, name)
+    if found is obj and control.multi and looks_up_itself(type(obj)):
+        record, way = record_of(obj), _way_to_stand_in(type(obj), name)
+        if record is not None and way is not None:
+            return way(obj, record, name)
+    return found
+
+
+def stored(value: Any, obj: Any, name: str) -> None:
+    """`setattr(obj, name, value)`"""
+    store = special_store if is_stored_specially(name) else setattr_
+    store(value, obj, name)
+
+
+def setattr_(value: Any, obj: Any, name: str) -> None:
+    """`obj.name = value`."""
+    if control.multi:
+        mark = table.get(id(obj))
+        if mark is not control.current:  # the object may be shared
+            if isinstance(mark, Record):
+                operation = mark.writes.get(name)
+                if operation is None:  # not made before: but where the thread stands must not depend on that
+                    operation = _write_operation(mark, obj, name)
+                if operation is not None:
+                    control.access(operation)
+                publish(value)
+            elif _stand_before_write(obj, name):
+                publish(value)
+    elif is_a(obj, _HOLDERS):
+        control.dirty = True
+    setattr(obj, name, value)
+
+
+def delattr_(obj: Any, name: str) -> None:
+    """`del obj.name`."""
+    if control.multi and record_of(obj) is not None:
+        _note_other_names(type(obj), name)
+    _stand_before_write(obj, name)
+    delattr(obj, name)
+
+
+def _stand_before_write(obj: Any, name: str) -> bool:
+    """Before `obj.name` changes. Returns whether another thread can see it."""
+    if not control.multi:
+        if is_a(obj, _HOLDERS):
+            control.dirty = True
+        return False
+    record = record_of(obj)
+    if record is None:
+        if not is_a(obj, _HOLDERS):
+            return False
+        _write_class_or_module(obj, name)
+    else:
+        operation = _write_operation(record, obj, name)
+        if operation is not None:
+            control.access(operation)
+    return True
+
+
+def _read_operation(record: Record, obj: Any, name: str) -> Any:
+    """What a load of the field is: an operation, nothing (None), or a function that makes a stand-in."""
+    kind = type(obj)
+    found, _ = _static(kind, name)
+    way = _way_to_stand_in(kind, name)
+    if way is not None:
+        if looks_up_itself(kind):
+            return None
+        return _shadowed if way is standin and field_key(kind, name) in control.facts else way
+    if type(found) in _C_CALLABLES and field_key(kind, name) not in control.facts:
+        return None
+    if is_of_c(found):
+        family = family_of(kind)
+        if family is not None:  # a memoryview may have been given up, the factory of a `defaultdict` be another
+            accesses = family.reads_all(record)
+            return control.operations.intern("read", accesses) if accesses else None
+        if is_in_c(kind):
+            return record.access("read", shared_objects.STRUCTURE, READ)
+    if found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
+        return None  # what a property does is instrumented itself
+    if field_key(kind, name) not in control.facts:
+        return None
+    return record.access("read", name, READ)
+
+
+def _way_to_stand_in(kind: type, name: str) -> Callable[[Any, Record, str], Any] | None:
+    """How a stand-in is made where what is found in the class touches the object unseen: None if it does not."""
+    found, _ = _static(kind, name)
+    if type(found) in _C_CALLABLES:
+        return None if _is_harmless(kind, name) else standin
+    if found is not _MISSING and _is_data_descriptor(found):
+        return _opaque_property if not _is_field(found, name) and _getter_is_opaque(found) else None
+    return _opaque_method if isinstance(found, types.FunctionType) and not is_instrumented(found) else None
+
+
+_C_CALLABLES: Final = frozenset(
+    {
+        types.MethodDescriptorType, types.WrapperDescriptorType, types.BuiltinFunctionType,
+        types.ClassMethodDescriptorType,
+    }
+)  # fmt: skip
+_SPECIAL: Final = frozenset(
+    {"__getitem__", "__setitem__", "__delitem__", "__contains__", "__len__", "__iter__", "__iadd__", "__next__"}
+)
+_TELLING: Final = frozenset(
+    {
+        "__length_hint__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__copy__", "__repr__",
+        "__str__", "__enter__", "__exit__",
+    }
+)  # fmt: skip
+"""Methods that tell where an iterator written in C stands, or change it: files are such iterators, too."""
+_IMMUTABLE_C: Final = frozenset({"datetime", "re", "_decimal", "decimal", "uuid", "_thread", "types", "zoneinfo"})
+
+
+def _is_harmless(kind: type, name: str) -> bool:
+    """A method in C that touches nothing that can change."""
+    return (
+        (name.startswith("__") and name not in _SPECIAL and not (name in _TELLING and is_c_iterator(kind)))
+        or (kind.__module__ in _IMMUTABLE_C and not is_in_c(kind))
+        or kind is ContextVar
+        or kind is Token
+    )
+
+
+def is_instrumented(function: types.FunctionType) -> bool:
+    """Does the function perform its own operations: the program's code, or a stand-in's?"""
+    untyped: Any = function  # typeshed has no `__builtins__`
+    names, known = function.__globals__, untyped.__builtins__
+    return ".call" in names or ".call" in known or str(names.get("__name__")).startswith("dpor.python")
+
+
+def standin(obj: Any, record: Record, name: str) -> Any:
+    """On which the attribute, a method in C, is the operation when called."""
+    return make_standin(obj, record, name)
+
+
+def _shadowed(obj: Any, record: Record, name: str) -> Any:
+    """As `standin`, where a field of the object may hide the method."""
+    control.access(record.access("read", name, READ))
+    return standin(obj, record, name)
+
+
+class Holder:
+    """An object with one attribute."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.__dict__[name] = value
+
+
+def _is_field(descriptor: Any, name: str) -> bool:
+    """A slot, or an attribute that a type in C keeps in its objects (`error.args`)."""
+    if isinstance(descriptor, types.GetSetDescriptorType):
+        return not name.startswith("__")
+    return isinstance(descriptor, types.MemberDescriptorType)
+
+
+def _getter_is_opaque(descriptor: Any) -> bool:
+    getter = descriptor.fget if isinstance(descriptor, property) else _static(type(descriptor), "__get__")[0]
+    return isinstance(getter, types.FunctionType) and not is_instrumented(getter)
+
+
+def _opaque_property(obj: Any, record: Record, name: str) -> Any:
+    found = _static(type(obj), name)[0]
+    if isinstance(found, property):
+        return Holder(name, call(found.fget)(obj))
+    if type(found).__module__ == "enum":  # `member.value` is what is in `member._value_`
+        loaded(obj, f"_{name}_")
+    return Holder(name, call(type(found).__get__)(found, obj, type(obj)))
+
+
+def _opaque_method(obj: Any, record: Record, name: str) -> Any:
+    itself = looks_up_itself(type(obj))
+    return Holder(name, call(object.__getattribute__(obj, name) if itself else getattr(obj, name)))
+
+
+def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
+    try:
+        return record.writes[name]
+    except KeyError:
+        pass
+    kind = type(obj)
+    found, _ = _static(kind, name)
+    operation: Operation | None
+    if is_of_c(found) and family_of(kind) is not None:
+        operation = control.operations.intern("write", family_of(kind).writes_all(record))
+    elif is_of_c(found) and is_in_c(kind):
+        operation = record.access("write", shared_objects.STRUCTURE, WRITE)
+    elif found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
+        for setter in (getattr(found, "fset", None), getattr(found, "fdel", None)):
+            if isinstance(setter, types.FunctionType) and not is_instrumented(setter):
+                stand_before_unseen(setter, obj)
+                return None
+        operation = None
+    else:
+        key = field_key(kind, name)
+        tell_store(kind, name)
+        if key not in control.facts:
+            control.withdraw(key, f"{kind.__qualname__}.{name} is written while several threads exist")
+            for base in kind.__mro__:  # whose own code looks at the field, in a comparison without a hook perhaps
+                control.demand(base.__module__, f"{base.__qualname__}.{name} is written")
+            _note_if_new(obj, name)
+            return record.access("write", name, WRITE)
+        _note_if_new(obj, name)
+        accesses: Accesses = ((record.location(name), WRITE),)
+        looked = (
+            shared_objects.names_looked_at(kind) if shared_objects.names_change(kind, name) in control.facts else None
+        )
+        if shared_objects.exposed(kind) in control.facts or looked in control.facts:
+            accesses += shared_objects.writes_names(record)
+        operation = control.operations.intern("write", accesses)
+    record.writes[name] = operation
+    return operation
+
+
+def _note_if_new(obj: Any, name: str) -> None:
+    fields = shared_objects.fields(obj, type(obj))
+    if fields is not None and name not in fields:
+        _note_other_names(type(obj), name)
+
+
+def _note_other_names(kind: type, name: str) -> None:
+    """The field comes or goes: who looks at all fields of the object, whatever they are, sees it."""
+    for fact in (shared_objects.names_change(kind, name), shared_objects.names_change(kind)):
+        if fact not in control.facts:
+            control.withdraw(fact, f"{kind.__qualname__}.{name} comes or goes while several threads exist")
+
+
+def field_key(kind: type, name: str) -> tuple[str, str, str, str]:
+    """The name of a field: the class that it is accessed through, and its name."""
+    return ("field", kind.__module__, kind.__qualname__, name)
+
+
+def is_field_key(fact: object) -> bool:
+    return isinstance(fact, tuple) and fact[0] == "field"
+
+
+_MISSING: Final = object()
+
+
+def _static(kind: type, name: str) -> tuple[Any, type | None]:
+    """What the class has under the name, and where, without running any code of the program."""
+    for base in kind.__mro__:
+        found = base.__dict__.get(name, _MISSING)
+        if found is not _MISSING:
+            return found, base
+    return _MISSING, None
+
+
+def _is_data_descriptor(found: Any) -> bool:
+    kind = type(found)
+    return hasattr(kind, "__set__") or hasattr(kind, "__delete__")
+
+
+# ---------------------------------------------------------------------- classes, modules, globals, cells
+
+
+def _write_class_or_module(obj: Any, name: str) -> None:
+    """A class attribute or module global changes while several threads exist."""
+    control.dirty = True
+    if is_a(obj, types.ModuleType):
+        _write_global(obj.__name__, name)
+        return
+    key = ("class attribute", name)
+    if key not in control.facts:
+        control.withdraw(key, f"the class attribute {obj.__qualname__}.{name} is written while several threads exist")
+    location = control.operations.location(("class attribute", name))
+    control.touch(
+        "write",
+        ((location, WRITE), *shared_objects.structure_of(shared_objects.CLASS_NAMES, shared_objects.CLASSES_EXPOSED)),
+    )
+
+
+RULES: Final = "rules"
+"""The location, and the fact that it is written, of what look-ups find: see `special`."""
+
+
+def rules(mode: Mode) -> Access:
+    return control.operations.location(RULES), mode
+
+
+def attr_with_classes(obj: Any, name: str) -> Any:
+    """As `attr`, in searches in which class attributes, globals of modules or the rules of look-up are written."""
+    if not control.multi:
+        return obj
+    kind = type(obj)  # (`isinstance` could ask a `__getattribute__` of the program)
+    if issubclass(kind, types.ModuleType):
+        read_global(obj.__name__, name)
+        return obj
+    accesses = class_reads(name)
+    if RULES in control.facts and (kind.__flags__ & OF_THE_PROGRAM or issubclass(kind, _HOLDERS)):
+        accesses += (rules(READ),)
+    if not accesses:
+        return attr(obj, name)
+    # The look-up is one step: what it finds in the class and what in the object are read together.
+    record = record_of(obj)
+    operation = None if record is None else _read_operation(record, obj, name)
+    if type(operation) is Operation:
+        accesses += operation.accesses
+    control.touch("read", accesses)
+    return obj if record is None or operation is None or type(operation) is Operation else operation(obj, record, name)
+
+
+def class_reads(name: str) -> Accesses:
+    """What looking for the name in a class reads, if anything writes it."""
+    if ("class attribute", name) not in control.facts:
+        return ()
+    return ((control.operations.location(("class attribute", name)), READ),)
+
+
+OF_THE_PROGRAM: Final = 1 << 9
+"""In the `__flags__` of a class: it was made while Python ran."""
+
+
+def read_global(module: str, name: str) -> None:
+    """Stand before a global is looked at, if anything writes it."""
+    if ("global", module, name) in control.facts:
+        control.touch("read", ((control.operations.location(("global", module, name)), READ),))
+
+
+def _write_global(module: str, name: str) -> None:
+    key = ("global", module, name)
+    if key not in control.facts:
+        control.withdraw(key, f"the global {module}.{name} is written while several threads exist")
+    location = control.operations.location(key)
+    whole = shared_objects.structure_of(("dict of", "global", module), ("dict exposed", "global", module))
+    control.touch("write", ((location, WRITE), *whole))
+
+
+def global_hooks(module: str) -> dict[str, Callable[..., Any]]:
+    """The hooks of one module's globals that functions rebind."""
+
+    def gload(name: str) -> None:
+        if control.multi:
+            read_global(module, name)
+
+    def gstore(name: str, value: Any) -> Any:
+        control.dirty = True
+        if control.multi:
+            _write_global(module, name)
+            publish(value)
+        return value
+
+    def gdel(name: str) -> None:
+        gstore(name, None)
+
+    return {".gload": gload, ".gstore": gstore, ".gdel": gdel}
+
+
+def cload(closure: types.FunctionType) -> None:
+    """Before the load of the variable that the lambda refers to."""
+    if control.multi:
+        assert closure.__closure__ is not None
+        cell = closure.__closure__[0]
+        record = record_of(cell)
+        if record is not None:
+            key = _cell_key(closure)
+            if key in control.facts:
+                control.access(record.access("read", key[3], READ))
+
+
+def cstore(closure: types.FunctionType, value: Any) -> Any:
+    """Before the store of the variable that the lambda refers to. Returns the value."""
+    if control.multi:
+        assert closure.__closure__ is not None
+        record = record_of(closure.__closure__[0])
+        if record is not None:
+            key = _cell_key(closure)
+            if key not in control.facts:
+                control.withdraw(key, f"the variable {key[3]} of an enclosing function is rebound by several threads")
+            control.access(record.access("write", key[3], WRITE))
+            publish(value)
+    return value
+
+
+def _cell_key(closure: types.FunctionType) -> tuple[str, str, str, str]:
+    code = closure.__code__
+    return ("field", code.co_filename, "<cell>", code.co_freevars[0])
+
+
+def subject(obj: Any, names: tuple[str, ...]) -> Any:
+    """Before `match obj:` whose patterns name these attributes: all that they may read is read here, in one step.
+
+    What the patterns look into is found before the step; an object put there by another thread while this one stands
+    before it is matched unseen.
+    """
+    if control.multi:
+        accesses: dict[Access, None] = {}
+        for part in _parts_of(obj):
+            record = record_of(part)
+            if record is not None:
+                accesses.update(dict.fromkeys(_matched(record, part, names)))
+        if accesses:
+            control.limit(f"match looks at what other threads change, in several steps{control._where_cut()}")
+            control.touch("match", tuple(accesses))
+    return obj
+
+
+def _matched(record: Record, part: Any, names: tuple[str, ...]) -> list[Access]:
+    kind = type(part)
+    family = family_of(kind)
+    if family is not None:
+        return list(family.reads_all(record))
+    positional = getattr(kind, "__match_args__", ()) if "__match_args__" in names else ()
+    found: list[Access] = []
+    for name in (*names, *positional):
+        operation = _read_operation(record, part, name)
+        if type(operation) is Operation:
+            found.extend(operation.accesses)
+    return found
+
+
+_DEEPEST_PATTERN: Final = 5
+
+
+def _parts_of(obj: Any) -> list[Any]:
+    """The object, and what patterns may look into: they seldom nest deeper than this goes."""
+    found: dict[int, Any] = {}
+    layer = [obj]
+    for _ in range(_DEEPEST_PATTERN):
+        inside: list[Any] = []
+        for part in layer:
+            if type(part) in shared_objects._QUICK or is_a(part, type) or id(part) in found:
+                continue
+            found[id(part)] = part
+            if is_a(part, (list, tuple)):
+                inside.extend(part)
+            elif is_a(part, dict):
+                inside.extend(part.values())
+            else:
+                inside.extend(getattr(part, "__dict__", {}).values())
+        layer = inside
+    return list(found.values())
+
+
+def attribute_hooks(facts: set[object]) -> dict[str, Any]:
+    """The hooks of this file that are the same for all modules, as the facts of the search require."""
+    classes = any(about(facts, "class attribute")) or any(about(facts, "global")) or RULES in facts
+    load = attr_with_classes if classes else attr
+    return {
+        ".attr": load,
+        ".meth": meth,
+        ".setattr": setattr_,
+        ".delattr": delattr_,
+        ".cload": cload,
+        ".cstore": cstore,
+        ".tick": loops.tick,
+        ".subject": subject,
+        **SUPPORT,
+    }

@@ -1,0 +1,365 @@
+"""`call`, the hook around every callee: what is called in place of the function.
+
+Functions of the program, and whatever is known to be harmless, stay as they are: the call itself is the program's own,
+without a frame of ours in between (`warnings`, `namedtuple` and others look at their caller's). Others get a wrapper
+that performs the operation when it is called, after the arguments have been evaluated. While only one thread exists,
+Python functions that are not instrumented stay as they are, too; if their own arguments start the second thread, what
+they do is not seen.
+"""
+
+from __future__ import annotations
+
+import abc
+import array
+import decimal
+import functools
+import io
+import operator
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+from dpor.python.dropins.outside import PROCESSES
+from dpor.python.effects.calls import Bound, acts_unseen
+from dpor.python.effects.kinds import family_of, is_immutable, static
+from dpor.python.effects.reach import ANYTHING, views
+from dpor.python.hooks import attributes
+from dpor.python.hooks.calls import contexts, environment, objects, operating, taking, tracebacks  # noqa: F401
+from dpor.python.hooks.calls.registry import AS_IS, class_wrappers, harmless, set_wrapper, wrappers
+from dpor.python.hooks.calls.table import (
+    HARMLESS_MODULES,
+    READING_FUNCTIONS,
+    READING_MODULES,
+    READING_PYTHON_MODULES,
+    READS_ARGUMENTS,
+    STATEFUL_MODULES,
+    TEXT_MODULES,
+    WRITING_FUNCTIONS,
+)
+from dpor.python.hooks.calls.unknown import limiting, module_of, reading_c, reading_python, unknown_c, unknown_python
+from dpor.python.hooks.operators import SCALARS, unpackmap
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.unmodelled import refuse
+from dpor.python.sharing import shared_objects
+
+_FUNCTION: Final = types.FunctionType
+_METHOD: Final = types.MethodType
+
+
+def call(callee: Any) -> Any:
+    """What is to be called in place of the callee."""
+    kind = type(callee)
+    if kind is _FUNCTION:
+        return callee if ".call" in callee.__globals__ else _python_function(callee)
+    if kind is _METHOD:
+        function = callee.__func__
+        if type(function) is _FUNCTION and ".call" in function.__globals__:
+            return callee
+        return _python_method(callee, function)
+    wrapper = wrappers.get(id(callee))
+    if wrapper is AS_IS:
+        return callee
+    return _other(callee, kind) if wrapper is None else wrapper
+
+
+# ---------------------------------------------------------------------- Python functions
+
+
+def _python_function(function: types.FunctionType) -> Any:
+    wrapper = wrappers.get(id(function))
+    if wrapper is not None:
+        return wrapper
+    module = module_of(function)
+    if module == "ctypes" and function.__name__ in _POINTING:
+        return limiting(function, _POINTERS)
+    if not control.multi or attributes.is_instrumented(function):
+        return function
+    if module == "functools" and function.__qualname__.startswith("singledispatch.<locals>.register"):
+        return attributes.registering(function)
+    if module == "unittest.mock":
+        control.limit(_PATCHED)
+    if function.__name__ in WRITING_FUNCTIONS:
+        return unknown_python(function, function)
+    if (module, function.__name__) in READING_FUNCTIONS or module in READING_PYTHON_MODULES:
+        return reading_python(function)
+    if module in TEXT_MODULES:
+        return reading_c(function)
+    is_method = module in STATEFUL_MODULES and "." in function.__qualname__  # `Counter.update(counter, ...)`
+    return function if _is_harmless_module(module) and not is_method else unknown_python(function, function)
+
+
+_CHANGING_MODULES: Final = frozenset({"contextlib", "unittest.mock"})
+"""They call what they are given; their objects change by it. (A method of the program that `contextmanager` decorates
+is a function of contextlib too, but bound to an object of the program, which it passes on.)"""
+
+
+_PATCHED: Final = "unittest.mock patches while several threads exist: who looks at what it replaces does not see when"
+
+
+def _python_method(method: Any, function: Any) -> Any:
+    if type(function) is not _FUNCTION:  # a bound callable of any kind
+        inner = call(function)
+        return method if inner is function else functools.partial(inner, method.__self__)
+    if function.__module__ == "multiprocessing.context" and function.__name__ in PROCESSES and control.current:
+        refuse(f"multiprocessing.{function.__name__}", PROCESSES[function.__name__])
+    if not control.multi:
+        return method
+    known = wrappers.get(id(function))
+    if known is not None and known is not AS_IS:
+        return functools.partial(known, method.__self__)
+    if function is abc.ABCMeta.register:
+        return attributes.registering(method)
+    module = module_of(function)
+    if (
+        module in _CHANGING_MODULES
+        and not _CHANGING_MODULES.isdisjoint(c.__module__ for c in type(method.__self__).__mro__)
+        and shared_objects.record_of(method.__self__) is not None
+    ):
+        control.opaque(f"{module}.{function.__qualname__}")
+    if attributes.is_instrumented(function) or is_immutable(type(method.__self__)):
+        return method
+    if function.__name__ in WRITING_FUNCTIONS:
+        return unknown_python(function, method, method.__self__)
+    if module == "collections.abc":  # a mixin: what it does is what the class of the object does
+        return unknown_python(function, method, method.__self__) if acts_unseen(type(method.__self__)) else method
+    if module not in STATEFUL_MODULES and _is_harmless_module(module):
+        return method
+    return unknown_python(function, method, method.__self__)
+
+
+def _is_harmless(function: types.FunctionType) -> bool:
+    return attributes.is_instrumented(function) or _is_harmless_module(module_of(function))
+
+
+def _is_harmless_module(name: Any) -> bool:
+    if not is_a(name, str):
+        return False
+    return name in HARMLESS_MODULES or name.partition(".")[0] in HARMLESS_MODULES
+
+
+def tell_store(kind: type, name: str) -> None:
+    """A field of a shared object of this class is assigned. Do methods of its look at it that are taken to look at
+    nothing that changes?"""
+    module = kind.__module__
+    harmless_one = module not in STATEFUL_MODULES and _is_harmless_module(module)
+    if is_immutable(kind) or (harmless_one and any(type(found) is _FUNCTION for found in vars(kind).values())):
+        control.limit(
+            f"{module}.{kind.__qualname__}.{name} is assigned while threads run: its methods are not instrumented"
+        )
+
+
+# ---------------------------------------------------------------------- C functions, classes, other callables
+
+
+def _other(callee: Any, kind: type) -> Any:
+    if kind is types.BuiltinFunctionType:
+        return _c_function(callee)
+    if is_a(callee, type):
+        return _class(callee)
+    if kind is types.MethodWrapperType:
+        return _c_method(callee, callee.__self__, callee.__name__, static(callee.__objclass__, callee.__name__))
+    if kind is types.MethodDescriptorType or kind is types.WrapperDescriptorType:
+        return _unbound(callee)
+    if kind is functools.partial:
+        return _partial(callee)
+    if kind in _GETTERS:
+        return operating.call_getter(callee)
+    if issubclass(kind, weakref.ReferenceType):
+        control.limit_of_threads(shared_objects.DEATHS)
+        return callee
+    if kind is Bound or shared_objects.is_neutral(kind):
+        return callee
+    function = static(kind, "__call__")
+    if type(function) is _FUNCTION:
+        if control.multi and module_of(function) in _CHANGING_MODULES:
+            control.opaque(f"{module_of(function)}.{function.__qualname__}")
+        return callee if _is_harmless(function) else unknown_python(function, callee, callee)
+    return unknown_c(callee) if function is not None and kind is not _LRU_CACHE else callee
+
+
+_GETTERS: Final = frozenset({operator.itemgetter, operator.attrgetter, operator.methodcaller})
+_LRU_CACHE: Final = type(functools.lru_cache(lambda: None))
+
+
+def _c_function(function: Any) -> Any:
+    owner = function.__self__
+    if owner is None or type(owner) is types.ModuleType:
+        module = function.__module__ or ""
+        if module == "_ctypes" and function.__name__ in _POINTING:
+            made = limiting(function, _POINTERS)
+            set_wrapper(function, made)
+            return made
+        if module in TEXT_MODULES:
+            made = reading_c(function)
+            set_wrapper(function, made)
+            return made
+        if _is_harmless_module(module):
+            harmless(function)
+            return function
+        reads = module in READING_MODULES and function.__name__ not in WRITING_FUNCTIONS
+        made = reading_c(function) if reads else unknown_c(function)
+        set_wrapper(function, made)
+        return made
+    if is_a(owner, type):
+        if function.__name__ == "__subclasses__":
+            control.limit_of_threads("__subclasses__() is asked for: to make a class is no step")
+        if type(owner).__module__ == "_ctypes" and function.__name__ in _POINTING:
+            return limiting(function, _POINTERS)
+        wrapper = class_wrappers.get((id(owner), function.__name__))
+        if wrapper is not None:
+            return wrapper
+        if owner in SCALARS:
+            return reading_c(function)
+        return function if is_immutable(owner) else unknown_c(function)
+    return _c_method(function, owner, function.__name__, _descriptor(function, owner))
+
+
+_POINTING: Final = frozenset({"pointer", "addressof", "from_buffer", "from_address", "in_dll", "cast"})
+_POINTERS: Final = "memory is had by pointers of ctypes: what is read and written through them is not seen"
+
+
+def _descriptor(method: Any, owner: Any) -> Any:
+    """What the method was found by. (`super()` finds one in C that the class itself has overridden.)"""
+    for base in type(owner).__mro__:
+        found = base.__dict__.get(method.__name__)
+        if isinstance(found, types.MethodDescriptorType) and found.__get__(owner) == method:
+            return found
+    return static(type(owner), method.__name__)
+
+
+def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
+    """A method in C, bound to its object."""
+    kind = type(owner)
+    if kind is str or kind is bytes:
+        return _text_method(method, name)
+    if kind is types.MemberDescriptorType and name in ("__get__", "__set__", "__delete__"):
+        return objects.slot_method(owner, method)
+    if kind.__module__ in TEXT_MODULES and is_immutable(kind):
+        return reading_c(method)
+    if issubclass(kind, decimal.Decimal):
+        return contexts.in_context(method)
+    if kind is functools.partial and name == "__setstate__":
+        control.limit_of_threads("partial.__setstate__ changes what is called: who calls it does not see when")
+    if kind is tuple:
+        return functools.partial(reading_c(plain), owner)
+    if kind in shared_objects.ATOMIC or is_immutable(kind) or shared_objects.is_neutral(kind):
+        return method
+    of_object = name in _OF_OBJECT and any(plain is root.__dict__.get(name) for root in (object, type))
+    if kind is types.SimpleNamespace:
+        return _of_object(owner, name) or functools.partial(reading_c(plain), owner)
+    if family_of(kind) is None and of_object:
+        return _of_object(owner, name) or method
+    known = family_of(kind) is not None and kind is not memoryview and name not in READS_ARGUMENTS
+    if control.multi and kind not in views and shared_objects.record_of(owner) is None and known:
+        if name != "pop" or not is_a(owner, set):  # which takes an element that all runs agree on
+            return method
+    if not isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return method
+    return Bound(owner, None, name, plain)
+
+
+_OF_OBJECT: Final = frozenset(
+    {"__setattr__", "__getattribute__", "__delattr__", "__init__", "__new__", "__repr__", "__eq__"}
+)
+
+
+def _of_object(owner: Any, name: str) -> Any:
+    """A method of `object`, as `super().__setattr__` finds it."""
+    root = type if is_a(owner, type) else object
+    wrapper = wrappers.get(id(root.__dict__.get(name)))
+    return None if wrapper is None else functools.partial(wrapper, owner)
+
+
+def _text_method(method: Any, name: str) -> Any:
+    if name == "join":
+        return taking.consumer(method, ANYTHING if type(method.__self__) is not str else None)
+    if name in ("format", "format_map", "__mod__"):
+        return objects.showing_arguments(method)
+    return reading_c(method) if name == "translate" or type(method.__self__) is bytes else method
+
+
+def _unbound(descriptor: Any) -> Any:
+    """`list.append(l, x)`"""
+    owner, name = descriptor.__objclass__, descriptor.__name__
+    if owner in shared_objects.ATOMIC and owner not in (str, bytes, tuple):
+        return descriptor
+
+    def act(*args: Any, **kwargs: Any) -> Any:
+        if not args or not is_a(args[0], owner):
+            return descriptor(*args, **kwargs)
+        return _c_method(descriptor.__get__(args[0]), args[0], name, descriptor)(*args[1:], **kwargs)
+
+    return act
+
+
+def _partial(partial: functools.partial[Any]) -> Any:
+    record = shared_objects.record_of(partial.keywords) if control.multi else None
+    if record is not None:  # somebody has `p.keywords`, and may change it
+        return lambda *args, **kwargs: call(partial.func)(
+            *partial.args, *args, **{**unpackmap(partial.keywords), **kwargs}
+        )
+    function = call(partial.func)
+    if function is partial.func:
+        return partial
+    return functools.partial(function, *partial.args, **partial.keywords)
+
+
+# ---------------------------------------------------------------------- classes
+
+_classes: Final[dict[int, weakref.ref[type]]] = {}
+"""By `id`: the classes of which it is known that they stay as they are."""
+
+
+def _class(kind: type) -> Any:
+    if kind.__module__ == "unittest.mock" and kind.__name__ == "_patch_dict":
+        if control.multi:
+            control.limit(_PATCHED)
+        return kind
+    make = _maker(kind)
+    if make is not None:
+        return make(kind)
+    number = id(kind)
+
+    def forget(_: object) -> None:
+        _classes.pop(number, None)
+        wrappers.pop(number, None)
+
+    _classes[number] = weakref.ref(kind, forget)
+    wrappers[number] = AS_IS
+    return kind
+
+
+def _maker(kind: type) -> Callable[[type], Any] | None:
+    """How to make the wrapper of a class, which is not kept alive by that; None if it needs none."""
+    makers = [static(kind, "__new__"), static(kind, "__init__")]
+    makers = [made.__func__ if isinstance(made, staticmethod) else made for made in makers]
+    functions = [made for made in makers if type(made) is _FUNCTION]
+    if functions:
+        foreign = [f for f in functions if not _keeps_nothing(f) and not _is_generated(f)]
+        return None if not foreign else lambda k: unknown_python(foreign[0], k)
+    if family_of(kind) is not None and kind is not memoryview:
+        if issubclass(kind, dict):
+            return lambda k: lambda *args, **kwargs: taking.make_dict(k, args, kwargs)
+        if issubclass(kind, array.array):
+            return taking.make_array
+        return taking.consumer
+    if kind is io.BytesIO or kind is memoryview:
+        return reading_c
+    if kind.__module__ == "builtins" or _is_harmless_module(kind.__module__) or is_immutable(kind):
+        return None
+    if makers == [object.__new__, object.__init__] or issubclass(kind, (BaseException, type)):
+        return None
+    return unknown_c
+
+
+def _keeps_nothing(function: types.FunctionType) -> bool:
+    return _is_harmless(function) and (
+        module_of(function) not in STATEFUL_MODULES or attributes.is_instrumented(function)
+    )
+
+
+def _is_generated(function: types.FunctionType) -> bool:
+    """Made by `dataclass`, `namedtuple` and the like: it fills in a new object."""
+    return function.__code__.co_filename.startswith("<")

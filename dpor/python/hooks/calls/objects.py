@@ -1,0 +1,307 @@
+"""Functions on single objects: attributes by name, `len`, `id`, `hash`, text, and the namespaces of a program."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import sys
+import types
+import weakref
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final
+
+from dpor.python.effects.accesses import Touched, stand
+from dpor.python.effects.calls import stand_before_unseen
+from dpor.python.effects.kinds import family_of, is_immutable, is_in_c, static
+from dpor.python.effects.reach import HASH, SHOW, reads, writes
+from dpor.python.effects.taking import harmless_functions
+from dpor.python.hooks import attributes
+from dpor.python.hooks.calls.executing import Names
+from dpor.python.hooks.calls.formatting import simplified
+from dpor.python.hooks.calls.registry import set_wrapper, wrap, wrappers
+from dpor.python.hooks.calls.unknown import limiting, module_of, reading_c, stand_to_read
+from dpor.python.hooks.operators import SCALARS, shown, truth
+from dpor.python.kernel import control, depth
+from dpor.python.kernel.classes import is_a
+from dpor.python.rewrite.names import is_stored_specially
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.identity import stable_id
+
+# ---------------------------------------------------------------------- attributes by name
+
+
+@wrap(getattr)
+def _getattr(obj: Any, name: str, *default: Any) -> Any:
+    return getattr(attributes.loaded(obj, name) if is_a(name, str) else obj, name, *default)
+
+
+@wrap(hasattr)
+def _hasattr(obj: Any, name: str) -> bool:
+    return hasattr(attributes.loaded(obj, name) if is_a(name, str) else obj, name)
+
+
+@wrap(setattr)
+def _setattr(obj: Any, name: str, value: Any) -> None:
+    if not is_a(name, str):
+        setattr(obj, name, value)
+    attributes.stored(value, obj, name)
+
+
+@wrap(delattr)
+def _delattr(obj: Any, name: str) -> None:
+    if not is_a(name, str):
+        delattr(obj, name)
+    attributes.delattr_(obj, name)
+
+
+@wrap(object.__getattribute__)
+def _object_getattribute(obj: Any, name: str) -> Any:
+    found = attributes.loaded_plainly(obj, name)
+    return object.__getattribute__(obj, name) if found is obj else getattr(found, name)
+
+
+@wrap(object.__setattr__)
+def _object_setattr(obj: Any, name: str, value: Any) -> None:
+    _stand_to_write(obj, name, value)
+    if control.multi:
+        shared_objects.publish(value)
+    object.__setattr__(obj, name, value)
+
+
+@wrap(object.__delattr__)
+def _object_delattr(obj: Any, name: str) -> None:
+    _stand_to_write(obj, name)
+    object.__delattr__(obj, name)
+
+
+@wrap(type.__setattr__)
+def _type_setattr(kind: type, name: str, value: Any) -> None:
+    if attributes._stand_before_write(kind, name):
+        shared_objects.publish(value)
+    type.__setattr__(kind, name, value)
+
+
+@wrap(type.__delattr__)
+def _type_delattr(kind: type, name: str) -> None:
+    attributes._stand_before_write(kind, name)
+    type.__delattr__(kind, name)
+
+
+def _stand_to_write(obj: Any, name: str, value: Any = None) -> None:
+    """The operation of a store, without the store: the class may have a `__setattr__` of its own."""
+    if control.multi:
+        if is_stored_specially(name) and attributes.stand_specially(value, obj, name):
+            return
+        record = shared_objects.record_of(obj)
+        operation = None if record is None else attributes._write_operation(record, obj, name)
+        if operation is not None:
+            control.access(operation)
+
+
+@wrap(sys.getrecursionlimit)
+def _getrecursionlimit() -> int:
+    return depth.limit()
+
+
+@wrap(sys.setrecursionlimit)
+def _setrecursionlimit(limit: int) -> None:
+    if type(limit) is int and limit > 0:
+        depth.set_limit(limit)
+    else:
+        sys.setrecursionlimit(limit)  # says why not
+
+
+def slot_method(slot: types.MemberDescriptorType, method: Any) -> Callable[..., Any]:
+    """`C.x.__get__` and the like, of a slot `x`: what the attribute of the object does."""
+
+    def act(*args: Any) -> Any:
+        if args and args[0] is not None:
+            if method.__name__ == "__get__":
+                attributes.loaded(args[0], slot.__name__)
+            else:
+                _stand_to_write(args[0], slot.__name__)
+                shared_objects.publish(args[1:])
+        return method(*args)
+
+    return act
+
+
+# ---------------------------------------------------------------------- length, identity, text
+
+
+_plain_len: Final = len
+"""(Programs under test replace `builtins.len`.)"""
+
+
+@wrap(len)
+def _len(obj: Any, /) -> int:
+    if control.multi:
+        truth(obj)
+    return _plain_len(obj)
+
+
+@wrap(weakref.ref)
+def _ref(*args: Any) -> Any:
+    """Who has a weak reference can reach the object."""
+    if args:
+        shared_objects.publish(args[0])
+    if len(args) > 1 and args[1] is not None:
+        control.limit_of_threads(shared_objects.DEATHS)
+    return weakref.ref(*args)
+
+
+set_wrapper(sys.getsizeof, reading_c(sys.getsizeof))
+
+for _watcher in (weakref.finalize, weakref.proxy, weakref.WeakMethod):
+    set_wrapper(_watcher, limiting(_watcher, shared_objects.DEATHS))
+
+
+@wrap(bool)
+def _bool(*args: Any) -> bool:
+    if control.multi and args:
+        truth(args[0])
+    return bool(*args)
+
+
+def _number(kind: type) -> Callable[..., Any]:
+    """`int` and `float`, which may be given text in memory that others change."""
+
+    def number(*args: Any, **kwargs: Any) -> Any:
+        if control.multi and args and type(args[0]) not in SCALARS and not is_immutable(type(args[0])):
+            if family_of(type(args[0])) is not None or is_in_c(type(args[0])):
+                stand_to_read(kind, args)
+            for found in (static(type(args[0]), name) for name in _OF_NUMBERS):
+                if isinstance(found, types.FunctionType) and not attributes.is_instrumented(found):
+                    stand_before_unseen(found, args[0])
+        return kind(*args, **kwargs)
+
+    return number
+
+
+_OF_NUMBERS: Final = ("__int__", "__float__", "__index__", "__trunc__")
+
+for _kind in (int, float):
+    set_wrapper(_kind, _number(_kind))
+    harmless_functions.add(id(wrappers[id(_kind)]))
+
+
+@wrap(id)
+def _id(obj: Any, /) -> int:
+    return stable_id(obj) if control.current is not None else id(obj)
+
+
+@wrap(hash)
+def _hash(obj: Any, /) -> int:
+    if type(obj) in SCALARS:
+        return hash(obj)
+    if static(type(obj), "__hash__") is object.__hash__ and control.current is not None:
+        return stable_id(obj) >> 4
+    if control.multi:
+        stand_to_read(hash, (obj,), HASH)
+    return hash(obj)
+
+
+def _showing(function: Any) -> Callable[..., Any]:
+    """A function that makes text of its first argument."""
+
+    def show(*args: Any, **kwargs: Any) -> Any:
+        if not args or type(args[0]) in SCALARS:
+            return function(*args, **kwargs)
+        if control.multi:
+            stand_to_read(function, args, SHOW)
+        return function(shown(args[0]), *args[1:], **kwargs)
+
+    return show
+
+
+def showing_arguments(function: Any) -> Callable[..., Any]:
+    """`"...".format`: makes text of all its arguments."""
+
+    def show(*args: Any, **kwargs: Any) -> Any:
+        if control.multi:
+            if function.__name__ != "__mod__" and isinstance(function.__self__, str):
+                named = args[0] if function.__name__ == "format_map" and args else kwargs
+                simple = simplified(function.__self__, () if named is not kwargs else args, named)
+                if simple is not None:
+                    return showing_arguments(simple[0].format)(*simple[1])
+            stand_to_read(function, (*args, *kwargs.values()), SHOW)
+        return function(*map(shown, args), **kwargs)
+
+    return show
+
+
+for _function in (str, repr, ascii, format):
+    set_wrapper(_function, _showing(_function))
+    harmless_functions.add(id(wrappers[id(_function)]))
+harmless_functions.update(map(id, (_len, _bool, _hash)))
+
+
+@wrap(print)
+def _print(*args: Any, **kwargs: Any) -> None:
+    if control.multi:
+        file = sys.stdout if kwargs.get("file") is None else kwargs["file"]
+        record = shared_objects.record_of(file)
+        own = is_a(file, io.StringIO) or not any(file is stream for stream in (sys.stdout, sys.stderr))
+        if record is not None or own:  # else nobody sees what is printed
+            touched = Touched()
+            touched.deeply(reads, args, SHOW)
+            if record is not None and not isinstance(static(type(file), "write"), types.FunctionType):
+                touched.deeply(writes, (file,))
+            stand("print", touched)
+    print(*map(shown, args), **kwargs)
+
+
+@wrap(types.MappingProxyType)
+def _mapping_proxy(*args: Any, **kwargs: Any) -> Any:
+    """Of a dict it is looked through. What any other mapping does is seen if its code is instrumented."""
+    found = static(type(args[0]), "__getitem__") if args else None
+    if type(found) is types.FunctionType and not attributes.is_instrumented(found):
+        control.opaque_for_threads(f"{module_of(found)}.{found.__qualname__}")
+    return types.MappingProxyType(*args, **kwargs)
+
+
+# ---------------------------------------------------------------------- namespaces
+#
+# Our own names, which begin with a dot, are not shown. (The dict of a module is: the program may write to it.)
+
+
+@wrap(dir)
+def _dir(*args: Any) -> list[str]:
+    if args:
+        attributes.read_names(args[0])
+        return _visible(dir(*args))
+    return sorted(_visible(list(_locals_of(sys._getframe(1)))))
+
+
+@wrap(builtins.globals)
+def _globals() -> Any:
+    control.dirty = True
+    names = sys._getframe(1).f_globals
+    shared_objects.module_names(names)
+    return names
+
+
+@wrap(vars)
+def _vars(*args: Any) -> Any:
+    return vars(attributes.loaded(args[0], "__dict__")) if args else _locals_of(sys._getframe(1))
+
+
+@wrap(builtins.locals)
+def _locals() -> Any:
+    return _locals_of(sys._getframe(1))
+
+
+_OPTIMIZED: Final = 1
+"""In `co_flags`: the locals of a function, of which one only gets a copy. (Those of a class body are its namespace.)"""
+
+
+def _locals_of(frame: FrameType) -> Any:
+    names: Any = frame.f_locals
+    if not frame.f_code.co_flags & _OPTIMIZED:
+        return names.globals if type(names) is Names else names
+    return {name: value for name, value in names.items() if not name.startswith(".")}
+
+
+def _visible(names: list[str]) -> list[str]:
+    return [name for name in names if not (is_a(name, str) and name.startswith("."))]

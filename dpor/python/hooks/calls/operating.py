@@ -1,0 +1,165 @@
+"""`operator`, `heapq`, `bisect` and `copy`: functions of the standard library that do what operators and methods do."""
+
+from __future__ import annotations
+
+import _bisect
+import _heapq
+import bisect
+import copy
+import functools
+import operator
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+from dpor.python.effects.accesses import Anew, Touched, stand, writes_structure
+from dpor.python.effects.calls import Bound
+from dpor.python.effects.kinds import family_of, is_c_iterator, static
+from dpor.python.effects.lists import is_built_in
+from dpor.python.effects.reach import EQUAL, fields_of, reads
+from dpor.python.effects.taking import tell_foreign
+from dpor.python.hooks import attributes, operators
+from dpor.python.hooks.calls.registry import harmless, set_wrapper, wrap
+from dpor.python.hooks.calls.taking import consumer
+from dpor.python.hooks.calls.unknown import reading_c, reading_python, stand_to_read
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+from dpor.python.sharing import shared_objects
+
+# ---------------------------------------------------------------------- operator
+
+_HOOKS: Final = operators.HOOKS
+
+for _name, _hook in (
+    *(("getitem", operators.getitem), ("delitem", operators.delitem), ("truth", lambda x: bool(operators.truth(x)))),
+    ("setitem", lambda obj, key, value: operators.setitem(value, obj, key)),
+    ("contains", lambda container, item: operators.contains(item, container)),
+    ("not_", lambda x: not operators.truth(x)),
+    *((name, _HOOKS[f".{name}"]) for name in ("add", "sub", "mul", "mod", "pow", "matmul", "floordiv", "lshift")),
+    *(
+        (name, _HOOKS[f".{name}"])
+        for name in ("neg", "pos", "invert", "rshift", "xor", "eq", "ne", "lt", "le", "gt", "ge")
+    ),
+    *((name, _HOOKS[f".{name}"]) for name in ("iadd", "isub", "imul", "imod", "ipow", "imatmul", "ifloordiv")),
+    *((name, _HOOKS[f".{name}"]) for name in ("ilshift", "irshift", "iand", "ior", "ixor")),
+    *(("and_", _HOOKS[".and"]), ("or_", _HOOKS[".or"]), ("truediv", _HOOKS[".div"]), ("itruediv", _HOOKS[".idiv"])),
+    *(("concat", _HOOKS[".add"]), ("iconcat", _HOOKS[".iadd"])),
+):
+    set_wrapper(getattr(operator, _name), _hook)
+set_wrapper(operator.call, lambda function, /, *args, **kwargs: attributes.call(function)(*args, **kwargs))
+set_wrapper(operator.length_hint, reading_c(operator.length_hint))
+set_wrapper(operator.countOf, consumer(operator.countOf, EQUAL))
+set_wrapper(operator.indexOf, consumer(operator.indexOf, EQUAL))
+harmless(operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.is_, operator.is_not, operator.index)
+
+
+def call_getter(getter: Any) -> Callable[[Any], Any]:
+    """An `itemgetter`, `attrgetter` or `methodcaller`, to be called."""
+    names = getter.__reduce__()[1]
+    if type(getter) is operator.itemgetter:
+        return lambda obj: _one_or_all([operators.getitem(obj, key) for key in names])
+    if type(getter) is operator.attrgetter:
+        return lambda obj: _one_or_all([_attribute(obj, name) for name in names])
+    return lambda obj: _call_method(getter, obj)
+
+
+def _one_or_all(found: list[Any]) -> Any:
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _attribute(obj: Any, path: str) -> Any:
+    for name in path.split("."):
+        obj = getattr(attributes.loaded(obj, name), name)
+    return obj
+
+
+def _call_method(caller: Any, obj: Any) -> Any:
+    """`methodcaller`: as it is, on what the look-up is to be made on."""
+    made, args = caller.__reduce__()
+    name = made.args[0] if isinstance(made, functools.partial) else args[0]
+    return caller(attributes.meth(obj, name))
+
+
+# ---------------------------------------------------------------------- heapq and bisect
+
+
+def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
+    """A C function on a list that compares its elements."""
+
+    def act(items: Any, *args: Any, **kwargs: Any) -> Any:
+        if not control.multi:
+            return function(items, *args, **kwargs)
+        if not is_a(items, list):
+            tell_foreign(items)
+        touched = Touched()
+        values = Anew(lambda: (*list.__iter__(items), *args) if is_a(items, list) else args)
+        called = touched.deeply(reads, values, "__lt__")
+        record, family = shared_objects.record_of(items), family_of(type(items))
+        if record is not None and family is not None:
+            touched.add(writes_structure(record) if changes else family.reads_all(record))
+        stand(function.__name__, touched)
+        if record is not None and changes:
+            for value in args:
+                shared_objects.publish(value)
+        if not (called and touched):
+            return function(items, *args, **kwargs)
+        with control.atomic():
+            return function(items, *args, **kwargs)
+
+    return act
+
+
+for _name in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop"):
+    set_wrapper(getattr(_heapq, _name), _on_list(getattr(_heapq, _name), changes=True))
+for _name in ("_heappop_max", "_heapify_max", "_heapreplace_max", "heappop_max", "heapify_max", "heappush_max"):
+    if hasattr(_heapq, _name):
+        set_wrapper(getattr(_heapq, _name), _on_list(getattr(_heapq, _name), changes=True))
+
+
+def _bisecting(function: Any, changes: bool) -> Callable[..., Any]:
+    """With a key function in the program's code, finding the place is one operation and inserting there another."""
+    at_once = _on_list(function, changes)
+
+    def act(items: Any, x: Any, *args: Any, key: Any = None, **kwargs: Any) -> Any:
+        if key is None or is_built_in(key):
+            return at_once(items, x, *args, **kwargs, **({} if key is None else {"key": key}))
+        stand_to_read(function, (items,))
+        if not changes:
+            return function(items, x, *args, key=key, **kwargs)
+        find = _bisect.bisect_left if "left" in function.__name__ else _bisect.bisect_right
+        place = find(items, key(x), *args, key=key, **kwargs)
+        return Bound(items, None, "insert", list.insert)(place, x)
+
+    return act
+
+
+for _name in ("bisect_left", "bisect_right"):
+    set_wrapper(getattr(bisect, _name), _bisecting(getattr(bisect, _name), changes=False))
+for _name in ("insort_left", "insort_right"):
+    set_wrapper(getattr(bisect, _name), _bisecting(getattr(bisect, _name), changes=True))
+
+# ---------------------------------------------------------------------- copy
+
+
+@wrap(copy.copy)
+def _copy(obj: Any) -> Any:
+    """Of a container or a plain object this is one operation, as its contents are copied in one go."""
+    kind = type(obj)
+    if not control.multi or kind in operators.SCALARS:
+        return copy.copy(obj)
+    record, family = shared_objects.record_of(obj), family_of(kind)
+    if record is None and not is_c_iterator(kind):
+        return copy.copy(obj)
+    if any(isinstance(static(kind, name), types.FunctionType) for name in _OWN_COPY):
+        return reading_python(copy.copy)(obj)
+    touched = Touched()
+    if family is not None and record is not None:
+        touched.add(family.reads_all(record))
+    if family is None or fields_of(obj):
+        touched.deeply(reads, (obj,), "")
+    stand("copy", touched)
+    with control.atomic():
+        return copy.copy(obj)
+
+
+_OWN_COPY: Final = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__")

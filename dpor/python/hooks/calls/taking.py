@@ -1,0 +1,372 @@
+"""Functions that take the items of an iterable: at once (`list`, `sum`), or one after the other (`zip`, `next`)."""
+
+from __future__ import annotations
+
+import collections
+import collections.abc
+import functools
+import itertools
+import math
+import types
+from collections.abc import Callable, Iterator
+from sys import getrefcount
+from typing import Any, Final
+
+from dpor.core.operations import READ
+from dpor.python.effects.accesses import Anew, Touched, reads_structure, stand
+from dpor.python.effects.calls import as_dict
+from dpor.python.effects.generators import drive
+from dpor.python.effects.kinds import family_of, is_c_iterator, is_in_c, static
+from dpor.python.effects.lists import is_built_in
+from dpor.python.effects.order import stable_order
+from dpor.python.effects.reach import ANYTHING, HASH, reads, stand_before_reading, views
+from dpor.python.effects.taking import (
+    C_ITERATORS,
+    advance,
+    has_plain_items,
+    iterator_over,
+    steps,
+    take,
+    take_pairs,
+    take_view,
+    taken,
+    unseen_step,
+    viewed,
+)
+from dpor.python.hooks import attributes
+from dpor.python.hooks.calls.registry import set_class_wrapper, set_wrapper, wrap
+from dpor.python.hooks.calls.unknown import reading_c
+from dpor.python.hooks.operators import SCALARS, TEMPORARY
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+from dpor.python.sharing import shared_objects
+
+# ---------------------------------------------------------------------- all items at once
+
+
+def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
+    """A function that takes all items of its first argument, and calls a method (`applied`) of them."""
+    takes_sets = function in (set, frozenset)
+
+    def consume(*args: Any, **kwargs: Any) -> Any:
+        if not args or (not control.multi and type(args[0]) in _IN_ORDER):
+            return function(*args, **kwargs)
+        items, *rest = args
+        kind = type(items)
+        if kind in SCALARS:
+            return function(*args, **kwargs)
+        if kind is types.GeneratorType and getrefcount(items) <= _TEMPORARY_HERE:
+            return _call_with(function, items, rest, kwargs)
+        if not control.multi:
+            if kind is set or kind is frozenset:
+                order = None if takes_sets else stable_order(items)
+                return function(items if order is None else order, *rest, **kwargs)
+            return function(items if kind in _WHOLE else steps(items), *rest, **kwargs)
+        if kind in _IN_ORDER and shared_objects.record_of(items) is None:
+            if applied is None or SCALARS.issuperset(map(type, items)):
+                return function(*args, **kwargs)
+        return _consume(function, applied, items, rest, kwargs)
+
+    return consume
+
+
+def make_array(kind: type) -> Callable[..., Any]:
+    """`array(code, items)`"""
+
+    def make(*args: Any) -> Any:
+        if len(args) < 2:
+            return kind(*args)
+
+        def array(items: Any) -> Any:
+            return kind(args[0], items)
+
+        return consumer(array)(args[1])
+
+    return make
+
+
+_IN_ORDER: Final = frozenset({list, tuple, dict, collections.deque, range, str, int})
+_WHOLE: Final = _IN_ORDER | {set, frozenset}
+_TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0
+"""As `TEMPORARY`, of an argument that is also in the tuple of all arguments."""
+
+
+def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
+    if function in _OF_MEMORY and is_in_c(type(items)):
+        return reading_c(function)(items, *rest, **kwargs)  # which may ask for its memory instead of its items
+    touched = Touched()
+    if not take(items, touched):
+        return _call_with(function, steps(items), rest, kwargs)
+    family = family_of(type(items))
+    called = False
+    if applied is not None and family is not None:
+        called = touched.deeply(reads, Anew(lambda: family.contents(items)), applied)
+    if called and function not in _SNAPSHOTS:
+        return function(steps(items), *rest, **kwargs)
+    stand(function.__name__, touched)
+    if family is None or (function is not set and function is not frozenset):
+        items = taken(items)
+    if applied is not None and family is None and type(items) is list:
+        stand_before_reading(function.__name__, items, applied)
+    return function(items, *rest, **kwargs)
+
+
+_OF_MEMORY: Final = (bytes, bytearray)
+_SNAPSHOTS: Final = (sorted, list, tuple)
+"""These copy all items first and call nothing of them before that."""
+
+
+def _call_with(function: Any, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a function that takes all of these items, which code of the program makes one after the other.
+
+    While that runs, what the function has in hand would be in C, where no search that stores states can see it. So as
+    far as nobody can tell the difference, the items are taken here, before.
+    """
+    if function is any or function is all:
+        if not rest and not kwargs:
+            return _decides(items, function is any)
+    elif function in _SNAPSHOTS or function is collections.deque or function.__name__ == "join":
+        items = [item for item in items]  # noqa: C416 (in a frame of Python)
+    elif function in _HARMLESS and not rest:
+        items = _taken_while_harmless(items, function)
+    return function(items, *rest, **kwargs)
+
+
+def _decides(items: Any, truth: bool) -> bool:
+    """`any` and `all`."""
+    for item in items:
+        if item:
+            if truth:
+                return True
+        elif not truth:
+            return False
+    return not truth
+
+
+def _taken_while_harmless(items: Any, function: Any) -> Iterator[Any]:
+    """All items, taken already up to the first of a type with which the function might do more, or fail."""
+    taken: list[Any] = []
+    for item in items:
+        taken.append(item)
+        if type(item) not in _HARMLESS[function]:
+            return itertools.chain(taken, items)
+    return iter(taken)
+
+
+_COUNTABLE: Final[frozenset[type]] = frozenset({int, bool})
+_HASHABLE: Final[frozenset[type]] = frozenset({int, bool, float, str, bytes, type(None)})
+_HARMLESS: Final[dict[Any, frozenset[type]]] = {
+    **dict.fromkeys([sum, min, max], _COUNTABLE),
+    **dict.fromkeys([set, frozenset], _HASHABLE),
+}
+"""Types with whose items these call nothing, and do not fail."""
+
+
+def _with_key(function: Any) -> Callable[..., Any]:
+    """`sorted`, `min`, `max`: with a key function, or several arguments."""
+    plain = consumer(function, "__lt__")
+
+    def select(*args: Any, **kwargs: Any) -> Any:
+        key = kwargs.get("key")
+        if key is not None:
+            kwargs["key"] = attributes.call(key)
+            if len(args) == 1 and function is not sorted:
+                return function(steps(args[0]), **kwargs)
+        if len(args) == 1:
+            return plain(args[0], **kwargs)
+        if control.multi and not SCALARS.issuperset(map(type, args)):
+            stand_before_reading(function.__name__, args, "__lt__")
+        return function(*args, **kwargs)
+
+    return select
+
+
+for _function, _applied in (
+    *((list, None), (tuple, None), (set, HASH), (frozenset, HASH), (bytes, None), (bytearray, None)),
+    *((sum, "__add__"), (any, "__len__"), (all, "__len__"), (math.fsum, None), (math.prod, "__mul__")),
+    (collections.deque, None),
+):
+    set_wrapper(_function, consumer(_function, _applied))
+for _selecting in (sorted, min, max):
+    set_wrapper(_selecting, _with_key(_selecting))
+
+
+@wrap(dict)
+def _dict(*args: Any, **kwargs: Any) -> Any:
+    return make_dict(dict, args, kwargs)
+
+
+def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`kind(...)`, of a class of dicts."""
+    if not args or (type(args[-1]) in SCALARS):
+        return kind(*args, **kwargs)
+    *first, items = args
+    if hasattr(type(items), "keys"):
+        items = as_dict(items)
+        args = (*first, items)
+        record = shared_objects.record_of(items)
+        family = family_of(type(items))
+        if record is not None and family is not None:
+            stand("dict", family.reads_all(record))
+        elif control.multi and type(items) in views:
+            touched = Touched()
+            take_view(items, touched)
+            stand("dict", touched)
+        elif record is not None and not isinstance(static(type(items), "keys"), types.FunctionType):
+            stand("dict", ((record.location(shared_objects.STRUCTURE), READ),))
+        return kind(*args, **kwargs)
+    touched = Touched()
+    if control.multi and take_pairs(items, touched):
+        stand("dict", touched)
+        return kind(*first, taken(items), **kwargs)
+    return kind(*first, items if type(items) in _WHOLE else steps(items), **kwargs)
+
+
+set_wrapper(collections.OrderedDict, lambda *args, **kwargs: make_dict(collections.OrderedDict, args, kwargs))
+set_wrapper(collections.defaultdict, lambda *args, **kwargs: _default_dict(args, kwargs))
+set_wrapper(collections.Counter, lambda *args, **kwargs: _counter(args, kwargs))
+
+
+def _default_dict(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if len(args) < 2:
+        return collections.defaultdict(*args, **kwargs)
+    return make_dict(collections.defaultdict, args, kwargs)
+
+
+def _counter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if len(args) == 1 and not is_a(args[0], collections.abc.Mapping):
+        return consumer(collections.Counter, HASH)(*args, **kwargs)
+    return make_dict(collections.Counter, args, kwargs)
+
+
+def join(text: Any, *args: Any) -> Any:
+    """`str.join`"""
+    return consumer(text.join, ANYTHING if type(text) is not str else None)(*args)
+
+
+set_class_wrapper(dict, "fromkeys", consumer(dict.fromkeys, HASH))
+
+
+# ---------------------------------------------------------------------- iterators over iterables
+
+
+@wrap(enumerate)
+def _enumerate(iterable: Any, start: int = 0) -> Any:
+    return enumerate(steps(iterable), start)
+
+
+@wrap(zip)
+def _zip(*iterables: Any, **kwargs: Any) -> Any:
+    return zip(*map(steps, iterables), **kwargs)  # noqa: B905
+
+
+@wrap(map)
+def _map(function: Any, *iterables: Any) -> Any:
+    return map(_callee(function), *map(steps, iterables))
+
+
+@wrap(filter)
+def _filter(function: Any, iterable: Any) -> Any:
+    return filter(None if function is None else _callee(function), steps(iterable))
+
+
+def _callee(function: Any) -> Any:
+    """What C code is to call in place of the function. (Those that only look at numbers and strings stay as they are,
+    so that a chain of iterators is known to run no code of the program.)"""
+    return function if function in _ON_SCALARS else attributes.call(function)
+
+
+class _ById(frozenset[int]):
+    def __contains__(self, function: object) -> bool:
+        return frozenset.__contains__(self, id(function))
+
+
+_ON_SCALARS: Final = _ById(map(id, (int, float, bool, ord, chr, abs)))
+
+
+@wrap(iter)
+def _iter(*args: Any) -> Any:
+    if len(args) == 1:
+        items = args[0]
+        if is_a(items, (set, frozenset)):
+            return iterator_over(items)
+        _look_at_length(items)
+        return iter(items)
+    if len(args) == 2:
+        return iter(_callee(args[0]), args[1])
+    return iter(*args)
+
+
+@wrap(reversed)
+def _reversed(items: Any) -> Any:
+    _look_at_length(items, "__reversed__")
+    return reversed(items)
+
+
+def _look_at_length(items: Any, method: str = "__iter__") -> None:
+    """Iterators over containers and views know from the beginning how long these are."""
+    if control.multi:
+        container = viewed(items) if type(items) in views else items
+        record, kind = shared_objects.record_of(container), type(container)
+        if record is None or isinstance(static(kind, method), types.FunctionType):
+            return
+        if family_of(kind) is not None:
+            stand("iter", reads_structure(record))
+        elif is_in_c(kind):  # a file may be closed
+            stand("iter", ((record.location(shared_objects.STRUCTURE), READ),))
+
+
+@wrap(next)
+def _next(iterator: Any, *default: Any) -> Any:
+    if not control.multi:
+        return next(iterator, *default)
+    kind = type(iterator)
+    if kind is types.GeneratorType:
+        return drive(iterator, next, iterator, *default)
+    if kind in C_ITERATORS or is_c_iterator(kind) or unseen_step(kind):
+        try:
+            return advance(iterator)
+        except StopIteration:
+            if not default:
+                raise
+            return default[0]
+    return next(iterator, *default)
+
+
+def _chained(kind: Any) -> Callable[..., Iterator[Any]]:
+    """A class of `itertools`: what it makes goes through steps of what it is given."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        return kind(*map(_step_or_call, args), **{k: _step_or_call(v) for k, v in kwargs.items()})
+
+    return make
+
+
+def _step_or_call(argument: Any) -> Any:
+    kind = type(argument)
+    if kind in SCALARS:
+        return argument
+    if is_a(argument, (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)):
+        return _callee(argument)
+    return steps(argument)
+
+
+for _kind in vars(itertools).values():
+    if is_a(_kind, type) and hasattr(_kind, "__next__") and _kind not in (itertools.repeat, itertools.count):
+        set_wrapper(_kind, _chained(_kind))
+set_wrapper(itertools.tee, lambda iterable, *n: itertools.tee(steps(iterable), *n))
+
+
+set_class_wrapper(
+    itertools.chain, "from_iterable", lambda iterables: itertools.chain.from_iterable(map(steps, steps(iterables)))
+)
+
+
+@wrap(functools.reduce)
+def _reduce(function: Any, iterable: Any, *initial: Any) -> Any:
+    if not (control.multi and is_built_in(function) and has_plain_items(iterable)):
+        return functools.reduce(_callee(function), steps(iterable), *initial)
+    touched = Touched()
+    take(iterable, touched)
+    stand("reduce", touched)
+    return functools.reduce(function, taken(iterable), *initial)

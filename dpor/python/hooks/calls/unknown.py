@@ -1,0 +1,106 @@
+"""Functions that nothing is known of, given something shared: one step, which writes all that it can reach.
+
+For C code that is what happens (but for what it calls back, which is not interrupted either). Python code that is not
+instrumented can be interrupted anywhere; as one step it shows less than can happen, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from dpor.python.effects.accesses import Touched, stand
+from dpor.python.effects.reach import ANYTHING, stand_before_reading, writes
+from dpor.python.hooks.operators import SCALARS
+from dpor.python.kernel import control
+from dpor.python.sharing import shared_objects
+
+
+def unknown_c(function: Any) -> Callable[..., Any]:
+    """A C function: it may change what it is given, and keep it."""
+
+    def call_unknown(*args: Any, **kwargs: Any) -> Any:
+        if not control.multi or (not kwargs and SCALARS.issuperset(map(type, args))):
+            return function(*args, **kwargs)
+        touched = Touched()
+        values = (*args, *kwargs.values())
+        if not touched.deeply(writes, values):
+            return function(*args, **kwargs)
+        stand(name_of(function), touched)
+        for value in values:
+            shared_objects.publish(value)
+        with control.atomic():
+            return function(*args, **kwargs)
+
+    return call_unknown
+
+
+def reading_c(function: Any) -> Callable[..., Any]:
+    """A function that only looks at what it is given."""
+
+    def call_reading(*args: Any, **kwargs: Any) -> Any:
+        if control.multi and (kwargs or not SCALARS.issuperset(map(type, args))):
+            stand_to_read(function, (*args, *kwargs.values()))
+        return function(*args, **kwargs)
+
+    return call_reading
+
+
+def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Callable[..., Any]:
+    """A Python function that is not instrumented. `callee` is what is called, `owner` what it is bound to."""
+
+    def call_unknown(*args: Any, **kwargs: Any) -> Any:
+        if not control.multi or (not owner and not kwargs and SCALARS.issuperset(map(type, args))):
+            return callee(*args, **kwargs)
+        touched = Touched()
+        values = (*owner, *args, *kwargs.values())
+        if not touched.deeply(writes, values):
+            return callee(*args, **kwargs)
+        stand(name_of(function), touched)
+        control.opaque(f"{module_of(function)}.{function.__qualname__}")
+        for value in values:
+            shared_objects.publish(value)
+        with control.atomic():
+            return callee(*args, **kwargs)
+
+    return call_unknown
+
+
+def reading_python(function: Any) -> Callable[..., Any]:
+    """A Python function that is not instrumented and only looks at what it is given."""
+
+    def call_reading(*args: Any, **kwargs: Any) -> Any:
+        if control.multi and stand_to_read(function, (*args, *kwargs.values())):
+            control.opaque(f"{module_of(function)}.{function.__qualname__}")
+            with control.atomic():
+                return function(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return call_reading
+
+
+def limiting(function: Any, reason: str) -> Callable[..., Any]:
+    """A function after which a run of several threads stands for less than everything, for this reason."""
+
+    def limit(*args: Any, **kwargs: Any) -> Any:
+        control.limit_of_threads(reason)
+        return function(*args, **kwargs)
+
+    return limit
+
+
+def stand_to_read(function: Any, values: tuple[Any, ...], method: str = ANYTHING) -> bool:
+    """Stand before everything in the values is looked at. Is that anything?"""
+    if SCALARS.issuperset(map(type, values)):
+        return False
+    return stand_before_reading(name_of(function), values, method)
+
+
+def module_of(function: types.FunctionType) -> str:
+    """Where the code is: `functools.wraps` gives a function the name and module of another."""
+    return str(function.__globals__.get("__name__", function.__module__))
+
+
+def name_of(function: Any) -> str:
+    return getattr(function, "__name__", type(function).__name__)

@@ -1,0 +1,106 @@
+"""Exceptions that threads share: their methods in C, what hangs on them, and what shows them.
+
+An exception consists of fields (`args`, `filename`, `__notes__`, ...). What it hangs on others by (`__cause__`,
+`__context__`, `__traceback__`) also changes when it is raised: all of that is one location, the chain, from when
+somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from dpor.core.operations import READ, WRITE, Access, Mode
+from dpor.python.effects.accesses import Touched
+from dpor.python.effects.calls import Call, Entry, of_exceptions
+from dpor.python.effects.reach import ANYTHING, parts_of_exceptions, reads, writes
+from dpor.python.hooks import attributes
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+from dpor.python.sharing.shared_objects import record_of
+
+_CHAIN: Final = ("exceptions", "chain")
+
+# ---------------------------------------------------------------------- the chain
+
+
+def _chain(mode: Mode) -> Access:
+    return control.operations.location(_CHAIN), mode
+
+
+def read_chain() -> Access:
+    """A look at what a shared exception hangs on others by."""
+    control.facts_add(_CHAIN, "what hangs on an exception")
+    return _chain(READ)
+
+
+def chain_exceptions() -> None:
+    """Stand before `__cause__`, `__context__` or `__traceback__` of exceptions change."""
+    if _CHAIN in control.facts:
+        control.touch("write", (_chain(WRITE),))
+
+
+def raises(part: Any) -> Any:
+    """Before an exception that exists is raised, or becomes a cause. Returns it."""
+    if control.multi and _CHAIN in control.facts and not is_a(part, type) and record_of(part) is not None:
+        chain_exceptions()
+    return part
+
+
+def read_shown(values: Iterable[Any], touched: Touched) -> None:
+    """Add what is looked at when exceptions among the values are shown with all that hangs on them."""
+    stack, seen = list(values), set()
+    while stack:
+        error = stack.pop()
+        if type(error) is tuple:  # as `sys.exc_info` gives it
+            stack.extend(error)
+        if not is_a(error, BaseException) or id(error) in seen:
+            continue
+        seen.add(id(error))
+        if record_of(error) is not None:
+            touched.add((read_chain(),))
+        reads((error,), ANYTHING, touched)
+        stack += (error.__cause__, error.__context__, *getattr(error, "exceptions", ()))
+
+
+# ---------------------------------------------------------------------- methods
+
+
+def _changing(names: Any) -> Entry:
+    """A method that stores these fields: `names` says which, for the call."""
+
+    def act(call: Call) -> Any:
+        record = call.record
+        if record is None:
+            return call.run()
+        touched = Touched()
+        touched.deeply(writes, (call.obj, *call.args))
+        for name in names(call):
+            operation = attributes._write_operation(record, call.obj, name)
+            if operation is not None:
+                touched.add(operation.accesses)
+        return call.done(touched, keeps=call.args)
+
+    return act
+
+
+def _rechained(call: Call) -> Any:
+    if call.record is not None:
+        chain_exceptions()
+        call.publish(call.args)
+    return call.run()
+
+
+def _names_in(call: Call) -> list[str]:
+    state: Any = call.args[0] if call.args else None
+    return [name for name in state if is_a(name, str)] if is_a(state, dict) else []
+
+
+of_exceptions.update(
+    {
+        "__init__": _changing(lambda call: parts_of_exceptions(type(call.obj))),
+        "__setstate__": _changing(_names_in),
+        "add_note": _changing(lambda call: ("__notes__",)),
+        "with_traceback": _rechained,
+    }
+)

@@ -1,0 +1,66 @@
+"""Exceptions that end threads: what they say, and where they were raised."""
+
+from __future__ import annotations
+
+import traceback
+import types
+
+from dpor.python.hooks import attributes
+from dpor.python.kernel import control
+from dpor.python.kernel.depth import DEEP
+from dpor.python.kernel.listeners import Failure
+from dpor.python.kernel.model_thread import GuestExit
+from dpor.python.program.loader import Loader
+
+_LONGEST = 2000
+_NO_TEXT = "<exception str() failed>"
+"""What `traceback` writes."""
+
+
+def report(error: BaseException) -> None:
+    """An exception has ended the present thread: a finding. Its text is made now, by the thread, as Python prints it
+    when the thread ends: others may change later what it tells."""
+    if not isinstance(error, GuestExit) and not control.unwinding:
+        if isinstance(error, RecursionError) and DEEP not in control.facts:
+            control.withdraw(DEEP, "the program recurses to the limit")
+        control.exceptions.append(Failure(control.current, error, message(error)))
+
+
+def message(error: BaseException) -> str:
+    """`Type: text`, whatever the program's `__str__` does."""
+    try:
+        text = str(attributes.call(str)(error))
+    except GuestExit:
+        raise
+    except BaseException:
+        text = "<its text cannot be had: __str__ failed>"
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST] + "..."
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def place(error: BaseException, loader: Loader) -> tuple[str | None, int | None]:
+    """Where in the program's source it was raised: the innermost frame there."""
+    found: tuple[str | None, int | None] = (None, None)
+    tb: types.TracebackType | None = error.__traceback__
+    while tb is not None:
+        filename = tb.tb_frame.f_code.co_filename
+        if loader.is_guest_file(filename):
+            found = (filename, tb.tb_lineno)
+        tb = tb.tb_next
+    return found
+
+
+def traceback_lines(error: BaseException, message: str, loader: Loader) -> tuple[str, ...]:
+    """Python's own text, without our frames. `message`: what it said while the program ran, when its `__str__` could be
+    called."""
+    told = traceback.TracebackException.from_exception(error)
+    part: traceback.TracebackException | None = told
+    while part is not None:
+        part.stack[:] = [frame for frame in part.stack if loader.is_guest_file(frame.filename)]
+        part = part.__cause__ or part.__context__
+    lines = "".join(told.format()).splitlines()
+    kind, _, text = lines[-1].partition(": ")
+    if text == _NO_TEXT:
+        lines[-1:] = f"{kind}: {message.partition(': ')[2]}".splitlines()
+    return tuple(lines)

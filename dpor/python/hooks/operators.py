@@ -1,0 +1,619 @@
+"""What instrumented code calls for operators: subscripts, arithmetic, comparisons, truth, iteration, unpacking.
+
+These are the hottest functions of the product: most operands are numbers, strings, or belong to one thread. So each
+does the plain thing at once where only one thread exists, then where the types say that nothing can be shared, then
+where the object has no record. What remains goes by the tables of `dpor.python.effects`.
+
+Operators of classes of the program are left alone: their bodies are instrumented. An operator of a class that is not
+(what `dataclass` generates, `Counter`) is one step.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable, Generator, Iterator
+from sys import getrefcount
+from typing import Any, Final
+
+from dpor.python.effects.accesses import UNMADE, Anew, Touched, made, make, stand
+from dpor.python.effects.calls import Call, as_dict, foreign, perform, unknown
+from dpor.python.effects.dicts import SIMPLE_KEYS, reads_key, writes_key
+from dpor.python.effects.keys import FOREIGN, part_of
+from dpor.python.effects.kinds import families, family_of, is_c_iterator, is_immutable, is_in_c, is_program, static
+from dpor.python.effects.lists import reads_item, writes_item
+from dpor.python.effects.order import stable_order
+from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads, stand_before_reading, views, writes
+from dpor.python.effects.taking import (
+    CHAINS,
+    iterator_over,
+    look,
+    may_be_endless,
+    steps,
+    take,
+    take_view,
+    taken,
+    viewed,
+)
+from dpor.python.kernel import control, loops
+from dpor.python.kernel.assumptions import IDENTITIES
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import Record, table
+
+SCALARS: Final = frozenset({int, str, float, bool, bytes, type(None), complex})
+"""Types whose objects cannot change and hold no others: what most operands are."""
+
+UNLIKE: Final = SCALARS - {bytes}
+"""Of these, those that no container is compared with by looking into it."""
+
+# ---------------------------------------------------------------------- subscripts
+
+
+_WINDOWS: Final = frozenset({memoryview, types.MappingProxyType})
+"""They show another object, which may be shared though they are not."""
+
+
+def getitem(obj: Any, key: Any) -> Any:
+    """`obj[key]`"""
+    if control.multi and table.get(id(obj)) is not control.current:
+        record = shared_objects.record_of(obj)
+        if record is not None or type(obj) in _WINDOWS:
+            kind = type(obj)
+            if record is not None and (kind is dict or (kind is list and type(key) is int and key >= 0)):
+                if type(key) in SIMPLE_KEYS:
+                    operation = made(record, "read", key)
+                    if operation is UNMADE:
+                        touched = (reads_item if kind is list else reads_key)(record, obj, key)
+                        operation = make(record, "read", key, touched)
+                    if operation is not None:
+                        control.access(operation)
+                    return obj[key]
+            return _perform(obj, record, "__getitem__", operator.getitem, key)
+    return obj[key]
+
+
+def setitem(value: Any, obj: Any, key: Any) -> None:
+    """`obj[key] = value`"""
+    if control.multi and (table.get(id(obj)) is not control.current or type(key) is slice):
+        record = shared_objects.record_of(obj)
+        if record is not None or type(key) is slice or type(obj) is memoryview:
+            if record is not None and type(key) in SIMPLE_KEYS and _is_there(obj, key):
+                operation = made(record, "write", key)
+                if operation is UNMADE:
+                    touched = (writes_item if type(obj) is list else writes_key)(record, obj, key)
+                    operation = make(record, "write", key, touched)
+                if operation is not None:
+                    control.access(operation)
+                shared_objects.publish(value)
+                obj[key] = value
+                return
+            _perform(obj, record, "__setitem__", operator.setitem, key, value)
+            return
+    obj[key] = value
+
+
+def _is_there(obj: Any, key: Any) -> bool:
+    """Does the store replace an element, of a list or dict? What it touches is then the same in every run."""
+    kind = type(obj)
+    return (kind is dict and key in obj) or (kind is list and type(key) is int and 0 <= key < len(obj))
+
+
+def delitem(obj: Any, key: Any) -> None:
+    """`del obj[key]`"""
+    if control.multi:
+        record = shared_objects.record_of(obj)
+        if record is not None:
+            _perform(obj, record, "__delitem__", operator.delitem, key)
+            return
+    del obj[key]
+
+
+def _perform(obj: Any, record: Record | None, name: str, plain: Callable[..., Any], *args: Any) -> Any:
+    """An operator of an object that is shared, or whose arguments may be."""
+    kind = type(obj)
+    family = families.get(kind)
+    if family is None:
+        if kind is types.MappingProxyType:
+            return perform(Call(obj, record, name, plain, args))
+        found = static(kind, name)
+        if isinstance(found, types.FunctionType):
+            return plain(obj, *args) if is_program(found) else _foreign(obj, record, name, found, plain, *args)
+        family = family_of(kind)
+        if family is None:
+            if found is None or is_immutable(kind):
+                return plain(obj, *args)
+            return unknown(Call(obj, record, name, plain, args))
+    entry = family.entries.get(name)
+    return plain(obj, *args) if entry is None else entry(Call(obj, record, name, plain, args))
+
+
+def _foreign(obj: Any, record: Record | None, name: str, found: Any, plain: Callable[..., Any], *args: Any) -> Any:
+    """An operator in Python code that is not instrumented, of operands of which any may be shared."""
+    if is_immutable(type(obj)):
+        return plain(obj, *args)
+    return foreign(Call(obj, record, name, plain, args), found)
+
+
+# ---------------------------------------------------------------------- arithmetic
+
+
+def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """An operator that makes something new of two operands, at least one of them no number or string."""
+    records = [shared_objects.record_of(a), shared_objects.record_of(b)]
+    if records == _NONE_SHARED and type(a) not in views and type(b) not in views:
+        return plain(a, b)
+    touched = Touched()
+    elements: list[Any] = []
+    for operand, record in zip((a, b), records, strict=True):
+        kind = type(operand)
+        family = family_of(kind)
+        if family is not None:
+            if record is not None:
+                touched.add(family.reads_all(record))
+                if isinstance(operand, set):
+                    elements.extend(set.__iter__(operand))
+        elif kind in views:
+            take_view(operand, touched)
+        elif shared_objects.computes_in_c(kind):
+            touched.deeply(writes, (operand,))
+        elif kind is not tuple:
+            found = static(kind, name)
+            if operand is a and isinstance(found, types.FunctionType) and not is_program(found):
+                return _foreign(a, shared_objects.record_of(a), name, found, plain, b)
+    found = static(type(a), name)
+    if isinstance(found, types.FunctionType) and family_of(type(a)) is not None:
+        return plain(a, b) if is_program(found) else _foreign(a, shared_objects.record_of(a), name, found, plain, b)
+    stand(name.strip("_"), touched)
+    if any(part_of(element) is FOREIGN for element in elements):
+        with control.atomic():
+            return plain(a, b)
+    return plain(a, b)
+
+
+_NONE_SHARED: Final = [None, None]
+
+
+def _binary(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def hook(a: Any, b: Any) -> Any:
+        if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
+            return _both(name, plain, a, b)
+        return plain(a, b)
+
+    return hook
+
+
+def add(a: Any, b: Any) -> Any:
+    """`a + b`"""
+    if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
+        return _both("__add__", operator.add, a, b)
+    return a + b
+
+
+def sub(a: Any, b: Any) -> Any:
+    """`a - b`"""
+    if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
+        return _both("__sub__", operator.sub, a, b)
+    return a - b
+
+
+def mul(a: Any, b: Any) -> Any:
+    """`a * b`"""
+    if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
+        return _both("__mul__", operator.mul, a, b)
+    return a * b
+
+
+def mod(a: Any, b: Any) -> Any:
+    """`a % b`; of a string, it shows what is on the right."""
+    if control.multi:
+        kind = type(a)
+        if kind is str or kind is bytes:
+            if type(b) not in SCALARS:
+                stand_before_reading("format", (b,), SHOW)
+        elif kind not in SCALARS:
+            return _both("__mod__", operator.mod, a, b)
+    return a % b
+
+
+def _inplace(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """`a += b` and the like. Returns what is to be stored."""
+    new = f"__{name[3:-2]}__"
+
+    def hook(a: Any, b: Any) -> Any:
+        if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
+            family = family_of(type(a))
+            if family is not None and name in family.entries:
+                return _perform(a, shared_objects.record_of(a), name, plain, b)
+            if family is not None or type(a) in views or type(a) is tuple or type(a) is frozenset:
+                return _both(new, plain, a, b)
+            if shared_objects.computes_in_c(type(a)) or shared_objects.computes_in_c(type(b)):
+                return unknown(Call(a, shared_objects.record_of(a), name, plain, (b,)))
+        return plain(a, b)
+
+    return hook
+
+
+iadd: Final = _inplace("__iadd__", operator.iadd)
+
+
+def neg(a: Any) -> Any:
+    """`-a`"""
+    if control.multi and type(a) not in SCALARS:
+        record = shared_objects.record_of(a)
+        if record is not None:
+            return _perform(a, record, "__neg__", operator.neg)
+    return -a
+
+
+def pos(a: Any) -> Any:
+    """`+a`"""
+    if control.multi and type(a) not in SCALARS:
+        record = shared_objects.record_of(a)
+        if record is not None:
+            return _perform(a, record, "__pos__", operator.pos)
+    return +a
+
+
+def invert(a: Any) -> Any:
+    """`~a`"""
+    if control.multi and type(a) not in SCALARS:
+        record = shared_objects.record_of(a)
+        if record is not None:
+            return _perform(a, record, "__invert__", operator.invert)
+    return ~a
+
+
+# ---------------------------------------------------------------------- comparisons
+
+
+def eq(a: Any, b: Any) -> Any:
+    """`a == b`"""
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+        return _compare("__eq__", operator.eq, a, b)
+    return a == b
+
+
+def ne(a: Any, b: Any) -> Any:
+    """`a != b`"""
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+        return _compare("__ne__", operator.ne, a, b)
+    return a != b
+
+
+def lt(a: Any, b: Any) -> Any:
+    """`a < b`"""
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+        return _compare("__lt__", operator.lt, a, b)
+    return a < b
+
+
+def le(a: Any, b: Any) -> Any:
+    """`a <= b`"""
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+        return _compare("__le__", operator.le, a, b)
+    return a <= b
+
+
+def gt(a: Any, b: Any) -> Any:
+    """`a > b`"""
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+        return _compare("__gt__", operator.gt, a, b)
+    return a > b
+
+
+def ge(a: Any, b: Any) -> Any:
+    """`a >= b`"""
+    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+        return _compare("__ge__", operator.ge, a, b)
+    return a >= b
+
+
+def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    if _compares_alone(a, name) and _compares_alone(b, name):
+        return plain(a, b)
+    family = family_of(type(a))
+    if family is not None and name in family.entries:
+        return _perform(a, shared_objects.record_of(a), name, plain, b)
+    stand_before_reading(name.strip("_"), (a, b), EQUAL if name == "__ne__" else name)
+    return plain(a, b)
+
+
+_alone: Final[dict[tuple[type, str], bool]] = {}
+
+
+def _compares_alone(obj: Any, name: str) -> bool:
+    """Does the comparison look at nothing shared in this object, but for what instrumented code does?"""
+    kind = type(obj)
+    if kind in families or kind is tuple:
+        if kind is not tuple and shared_objects.record_of(obj) is not None:
+            return False
+        return SCALARS.issuperset(map(type, obj)) if kind in _FLAT else False
+    key = kind, name
+    known = _alone.get(key)
+    if known is None:
+        if len(_alone) > 5000:  # classes made anew by every run are not kept for ever
+            _alone.clear()
+        found = static(kind, name)
+        if found is object.__ne__:  # it asks `__eq__`
+            found, name = static(kind, EQUAL), EQUAL
+        own = is_program(found) if isinstance(found, types.FunctionType) else found is object.__dict__[name]
+        known = _alone[key] = own and family_of(kind) is None and not issubclass(kind, (tuple, frozenset))
+    return known
+
+
+_FLAT: Final = frozenset({list, tuple, set})
+
+
+def contains(a: Any, b: Any) -> Any:
+    """`a in b`"""
+    if control.multi:
+        kind = type(b)
+        if kind not in SCALARS or kind is bytes:
+            record = shared_objects.record_of(b)
+            if record is not None or type(a) not in UNLIKE or (kind not in families and kind not in _ATONCE):
+                return _contains(a, b, record)
+    return a in b
+
+
+def _contains(a: Any, b: Any, record: Record | None) -> bool:
+    kind = type(b)
+    if kind in views:
+        return _in_view(a, b)
+    if kind is tuple or kind is bytes:
+        stand_before_reading("in", (a, *b), EQUAL)
+        return a in b
+    if kind is types.GeneratorType or is_c_iterator(kind) or static(kind, "__contains__") is None:
+        return a in steps(b)
+    return bool(_perform(b, record, "__contains__", operator.contains, a))
+
+
+def _in_view(a: Any, view: Any) -> bool:
+    behind = viewed(view)
+    record = shared_objects.record_of(behind)
+    touched = Touched()
+    by_key = "keys" in type(view).__name__ or type(view) is types.MappingProxyType
+    if record is not None:
+        if by_key:
+            touched.add(reads_key(record, behind, a))
+        elif "items" in type(view).__name__ and type(a) is tuple and len(a) == 2:
+            touched.add(reads_key(record, behind, a[0]))
+        else:
+            take_view(view, touched)
+    family = family_of(type(behind))
+    compared = Anew(lambda: (a,) if by_key or family is None else (a, *family.contents(behind)))
+    touched.deeply(reads, compared, EQUAL)
+    stand("in", touched)
+    return a in view
+
+
+# ---------------------------------------------------------------------- truth and text
+
+
+def truth(obj: Any) -> Any:
+    """Before a test of `obj`. Returns it."""
+    if control.multi and type(obj) not in SCALARS and table.get(id(obj)) is not control.current:
+        record = shared_objects.record_of(obj)
+        if type(obj) in views:
+            behind = viewed(obj)
+            _perform(behind, shared_objects.record_of(behind), "__len__", _untouched)
+        elif record is not None:
+            method = "__len__" if static(type(obj), "__bool__") is None else "__bool__"
+            _perform(obj, record, method, _untouched)
+    return obj
+
+
+def _untouched(obj: Any) -> None:
+    """In place of a test that the program's own code will make right after the hook."""
+
+
+def format_(obj: Any) -> Any:
+    """Before `obj` becomes part of an f-string. Returns what is shown."""
+    if type(obj) in SCALARS:
+        return obj
+    if control.multi:
+        stand_before_reading("format", (obj,), SHOW)
+    return shown(obj)
+
+
+def shown(obj: Any) -> Any:
+    """The object, or something that looks like it if its text would be an address."""
+    if static(type(obj), "__repr__") is object.__repr__:
+        number = shared_objects.run_number(obj)
+        if number is not None and static(type(obj), "__str__") is object.__str__:
+            control.note(IDENTITIES)
+            return Shown(obj, number)
+    return obj
+
+
+class Shown:
+    """Looks like an object without a `__repr__` of its own, with a number in place of the address."""
+
+    __slots__ = ("_obj", "_text")
+
+    def __init__(self, obj: Any, number: int) -> None:
+        self._obj = obj
+        self._text = f"<{type(obj).__module__}.{type(obj).__qualname__} object at 0x{number:012x}>"
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def __format__(self, spec: str) -> str:
+        if static(type(self._obj), "__format__") is object.__format__ and not spec:
+            return self._text
+        return format(self._obj, spec)
+
+
+# ---------------------------------------------------------------------- iteration
+
+
+def _temporary() -> int:
+    """The reference count of an argument that nobody else refers to; 0 where it cannot be told."""
+
+    def count(obj: object) -> int:
+        return getrefcount(obj)
+
+    kept = object()
+    return count(object()) if count(object()) < count(kept) else 0
+
+
+TEMPORARY: Final = _temporary()
+"""A generator or `zip` with this reference count is made for this loop alone: no other thread can have it."""
+
+_ATONCE: Final = frozenset({tuple, str, range, bytes})
+_OWN: Final = CHAINS | {types.GeneratorType}
+_CALLS: Final = type(iter(int, 1))
+
+
+def iter_(obj: Any) -> Any:
+    """What a `for` loop, a comprehension or `yield from` goes through in place of `obj`."""
+    kind = type(obj)
+    if kind is list:
+        return _list_steps(obj)
+    if kind in _ATONCE:
+        return obj
+    if kind in _OWN:
+        steps = obj if getrefcount(obj) <= TEMPORARY else _iter_other(obj, kind)
+        return map(_tick, steps) if kind in CHAINS and may_be_endless(obj) else steps
+    return map(_tick, _iter_other(obj, kind)) if kind is _CALLS else _iter_other(obj, kind)
+
+
+def _tick(item: Any) -> Any:
+    """A loop over an iterator without end may wait for another thread, as a `while` loop may."""
+    loops.tick()
+    return item
+
+
+def _list_steps(items: list[Any]) -> Generator[Any, None, None]:
+    index, key = 0, id(items)
+    if control.multi and table.get(key) is not control.current:
+        look(items, 0, reads_item)
+    for item in items:
+        yield item
+        index += 1  # noqa: SIM113
+        if control.multi and table.get(key) is not control.current:
+            look(items, index, reads_item)
+
+
+def _iter_other(obj: Any, kind: type) -> Any:
+    family = family_of(kind)
+    if family is not None:
+        if kind in families or not isinstance(static(kind, "__iter__"), types.FunctionType):
+            return _container_steps(obj, iterator_over(obj), family.steps)
+    elif kind in views:
+        behind = viewed(obj)
+        family = family_of(type(behind))
+        if family is not None:
+            step = family.steps if "keys" in kind.__name__ else family.steps_over_values
+            return _container_steps(behind, iterator_over(obj), step)
+    return steps(obj)
+
+
+def _container_steps(container: Any, iterator: Iterator[Any], step: Any) -> Generator[Any, None, None]:
+    index = 0
+    if control.multi:
+        look(container, 0, step)
+    for item in iterator:
+        yield item
+        index += 1  # noqa: SIM113
+        if control.multi:
+            look(container, index, step)
+
+
+def unpack(obj: Any) -> Any:
+    """What is unpacked, or spread by `*`, in place of `obj`: a container at once, as it is now."""
+    kind = type(obj)
+    if kind in _ATONCE or (kind in _OWN and getrefcount(obj) <= TEMPORARY):
+        return obj
+    if kind not in families and is_c_iterator(kind):
+        return steps(obj)
+    if (kind is list or kind is dict) and shared_objects.record_of(obj) is None:
+        return obj
+    if control.multi:
+        touched = Touched()
+        if take(obj, touched):
+            if not touched:
+                return obj if kind is not set and kind is not frozenset else stable_order(obj) or obj
+            stand("unpack", touched)
+            return tuple(taken(obj))
+        return steps(obj)
+    return stable_order(obj) or obj if kind is set or kind is frozenset else steps(obj)
+
+
+def unpackmap(obj: Any) -> Any:
+    """What `**` spreads in place of `obj`."""
+    if control.multi and isinstance(obj, dict):
+        record = shared_objects.record_of(obj)
+        family = family_of(type(obj))
+        if record is not None and family is not None:
+            accesses = family.reads_all(record)
+            if accesses:
+                stand("unpack", accesses)
+                return dict(obj)
+    if control.multi and type(obj) is types.MappingProxyType:
+        touched = Touched()
+        take_view(obj, touched)
+        stand("unpack", touched)
+        return dict(obj)
+    if control.multi and is_in_c(type(obj)):
+        stand_before_reading("unpack", (obj,), ANYTHING)
+    return as_dict(obj)
+
+
+HOOKS: Final[dict[str, Callable[..., Any]]] = {
+    ".getitem": getitem,
+    ".setitem": setitem,
+    ".delitem": delitem,
+    ".slice": slice,
+    ".add": add,
+    ".sub": sub,
+    ".mul": mul,
+    ".mod": mod,
+    **{
+        f".{name}": _binary(f"__{dunder.strip('_')}__", getattr(operator, dunder))
+        for name, dunder in {
+            "matmul": "matmul",
+            "div": "truediv",
+            "floordiv": "floordiv",
+            "pow": "pow",
+            "lshift": "lshift",
+            "rshift": "rshift",
+            "and": "and_",
+            "or": "or_",
+            "xor": "xor",
+        }.items()
+    },
+    ".iadd": iadd,
+    **{
+        f".i{name}": _inplace(f"__i{dunder}__", getattr(operator, f"i{dunder}"))
+        for name, dunder in {
+            "sub": "sub",
+            "mul": "mul",
+            "matmul": "matmul",
+            "div": "truediv",
+            "floordiv": "floordiv",
+            "mod": "mod",
+            "pow": "pow",
+            "lshift": "lshift",
+            "rshift": "rshift",
+            "and": "and",
+            "or": "or",
+            "xor": "xor",
+        }.items()
+    },
+    ".neg": neg,
+    ".pos": pos,
+    ".invert": invert,
+    ".eq": eq,
+    ".ne": ne,
+    ".lt": lt,
+    ".le": le,
+    ".gt": gt,
+    ".ge": ge,
+    ".contains": contains,
+    ".truth": truth,
+    ".format": format_,
+    ".iter": iter_,
+    ".unpack": unpack,
+    ".unpackmap": unpackmap,
+}
+"""By the names that instrumented code uses."""

@@ -1,0 +1,318 @@
+"""Rare routes: what is written or read there is no field, element or global, but what finds those.
+
+`C.__add__ = ...`, `x.__class__ = D`, `C.__bases__ = ...`, `f.__defaults__ = ...`, `x.__dict__ = ...`,
+`cell.cell_contents = ...` and `ABC.register` change what look-ups, operators and calls find. All of that is one
+location, the *rules*. While nobody writes them, nothing reads them; once somebody does, the search starts again with
+hooks that read them first (`watching`).
+
+The other part of this file are loads by special names: of namespaces (`x.__dict__`, `f.__globals__`), of closure cells,
+and of what hangs on an exception.
+"""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from dpor.core.operations import READ, WRITE, Accesses, Mode
+from dpor.python.effects.accesses import Touched, stand
+from dpor.python.effects.generators import is_executing
+from dpor.python.effects.kinds import family_of
+from dpor.python.hooks import attributes, operators
+from dpor.python.hooks.exceptions import chain_exceptions, raises, read_chain
+from dpor.python.hooks.operators import SCALARS
+from dpor.python.kernel import control
+from dpor.python.kernel.assumptions import about
+from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.depth import DEEP, with_room
+from dpor.python.rewrite.names import CHAINED, OF_GENERATORS
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import STRUCTURE, record_of
+
+RULES: Final = attributes.RULES
+
+# ---------------------------------------------------------------------- the rules
+
+
+def write_rules(what: str, also: Accesses = ()) -> None:
+    """Stand before something that changes what look-ups find."""
+    control.dirty = True
+    attributes.forget_types()
+    if RULES not in control.facts:
+        control.withdraw(RULES, f"{what} while several threads exist")
+    control.touch("write", (attributes.rules(WRITE), *also))
+
+
+def read_rules(*args: Any) -> None:
+    """Before something finds what to do by the classes of these."""
+    if not control.multi or SCALARS.issuperset(map(type, args)):
+        return
+    control.touch("read", (attributes.rules(READ),))
+
+
+def _looks_inside(args: Iterable[Any]) -> None:
+    """Built-in code is about to look for methods of what is in containers, after an operation on these."""
+    for arg in args:
+        family = family_of(type(arg))
+        inside = arg if type(arg) is tuple else () if family is None else family.contents(arg)
+        if any(
+            type(item).__flags__ & attributes.OF_THE_PROGRAM and not shared_objects.is_neutral(type(item))
+            for item in inside
+        ):
+            control.limit("classes change while threads run: what built-in functions find in them is not seen")
+
+
+def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
+    """What instrumented code of the module calls, as the facts of the search require."""
+    found = {
+        **operators.HOOKS,
+        ".call": attributes.call,
+        ".getspecial": load,
+        ".setspecial": store,
+        ".delspecial": delete,
+        ".getsuper": of_super,
+        ".raises": raises,
+        **attributes.attribute_hooks(facts),
+        **attributes.global_hooks(module),
+    }
+    if RULES in facts:
+        found = watching(found)
+    return roomy(found) if DEEP in facts else found
+
+
+def roomy(found: dict[str, Any]) -> dict[str, Any]:
+    """The hooks, in searches in which the program recurses to the limit."""
+    return {name: hook if name in (".call", ".tick") else with_room(hook) for name, hook in found.items()}
+
+
+def watching(found: dict[str, Any]) -> dict[str, Any]:
+    """The hooks, in searches in which the rules are written."""
+    watched = {n: hook if n in _UNWATCHED else _watching(hook, n in _INSIDE) for n, hook in found.items()}
+    return {**watched, ".call": _call, ".meth": _meth}
+
+
+_UNWATCHED: Final = frozenset({".attr", ".getspecial", ".tick", ".gload", ".gstore", ".gdel", ".slice", ".operand"})
+"""They read the rules themselves, or find nothing in classes."""
+
+
+_INSIDE: Final = frozenset({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".contains", ".format", ".mod"})
+"""They go through containers."""
+
+
+def _watching(hook: Callable[..., Any], inside: bool) -> Callable[..., Any]:
+    def watched(*args: Any) -> Any:
+        read_rules(*args)
+        if inside and control.multi:
+            _looks_inside(args)
+        return hook(*args)
+
+    return watched
+
+
+_OF_FRAMES: Final = frozenset({"globals", "locals", "vars", "dir", "exec", "eval", "super"})
+"""Built-in functions that look at the frame of their caller."""
+
+
+_INSIDE_CALLED: Final = (sorted, min, max, sum, any, all, str, repr, set, frozenset, dict, print, format, hash)
+
+
+def _call(callee: Any) -> Any:
+    made = attributes.call(callee)
+    if not control.multi or getattr(callee, "__name__", None) in _OF_FRAMES or shared_objects.is_neutral(type(callee)):
+        return made
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        read_rules(callee, *args)
+        if control.multi and any(callee is known for known in _INSIDE_CALLED):
+            _looks_inside(args)
+        return made(*args, **kwargs)
+
+    return called
+
+
+def _meth(obj: Any, name: str) -> Any:
+    if not control.multi or is_a(obj, super) or shared_objects.is_neutral(type(obj)):
+        return attributes.meth(obj, name)
+    found = attributes.attr_with_classes(obj, name)
+    try:
+        callee = getattr(found, name)
+    except AttributeError:
+        return obj  # let the program's own look-up raise
+    return attributes.Holder(name, _call(callee))
+
+
+def registering(register: Any) -> Callable[..., Any]:
+    """`ABC.register` changes what `isinstance` finds, `register` of a `singledispatch` what is called."""
+
+    def act(*args: Any, **kwargs: Any) -> Any:
+        if control.multi:
+            write_rules(f"something is registered by {register.__qualname__}")
+        return register(*args, **kwargs)
+
+    return act
+
+
+# ---------------------------------------------------------------------- stores under special names
+
+
+def store(value: Any, obj: Any, name: str) -> None:
+    """`obj.name = value`, of a special name."""
+    if control.multi:
+        if is_a(obj, BaseException) and name in CHAINED:
+            if record_of(obj) is not None:
+                chain_exceptions()
+                shared_objects.publish(value)
+                setattr(obj, name, value)
+                return
+        elif stand_before_store(value, obj, name):
+            shared_objects.publish(value)
+            setattr(obj, name, value)
+            return
+    attributes.setattr_(value, obj, name)
+    if control.multi and name == "__dict__":
+        shared_objects.expose(obj, value)
+
+
+def delete(obj: Any, name: str) -> None:
+    """`del obj.name`, of a special name."""
+    if control.multi and stand_before_store(None, obj, name):
+        delattr(obj, name)
+    else:
+        attributes.delattr_(obj, name)
+
+
+def stand_before_store(value: Any, obj: Any, name: str) -> bool:
+    """Has it been stood before, and is a single step with what follows?"""
+    kind = type(obj)
+    if is_a(obj, (type, types.FunctionType)):
+        write_rules(f"{obj.__qualname__}.{name} is assigned")
+        if name in ("__enter__", "__exit__"):
+            control.limit(f"{obj.__qualname__}.{name} is assigned while threads run: `with` does not see that")
+        return True
+    if type(obj) is types.CellType:
+        record = record_of(obj)
+        if record is not None:
+            write_rules("the contents of a closure cell are assigned", _cell(record, WRITE))
+        return record is not None
+    if name in _OF_OBJECTS and record_of(obj) is not None:
+        write_rules(f"the {name} of an object of {kind.__qualname__} is assigned")
+        if name == "__class__" and is_a(value, type):
+            _same_fields(kind, value)
+            if hasattr(value, "__exit__"):
+                control.limit(f"an object becomes a {value.__qualname__}: `with` does not see when")
+    return False
+
+
+_OF_OBJECTS: Final = ("__class__", "__dict__")
+
+
+def _same_fields(one: type, other: type) -> None:
+    """Fields are known by the class of their object, which changes: what is written of one is written of both."""
+    for kind, to in ((one, other), (other, one)):
+        for (name,) in list(about(control.facts, "field", kind.__module__, kind.__qualname__)):
+            control.facts_add(attributes.field_key(to, name), f"a field of {to.__qualname__}")
+
+
+# ---------------------------------------------------------------------- loads under special names
+
+
+def load(obj: Any, name: str) -> Any:
+    """Before the load of `obj.name`, of a special name. Returns what the attribute is then looked up on."""
+    if name in _CHANGED_IN_PLACE and is_a(obj, (types.FunctionType, type, types.ModuleType)):
+        control.dirty = True
+    if name == "__dict__":
+        if RULES in control.facts:
+            read_rules(obj)
+        namespace(obj)
+    elif name in ("__globals__", "f_globals") and is_a(obj, (types.FunctionType, types.FrameType)):
+        shared_objects.module_names(getattr(obj, name))
+        control.dirty = True
+    elif control.multi:
+        if type(obj) is types.CellType:
+            _read_cell(obj)
+            return obj
+        if is_a(obj, BaseException) and name in CHAINED:
+            if record_of(obj) is not None:
+                control.touch("read", (read_chain(),))
+            return obj
+        if name == "__kwdefaults__":
+            control.limit(
+                f"{name} of a function is looked at while threads run: what changes in it is not seen by calls"
+            )
+        elif name in OF_GENERATORS and type(obj) is types.GeneratorType:
+            record = record_of(obj)
+            if record is not None:
+                control.touch("read", ((record.location(STRUCTURE), READ),))
+                if name in ("gi_running", "gi_suspended") and is_executing(obj):
+                    return attributes.Holder(name, name == "gi_running")
+            return obj
+    return attributes.attr_with_classes(obj, name)
+
+
+_CHANGED_IN_PLACE: Final = frozenset({"__dict__", "__kwdefaults__", "__annotations__"})
+"""Dicts of what outlives a run, which may be changed once they are had."""
+
+
+def of_super(obj: Any, name: str) -> Any:
+    """Before the load of `super().name` that is no call: it looks at classes only."""
+    if control.multi and ("class attribute", name) in control.facts:
+        control.touch("read", attributes.class_reads(name))
+    return obj
+
+
+def namespace(obj: Any) -> None:
+    """The `__dict__` of the object is about to be looked at as a dict: its keys are fields, attributes or globals."""
+    kind = type(obj)
+    if issubclass(kind, types.ModuleType):
+        control.dirty = True
+        shared_objects.module_names(vars(obj))
+    elif issubclass(kind, type):
+        shared_objects.class_names(obj)
+    elif kind is types.FunctionType:
+        control.dirty = True
+        shared_objects.function_names(obj)
+    else:
+        fields = own_names(obj)
+        if fields is not None:
+            shared_objects.expose(obj, fields)
+
+
+def own_names(obj: Any) -> dict[str, Any] | None:
+    """The `__dict__` of the object, without asking a `__getattribute__` of the program."""
+    try:
+        fields = object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return None
+    return fields if type(fields) is dict else None
+
+
+def read_names(obj: Any) -> None:
+    """Stand before the names of all attributes of the object are looked at (`dir`)."""
+    if not control.multi:
+        return
+    touched = Touched((attributes.rules(READ),) if RULES in control.facts else ())
+    for shown in (obj, type(obj)):
+        namespace(shown)
+        is_class = issubclass(type(shown), type)
+        record = shared_objects.record_of(gc.get_referents(shown.__dict__)[0] if is_class else own_names(shown))
+        if record is not None:
+            touched.add(((record.location(STRUCTURE), READ),))
+    stand("dir", touched)
+
+
+def _read_cell(cell: types.CellType) -> None:
+    record = record_of(cell)
+    if record is not None:
+        accesses = _cell(record, READ)
+        if RULES in control.facts:
+            accesses += (attributes.rules(READ),)
+        if accesses:
+            control.touch("read", accesses)
+
+
+def _cell(record: shared_objects.Record, mode: Mode) -> Accesses:
+    """What is in a cell. Who binds the variable knows its name, and a cell does not."""
+    names = {name for _, kind, name in about(control.facts, "field") if kind == "<cell>"}
+    return tuple((record.location(name), mode) for name in sorted(names))

@@ -1,0 +1,83 @@
+"""What a run knows of a model thread, and of what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from greenlet import greenlet
+
+from dpor.core.operations import Accesses, Location, Operation, Rule, ThreadId
+
+
+class GuestExit(BaseException):
+    """Unwinds a model thread that is no longer needed."""
+
+
+class Waited(Protocol):
+    """What a thread can wait for: see `dpor.python.kernel.control.SyncObject`."""
+
+    dpor_state: Any
+    dpor_location: Location
+    dpor_made_at: tuple[str, int] | None
+
+    @property
+    def dpor_made_as(self) -> str: ...
+
+
+class GuestThread:
+    """One model thread of the present run.
+
+    front     the program's Thread object, or None
+    events    how many operations it has performed
+    pending   the operation that it stands before; `objects`: those of its rule, or None for a plain access
+    anew      what that touches by now, if it may be something else when others have moved
+    stood_at  then: after how many events it came to stand
+    starter   while it has not come to its first operation: the greenlet that waits for that, to go on
+    timed     the rule to use if the pending operation times out because nothing else can move; `deadline`: when
+    started   how many threads it has started
+    ended     mask of the threads of which it knows that they ended, because it waited for that
+    time      its virtual clock, in seconds
+    loops     the loops that it is in, as far as they may spin (see `dpor.python.states.spinning`)
+    looked    how long the trace was when it last looked at the clock
+    ticked    how many operations it had performed when a loop of it last went round
+    """
+
+    __slots__ = (
+        "anew", "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "looked",
+        "loops", "name", "named_at", "objects", "pending", "running", "started", "starter", "stood_at", "ticked",
+        "time", "timed",
+    )  # fmt: skip
+
+    def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
+        self.id = number
+        self.bit = 1 << number
+        self.name = name
+        self.daemon = daemon
+        self.front = front
+        self.data: dict[Any, Any] = {}
+        self.events = 0
+        self.count = 0
+        self.named_at = 0
+        self.pending: Operation | None = None
+        self.objects: tuple[Waited, ...] | None = None
+        self.anew: Callable[[], Accesses] | None = None
+        self.stood_at = 0
+        self.timed: Rule | None = None
+        self.deadline: float | None = None
+        self.ended = 0
+        self.time = 0.0
+        self.loops: dict[Any, Any] = {}
+        self.looked = self.ticked = -1
+        self.running = True
+        self.started = 0
+        self.starter: greenlet = None
+        self.greenlet: greenlet = None
+
+    def name_object(self) -> tuple[ThreadId, int, int]:
+        """A name for an object that this thread now makes known: equal in equivalent runs."""
+        events = self.events
+        if events != self.named_at:
+            self.named_at, self.count = events, 0
+        self.count += 1
+        return (self.id, events, self.count)

@@ -1,0 +1,50 @@
+"""What a user may set about how a Python program is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import attrs
+
+from dpor.core.oracle import Oracle, Source
+
+
+@attrs.frozen
+class StaticOptions:
+    """How a program is analysed before it is run.
+
+    field_access   insensitive, callee or sensitive: see `statics.field_access.Precision`
+    pointers       none, ci-ex, cs-ex, ci-dd or cs-dd: see `statics.pointers.Pointers`
+    immutable      is it used which fields are immutable?
+    unhooked       are reads of immutable fields left as they are in the code?
+    """
+
+    field_access: str = "sensitive"
+    pointers: str = "none"
+    immutable: bool = True
+    unhooked: bool = False
+
+
+@attrs.frozen
+class RuntimeOptions:
+    """How runs go.
+
+    max_steps      events of one run, before it is cut
+    max_back_edges loop iterations without an event, before the run is cut
+    timeouts       "any": a timed wait may end at any point where it waits; "idle": only when nothing else can move
+    every_access   are accesses operations to what no run has written while several threads exist?
+    whole_states   keep whole states beside their keys, and report two that differ and have the same key
+    timeout_limit  how often a call site may time out in one thread and run while something else can move
+    statics        how the program is analysed; None: not at all
+    oracle         what is asked in place of the analysis
+    """
+
+    max_steps: int = 20_000
+    max_back_edges: int = 1_000_000
+    timeouts: Literal["any", "idle"] = "any"
+    timeout_limit: int = 1
+    every_access: bool = False
+    whole_states: bool = False
+    statics: StaticOptions | None = None
+    oracle: Callable[[Source], Oracle] | None = None

@@ -1,0 +1,99 @@
+"""Threads that can never go on, in words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from dpor.core.operations import Location
+from dpor.python.kernel.model_thread import GuestThread, Waited
+
+
+class Stuck(NamedTuple):
+    """A thread that can never go on, in words.
+
+    waits_for  the kind of its operation and what it is on;  sentence   "at file:line waits to lock ..., held by ..."
+    spins      what it waits for is that one of these locations is written; None: it waits otherwise
+    """
+
+    thread: str
+    daemon: bool
+    waits_for: str
+    place: tuple[str, int] | None
+    sentence: str
+    spins: tuple[Location, ...] | None = None
+
+
+_WAITS_TO = {
+    "lock": "waits to lock",
+    "rewait": "waits for a notify of",
+    "await notify": "waits for a notify of",
+    "await set": "waits for the setting of",
+    "join": "waits for the end of",
+    "P": "waits to acquire",
+}
+
+
+def in_words(
+    thread: GuestThread,
+    objects: Sequence[Waited],
+    place: tuple[str, int] | None,
+    threads: Sequence[GuestThread],
+    taken_at: Mapping[int, tuple[str, int]],
+    names: Mapping[int, str],
+) -> Stuck:
+    """Why this thread, which stands at (file, line) before an operation on the objects, can never go on.
+
+    taken_at    where each lock that is held was taken, by the lock's id; may be empty
+    names       what the program calls the objects, by id; may be empty
+    """
+    assert thread.pending is not None
+    kind = thread.pending.kind
+    if kind == "spin":
+        where = "" if place is None else f"at {short_place(place)} "
+        locations = tuple(o.dpor_location for o in objects)
+        return Stuck(thread.name, thread.daemon, f"spin {locations}", place, f"{where}spins", locations)
+    notified = kind == "rewait" and thread.id not in objects[0].dpor_state
+    verb = "waits to lock" if notified else _WAITS_TO.get(kind, f"waits ({kind})")
+    if any(type(o).__name__ == "SimpleQueue" for o in objects):
+        verb = "waits for an item of"
+    awaited = objects[-1] if notified or kind == "lock" else objects[0] if objects else None
+    sentence = verb if awaited is None else f"{verb} {names.get(id(awaited), name_of(awaited))}"
+    if awaited is not None and awaited.dpor_made_at is not None and kind != "join":
+        sentence += f" (made at {short_place(awaited.dpor_made_at)})"
+    if awaited is not None and verb == "waits to lock":
+        sentence += _held(awaited, thread, threads, taken_at)
+    return Stuck(
+        thread.name,
+        thread.daemon,
+        f"{kind} {'' if awaited is None else name_of(awaited)}",
+        place,
+        sentence if place is None else f"at {short_place(place)} {sentence}",
+    )
+
+
+def has_own_name(o: Waited) -> bool:
+    """Has the program given it one, as it may to threads?"""
+    return isinstance(getattr(o, "_name", None), str)
+
+
+def name_of(o: Waited) -> str:
+    """A name for a report: equal in equivalent runs, and for all strategies."""
+    return str(getattr(o, "_name", "")) if has_own_name(o) else f"{type(o).__name__} #{o.dpor_made_as}"
+
+
+def _held(
+    lock: Waited, waiting: GuestThread, threads: Sequence[GuestThread], taken_at: Mapping[int, tuple[str, int]]
+) -> str:
+    owner = lock.dpor_state[0] if isinstance(lock.dpor_state, tuple) else lock.dpor_state
+    if not isinstance(owner, int):
+        return ""
+    by = "itself" if owner == waiting.id else threads[owner].name
+    taken = taken_at.get(id(lock))
+    return f", held by {by}" + ("" if taken is None else f" since {short_place(taken)}")
+
+
+def short_place(place: tuple[str, int]) -> str:
+    """file:line, without the folder."""
+    return f"{os.path.basename(place[0])}:{place[1]}"

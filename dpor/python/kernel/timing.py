@@ -1,0 +1,151 @@
+"""Time as the program meets it: waits that may time out, sleeps, and looks at the clock. All of it is virtual.
+
+Under `timeouts="any"` a wait with a timeout may end at any moment, so that is one more thing that a try may come to;
+under "idle" it ends when nothing else can move. See `dpor.python.kernel.virtual_time` for what the clocks show.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from dpor.core.operations import Effect, Rule, States, ThreadId
+from dpor.primitives.rules import BaseRule
+from dpor.python.kernel import control
+from dpor.python.kernel.assumptions import CLOCKS
+from dpor.python.kernel.control import SyncObject
+from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.virtual_time import TICK
+
+# ---------------------------------------------------------------------- waits that may time out
+
+
+def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObject) -> Any:
+    """As `control.perform`, for an operation that may time out.
+
+    `timed` is the variant whose result is False where it times out; `blocking` the one that never does. Under
+    `timeouts="any"` it may time out wherever it waits, but each call site in a thread only `timeout_limit` times while
+    something else can move. When nothing else can move, it may always.
+    """
+    if control.unwinding:
+        return control._without_control(timed, objects)
+    me = control.current
+    if control.options.timeouts == "any":
+        site = _site(me)
+        used = control._timeouts.get(site, 0)
+        if used < control.options.timeout_limit:
+            result = control.perform(timed, *objects)
+            if result is False:
+                control._timeouts[site] = used + 1
+                control.timed_out = True
+                _advance(me, timeout)
+            return result
+        _, code, line = site
+        where = f"{code.co_filename}:{line}" if hasattr(code, "co_filename") else "a timed wait"
+        control.limit(f"{where} may time out more often in a run than --timeout-limit {control.options.timeout_limit}")
+    me.timed, me.deadline = timed, now() + timeout
+    try:
+        return control.perform(blocking, *objects)
+    finally:
+        me.timed = me.deadline = None
+
+
+def poll(timed: Rule, *objects: SyncObject) -> Any:
+    """As `perform_timed` with no time to wait. That takes time all the same: else a loop that waits for what is left
+    until its deadline, which may be nothing, would go round for ever."""
+    result = control.perform(timed, *objects)
+    if result is False and not control.unwinding:
+        _advance(control.current, TICK)
+    return result
+
+
+def _site(me: GuestThread) -> tuple[ThreadId, Any, int]:
+    frame = control.guest_frame(sys._getframe(2))
+    return (me.id, None, 0) if frame is None else (me.id, frame.f_code, frame.f_lineno)
+
+
+# ---------------------------------------------------------------------- clocks
+
+
+def now() -> float:
+    """The present thread's virtual clock."""
+    return (
+        0.0 if control.current is None else control.virtual_time.now(control.current, control._trace, control._position)
+    )
+
+
+clock_stands = False
+"""Do all looks at the clock see what it shows when a run begins? So it is tried whether a failure needs more."""
+
+
+def look_at_clock() -> float:
+    """`now`, for the program."""
+    control.note(CLOCKS)
+    time = now()
+    if control.current is not None:
+        control.current.looked = control._position
+    if not time or clock_stands:
+        return 0.0
+    control.virtual_time.seen = True
+    return time
+
+
+@contextmanager
+def standing_clock() -> Iterator[None]:
+    global clock_stands
+    clock_stands = True
+    try:
+        yield
+    finally:
+        clock_stands = False
+
+
+def later() -> float:
+    """When a thread looks at the clock next that goes round a loop until a deadline, which nobody knows."""
+    return 16 * now() + 1
+
+
+def pass_time() -> None:
+    """The present thread goes round a loop that only looks at the clock, and at what stays as it is: time passes."""
+    control.timed_out = True
+    control.virtual_time.set(control.current, later())
+    control.current.looked = -1
+
+
+@contextmanager
+def until(time: float) -> Iterator[None]:
+    """What the present thread waits for inside ends at that time at the latest, if nothing else can move."""
+    me = control.current
+    me.timed, me.deadline = _Sleep(), time
+    try:
+        yield
+    finally:
+        me.timed = me.deadline = None
+
+
+def _advance(me: GuestThread, seconds: float) -> None:
+    control.virtual_time.set(me, now() + seconds)
+
+
+class _Sleep(BaseRule):
+    name = "sleep"
+    modes = ()
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return False
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect((), (), None)
+
+
+def sleep(seconds: float) -> None:
+    """`time.sleep`: may last arbitrarily long, so it only moves the clock; under "idle" it ends when nothing moves."""
+    if control.unwinding:
+        control._lose_patience()
+    elif control.options.timeouts == "any" or not control.multi:
+        _advance(control.current, seconds)
+    else:
+        with until(now() + seconds):
+            control.perform(_Sleep())

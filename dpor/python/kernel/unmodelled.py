@@ -1,0 +1,30 @@
+"""What a program may ask for and nothing here can do: said in one line, and the check ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from dpor.core.errors import Unsupported
+from dpor.python.kernel import control
+
+
+def refuse(what: str, instead: str) -> NoReturn:
+    """End the check: a program that catches exceptions must not go on as if the call had failed."""
+    give_up(f"{what} is not modelled: {instead}")
+
+
+def give_up(message: str) -> NoReturn:
+    error = Unsupported(message)
+    if control.current is None or control.unwinding:
+        raise error
+    control._fail(error)
+
+
+def refusing(what: str, instead: str) -> Callable[..., Any]:
+    """A function that stands for the one that cannot be modelled."""
+
+    def refused(*args: Any, **kwargs: Any) -> NoReturn:
+        refuse(what, instead)
+
+    return refused

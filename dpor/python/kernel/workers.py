@@ -1,0 +1,67 @@
+"""The greenlets in which model threads live."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from greenlet import greenlet
+
+from dpor.python.kernel import depth
+from dpor.python.kernel.model_thread import GuestThread
+
+FEW, MOST_IDLE = 8, 64
+"""So many greenlets are there from the first run on, and so many are kept at most."""
+
+
+class Workers:
+    """The greenlets of a search. One that has carried a model thread to its end waits for the next run's.
+
+    To begin a greenlet costs as much as forty switches, because Python gives it a stack of its own. All are begun in
+    the hub, so that in every run a thread has the same depth of recursion left.
+
+    live    carries a model thread to its end in the present greenlet, and returns the greenlet to switch to then
+    base    the depth of calls at which they begin
+    """
+
+    def __init__(self, live: Callable[[GuestThread, Callable[[], None]], greenlet]) -> None:
+        self._hub: greenlet = None
+        self._live = live
+        self._idle: list[greenlet] = []
+        self.base = 0
+
+    def prepare(self, hub: greenlet, number: int) -> None:
+        """Have as many as the run will need, as far as that is known. A trace function is inherited when a greenlet
+        begins."""
+        if hub is not self._hub or sys.gettrace() is not None:
+            self._hub = hub
+            self._idle.clear()
+            self.base = depth.here()
+        for _ in range(min(max(number, FEW), MOST_IDLE) - len(self._idle)):
+            worker = greenlet(self._work, hub)
+            worker.switch(worker)
+            self._idle.append(worker)
+
+    def begin(self, thread: GuestThread, body: Callable[[], None]) -> None:
+        """Switch to a greenlet in which the thread begins."""
+        if self._idle:
+            thread.greenlet = worker = self._idle.pop()
+            worker.switch(thread, body)
+        else:
+            thread.greenlet = worker = greenlet(self._work_once, self._hub)
+            worker.switch(worker, thread, body)
+
+    def _work(self, me: greenlet) -> None:
+        idle = self._idle
+        job: Any = self._hub.switch()
+        while True:
+            successor = self._live(*job)
+            del job
+            if me.gr_context is not None:
+                me.gr_context = None  # threads begin in a context of their own
+            idle.append(me)
+            job = successor.switch()
+
+    def _work_once(self, me: greenlet, thread: GuestThread, body: Callable[[], None]) -> None:
+        me.parent = self._live(thread, body)

@@ -1,0 +1,63 @@
+"""Which call of the standard library an event is part of: a `queue.put` is one line for a reader, and has seven events.
+
+Frames are not kept, since they keep variables alive, which a program may notice. So that two calls from the same place
+are two is told by where they are: a call that is at its first operation again is another one.
+"""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Final, NamedTuple
+
+from dpor.core.home import OURS
+from dpor.core.operations import ThreadId
+from dpor.python.kernel import control
+
+_LOOPS: Final = frozenset({("concurrent.futures.thread", "_worker")})
+"""Functions of the library that threads run as long as they live: the calls that these make are what counts."""
+
+
+class _Latest(NamedTuple):
+    """A thread's latest call: its frame and the place in the program, where it stood first and last, its number."""
+
+    frame: int
+    place: tuple[int, int]
+    first: int
+    last: int
+    number: int
+
+
+class LibraryCalls:
+    """The calls of one run."""
+
+    def __init__(self) -> None:
+        self._latest: dict[ThreadId, _Latest] = {}
+        self._count = 0
+
+    def of(self, thread: ThreadId, frame: FrameType | None) -> tuple[FrameType, int] | None:
+        """The call, by the program or by a thread that runs nothing of it, that stands at `frame`; with its number."""
+        called, caller = _outermost(frame)
+        if called is None:
+            return None
+        place = (0, 0) if caller is None else (id(caller), caller.f_lasti)
+        now, known = called.f_lasti, self._latest.get(thread)
+        if known is None or known[:2] != (id(called), place) or (now == known.first != known.last):
+            self._count += 1
+            known = _Latest(id(called), place, now, now, self._count)
+        self._latest[thread] = known._replace(last=now)
+        return called, known.number
+
+
+def _outermost(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:
+    """The library's frame that is nearest to the program's, and that of the program, if there is one."""
+    called = None
+    while frame is not None and not control.is_guest_file(frame.f_code.co_filename):
+        code = frame.f_code
+        if not code.co_filename.startswith(OURS) and _is_call(frame, called):
+            called = frame
+        frame = frame.f_back
+    return called, frame
+
+
+def _is_call(frame: FrameType, inner: FrameType | None) -> bool:
+    return inner is None or (frame.f_globals.get("__name__"), frame.f_code.co_name) not in _LOOPS

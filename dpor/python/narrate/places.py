@@ -1,0 +1,141 @@
+"""What an operation is on, in words, with the value that is there. Runs no code of the program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable
+from types import CellType, FrameType, MemberDescriptorType
+from typing import Any, Final, NamedTuple
+
+from dpor.core.operations import READ, WRITE, Location, Mode, Operation
+from dpor.python.effects.keys import part_of
+from dpor.python.effects.kinds import static
+from dpor.python.kernel import control
+from dpor.python.kernel.classes import is_a
+from dpor.python.narrate.names import Names
+from dpor.python.narrate.values import Called, in_words
+from dpor.python.sharing import shared_objects
+from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE
+
+UNKNOWN: Final = object()
+"""What is there cannot be told."""
+
+
+class Place(NamedTuple):
+    """Where a value is: an object, and the field, key or index in it, or all of it."""
+
+    owner: Any
+    part: Any
+
+    def value(self) -> Any:
+        """What is there now, or `UNKNOWN`."""
+        owner, part = self
+        if part in (STRUCTURE, ELEMENTS):
+            return UNKNOWN if owner is None else owner
+        if is_a(owner, dict):
+            if type(part) in (tuple, frozenset):  # it stands for a key that looks otherwise
+                return next((value for key, value in dict.items(owner) if part_of(key) == part), UNKNOWN)
+            return dict.get(owner, part, UNKNOWN)
+        if is_a(owner, list):
+            known = type(part) is int and part < list.__len__(owner)
+            return list.__getitem__(owner, part) if known else UNKNOWN
+        if type(owner) is CellType:
+            return _got(owner, CellType.__dict__["cell_contents"])
+        if is_a(owner, type):
+            return type.__dict__["__dict__"].__get__(owner).get(part, UNKNOWN)
+        slot = static(type(owner), part)
+        if type(slot) is MemberDescriptorType:
+            return _got(owner, slot)
+        try:
+            return dict.get(object.__getattribute__(owner, "__dict__"), part, UNKNOWN)
+        except AttributeError:
+            return UNKNOWN
+
+    def in_words(self, called: Called) -> str:
+        value = self.value()
+        return "" if value is UNKNOWN else in_words(value, called)
+
+
+def _got(owner: Any, descriptor: Any) -> Any:
+    try:
+        return descriptor.__get__(owner)
+    except (AttributeError, ValueError):  # nothing has been stored there yet
+        return UNKNOWN
+
+
+class Told(NamedTuple):
+    """An operation in words, with the value that it reads or finds; `changes`: where it leaves another."""
+
+    text: str
+    value: str = ""
+    changes: Place | None = None
+
+
+def told(operation: Operation, names: Names, frame: FrameType | None) -> Told:
+    """An operation of the function that is no rule on synchronisation objects."""
+    if operation.alternatives > 1:
+        return Told(f"choose one of {operation.alternatives}", str(operation.value))
+    if not operation.accesses:
+        return Told(operation.kind)
+    location, mode = operation.accesses[0 if operation.rule is None else 1]  # first of a daemon's comes the process
+    return _on(operation.kind, location, mode, names, frame)
+
+
+def place_in_words(location: Location) -> str:
+    """What the program calls it, as far as that is known without a run."""
+    return _on("", location, WRITE, Names(), None).text.strip() or "what it reads"
+
+
+def _on(kind: str, location: Location, mode: Mode, names: Names, frame: FrameType | None) -> Told:
+    match control.operations.name_of(location):
+        case ("global", module, str(name)):
+            known = sys.modules.get(str(module))
+            place = Place(None if known is None else vars(known), name)
+        case ("class attribute", str(attribute)):
+            owner = names.class_with(attribute, frame)
+            name = f"class attribute {attribute}" if owner is None else f"{owner.__name__}.{attribute}"
+            place = Place(owner, attribute)
+        case (int(number), part):
+            obj = object_numbered(number)
+            name = "object" if obj is None else names.of_shared(obj, frame)
+            if part in (STRUCTURE, ELEMENTS):
+                place = Place(obj, part)
+                return Told(f"{kind} {name}", place.in_words(names.of_value), None if mode is READ else place)
+            if is_a(obj, (set, frozenset)):
+                return Told(f"{kind} {name}{{{part_in_words(part, names.of_value)}}}")
+            if type(obj) is CellType:
+                name = str(part)
+            elif type(part) is not str or is_a(obj, dict):
+                name += f"[{part_in_words(part, names.of_value)}]"
+            else:
+                name += f".{part}"
+            place = Place(obj, part)
+        case _:
+            return Told(kind)
+    if mode is READ:
+        return Told(f"{kind} {name}", place.in_words(names.of_value))
+    return Told(f"{kind} {name}", changes=place)
+
+
+def part_in_words(part: Hashable, called: Called) -> str:
+    """The part of a container (`part_of`) as its key would be written."""
+    match part:
+        case ("enum", _, str(name), str(member)):
+            return f"{name.rpartition('.')[2]}.{member}"
+        case ("object", int(number)):
+            found = object_numbered(number)
+            return "<object>" if found is None else f"<{called(found)}>"
+        case ("module" | "named", *_, str(name)):
+            return name
+        case tuple() | frozenset():
+            each = [part_in_words(inner, called) for inner in part]
+            return f"({', '.join(each)}{',' if len(each) == 1 else ''})"
+    return in_words(part, called)
+
+
+def object_numbered(number: int) -> Any:
+    """The shared object of the present run; None if it is none, or is not known."""
+    record = shared_objects.record_named(control.operations.name_of(number))
+    if record is None:
+        return next((o for o in control.made if o.dpor_location == number), None)
+    return record.obj

@@ -1,0 +1,197 @@
+"""Repeats a run and tells its events: where in the source, what was done to what, with which value."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from types import FrameType
+from typing import Any, Final, TypeAlias
+
+from dpor.core.operations import READ, Location, Operation, ThreadId
+from dpor.core.steps import Step
+from dpor.primitives.daemons import DaemonAccess
+from dpor.python.kernel import control
+from dpor.python.kernel.listeners import Recorder
+from dpor.python.kernel.model_thread import GuestThread, Waited
+from dpor.python.kernel.stuck import has_own_name, name_of
+from dpor.python.narrate.library_calls import LibraryCalls
+from dpor.python.narrate.names import Names, variables
+from dpor.python.narrate.places import Told, told
+from dpor.python.narrate.values import in_words
+from dpor.python.program.loader import Loader
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+"""Name and value of each, in words."""
+
+_MOST_VARIABLES = 24
+_IN_PYTHON: Final = {"P": "acquire", "V": "release", "rewait": "woken"}
+"""What operations are called that have another name in the books."""
+_OF_QUEUES: Final = {"P": "get", "V": "put"}
+"""The same of a `SimpleQueue`."""
+_IN_WORDS: Final = {"__enter__": "enter", "__exit__": "leave", "_worker": "look for work"}
+"""What calls of the library are called that no program makes by their names."""
+
+
+class _Event:
+    """One event while the run goes on. `changes`: where there may be another value once it has happened."""
+
+    __slots__ = ("after", "call", "changes", "file", "line", "locks", "operation", "thread", "value", "variables")
+
+    def __init__(
+        self,
+        thread: str,
+        frame: FrameType | None,
+        told: Told,
+        locks: Pairs,
+        variables: Pairs,
+        call: tuple[str, int] = ("", 0),
+    ) -> None:
+        self.thread = thread
+        self.file = None if frame is None else frame.f_code.co_filename
+        self.line = None if frame is None else frame.f_lineno
+        self.operation, self.value, self.changes = told
+        self.after = ""
+        self.locks = locks
+        self.variables = variables
+        self.call = call
+
+
+class Recording(Recorder):
+    """Collects the events of one run. A mistake of ours must not become an exception of the program, amid which it
+    happens: `steps` raises it."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._events: list[_Event] = []
+        self._error: Exception | None = None
+        self._states: dict[Location, str] = {}
+        self._threads: dict[int, str] = {}
+        self._names = Names(control.guest_frame, _standing)
+        self._calls = LibraryCalls()
+
+    def event(self, thread: GuestThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
+        try:
+            self.finish()
+            self._add(thread, operation, objects)
+        except RecursionError:  # the program left no room
+            self._events.append(_Event(thread.name, None, Told(operation.kind), (), ()))
+        except Exception as error:
+            self._error = error
+
+    def _add(self, thread: GuestThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
+        self._threads[thread.id] = thread.name
+        frame = control.guest_frame(sys._getframe(1))
+        if objects is None or isinstance(operation.rule, DaemonAccess):
+            done = told(operation, self._names, frame)
+        else:
+            done = self._synchronising(operation, objects, frame)
+            self._note_lock(operation, objects, frame)
+        locks = self._changes(objects or (), frame)
+        call = self._call(thread, sys._getframe(1), frame)
+        self._events.append(_Event(thread.name, frame, done, locks, self._variables(frame), call))
+
+    def _call(self, thread: GuestThread, here: FrameType, frame: FrameType | None) -> tuple[str, int]:
+        """The call of the library that the event is part of: what of what, and its number."""
+        found = self._calls.of(thread.id, here)
+        if found is None:
+            return "", 0
+        called, number = found
+        obj, function = variables(called).get("self"), called.f_code.co_name
+        name = "" if obj is None else f" {self._names.of_shared(obj, frame)}"
+        return _IN_WORDS.get(function, function) + name, number
+
+    def finish(self) -> None:
+        """The last event has happened, whoever comes next: see what it has left."""
+        event = self._events[-1] if self._events else None
+        if event is None or event.changes is None:
+            return
+        left = event.changes.in_words(self._names.of_value)
+        event.changes = None
+        if not event.value:
+            event.value = left
+        elif left != event.value:
+            event.after = left
+
+    def steps(self) -> tuple[Step, ...]:
+        if self._error is not None:
+            raise self._error
+        return tuple(
+            Step(
+                e.thread,
+                e.file,
+                e.line,
+                linecache.getline(e.file, e.line).strip() if e.file and e.line else "",
+                e.operation,
+                e.value,
+                locks=e.locks,
+                variables=e.variables,
+                after=e.after,
+                call=e.call[0],
+                call_number=e.call[1],
+            )
+            for e in self._events
+        )
+
+    def name_of(self, o: Waited, frame: FrameType | None) -> str:
+        return name_of(o) if has_own_name(o) else self._names.of(o, frame, name_of(o))
+
+    def _synchronising(self, operation: Operation, objects: tuple[Waited, ...], frame: FrameType | None) -> Told:
+        inner = {id(part) for o in objects if type(o).__name__ == "Event" for part in vars(o).values()}
+        shown = [o for o in objects if not type(o).__name__.startswith("_") and id(o) not in inner]
+        names = dict.fromkeys(self.name_of(o, frame) for o in shown)
+        failed = operation.kind == "try" and all(mode is READ for _, mode in operation.accesses)
+        in_python = _OF_QUEUES if any(type(o).__name__ == "SimpleQueue" for o in objects) else _IN_PYTHON
+        kind = in_python.get(operation.kind, operation.kind)
+        return Told(f"{kind} {' with '.join(names)}".strip(), "failed" if failed else "")
+
+    def _variables(self, frame: FrameType | None) -> Pairs:
+        """The variables of a function, in words."""
+        found = {} if frame is None else variables(frame)
+        return tuple(
+            (name, in_words(value, self._names.of_value)) for name, value in islice(found.items(), _MOST_VARIABLES)
+        )
+
+    def _changes(self, objects: tuple[Waited, ...], frame: FrameType | None) -> Pairs:
+        """What has another state now, in words."""
+        found = []
+        for o in objects:
+            text = state_in_words(type(o).__name__, o.dpor_state, self._threads)
+            if text is not None and self._states.get(o.dpor_location, "") != text:
+                self._states[o.dpor_location] = text
+                found.append((self.name_of(o, frame), text))
+        return tuple(found)
+
+    def _note_lock(self, operation: Operation, objects: tuple[Waited, ...], frame: FrameType | None) -> None:
+        if frame is None or operation.kind not in ("lock", "try", "rewait"):
+            return
+        for o in objects:
+            if "Lock" in type(o).__name__:
+                control.taken_at[id(o)] = (frame.f_code.co_filename, frame.f_lineno)
+
+
+def _standing() -> Iterator[FrameType]:
+    """The innermost function of the program in each thread that stands somewhere."""
+    for thread in control.threads:
+        frame = control.guest_frame(thread.greenlet.gr_frame) if thread.greenlet else None
+        if frame is not None:
+            yield frame
+
+
+def state_in_words(kind: str, state: Any, threads: Mapping[ThreadId, str]) -> str | None:
+    """The state of a synchronisation object of the class `kind`; None where there is nothing that a reader would know.
+
+    >>> state_in_words("Lock", None, {}), state_in_words("RLock", (1, 2), {1: "Ada"})
+    ('free', 'held by Ada, 2 times')
+    """
+    if kind in ("Lock", "RLock"):
+        if state is None:
+            return "free"
+        owner, count = state if isinstance(state, tuple) else (state, 1)
+        return f"held by {threads.get(owner, f'thread {owner}')}" + (f", {count} times" if count > 1 else "")
+    if kind == "Event":
+        return "set" if state else "not set"
+    if "Semaphore" in kind and isinstance(state, int):
+        return f"{state} free"
+    return None

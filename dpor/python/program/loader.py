@@ -1,0 +1,478 @@
+"""Loads the program: an import hook that instruments its modules, and brings them back to their first state.
+
+The program's own modules (the target's file, the project that it lies in, and packages named with `--instrument`) are
+compiled from rewritten source; everything else is imported as usual. Their `__builtins__` has an `__import__` that
+gives them the stand-ins of `threading`, `queue` and the like, so host and program each see their own.
+
+Import runs once. Before every run the modules' code is executed again in the same module objects, in the order in
+which that happened first, unless nothing that outlives a run can have been changed: see `lasting`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpor.core.errors import BadTarget
+from dpor.python.dropins import generating, logs, loops, outside
+from dpor.python.dropins.importing import import_statement
+from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.library import MODELLED, ON_DEMAND, PARTS
+from dpor.python.program.changing_globals import STDLIB, changing_globals
+from dpor.python.program.import_once import lasts
+from dpor.python.rewrite import instrument
+
+if TYPE_CHECKING:
+    from dpor.python.program.host import HostState
+
+_WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # whose pools log
+_NONE = types.ModuleType("none")
+_NOTHING: AbstractContextManager[None] = nullcontext()
+_ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+BENEATH = frozenset({"dpor", "statics", "greenlet", "logging", "typing"})
+"""What runs programs."""
+_NEVER = (*BENEATH, "attrs", "attr", "pytest", "_pytest", "hypothesis")
+
+
+_instrumented = lru_cache(maxsize=1024)(instrument)
+"""Most of a program stays as it is when a fact is learnt, and from one check of a process to the next."""
+
+
+class GuestModule:
+    """One instrumented module: its code, and the globals that it starts with.
+
+    changing   the globals that a run may bind anew, or that hold what it can change; None: it may be any
+    lasts      is what it makes there for all runs?
+    """
+
+    def __init__(self, module: types.ModuleType, source: str, path: str) -> None:
+        self.module = module
+        self.source = source
+        self.path = path
+        self.code: types.CodeType | None = None
+        self.first: dict[str, Any] = {}
+        self.changing: frozenset[str] | None = frozenset()
+        self.lasts = True
+        if module.__name__.partition(".")[0] not in ON_DEMAND:
+            tree = ast.parse(source, path)
+            self.changing = changing_globals(tree)
+            self.lasts = self.changing == frozenset() or lasts(tree)
+        self._changing = sorted(self.changing or ())
+
+    def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
+        """Those that are `changing`, or all."""
+        names = self.module.__dict__
+        if of_all or self.changing is None:
+            return [(key, value) for key, value in names.items() if not key.startswith((".", "__"))]
+        return [(key, names[key]) for key in self._changing if key in names]
+
+
+class Loader:
+    """The program's modules. `hooks(module name)`: the names that instrumented code needs in its globals."""
+
+    def __init__(
+        self,
+        hooks: Callable[[str], dict[str, Any]],
+        guest_module: Callable[[str], types.ModuleType | None],
+        instrument_packages: Sequence[str] = (),
+    ) -> None:
+        self._hooks = hooks
+        self._guest_module = guest_module
+        self._packages = tuple(instrument_packages)
+        self._library: frozenset[str] = frozenset()
+        self._root: Path | None = None
+        self._least_root: Path | None = None
+        self._files: set[str] = set()
+        self.unhooked: frozenset[str] = frozenset()
+        self.modules: dict[str, GuestModule] = {}
+        self.sources: dict[str, str] = {}
+        self.visible_globals: dict[str, frozenset[str]] = {}
+        self.numbers = False  # hook also operators with a number that is written out
+        self.starting: frozenset[str] = frozenset()  # modules that start threads when they are imported
+        self._shadowed: dict[str, types.ModuleType] = {}
+        self._has_loops = False  # does the program import `asyncio`?
+        self._host_modules: list[str] = []
+        self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
+        self._builtins = dict(vars(builtins), __import__=self._import)
+        self._finder = _Finder(self)
+        self.host: HostState | None = None  # from when the program imports a module whose state it may change
+
+    # ------------------------------------------------------------------ which files are the program's
+
+    def set_root(self, file: Path) -> None:
+        """The program is what lies in the project of this file."""
+        directory = _beside_package(file.resolve())
+        marked = (c for c in (directory, *directory.parents) if any((c / mark).exists() for mark in _ROOT_MARKS))
+        root, least = next(marked, directory), self._least_root
+        self._root = least if least is not None and root.is_relative_to(least) else root
+
+    def widen(self, directory: Path) -> None:
+        """All in this folder belongs to the program, if a file of it does."""
+        self._least_root = directory.resolve()
+
+    def _hide_host_modules(self) -> None:
+        """The host may have imported the program's modules: the program is to import its own."""
+        for name in self._of_host():
+            self._host_modules.append(name)
+            self._shadowed[name] = sys.modules.pop(name)
+
+    def _of_host(self) -> list[str]:
+        """The modules of the program that the host has imported, by name."""
+        origins = {
+            name: getattr(getattr(module, "__spec__", None), "origin", None) for name, module in sys.modules.items()
+        }
+        return [name for name, origin in origins.items() if name not in self.modules and self._is_program(name, origin)]
+
+    def instrument_library(self, modules: Iterable[str]) -> None:
+        """Between runs: from now on these modules of the standard library are the program's."""
+        wanted = frozenset(modules)
+        more = wanted.union(part for part, whole in PARTS.items() if whole in wanted) - self._library
+        if more:
+            self._library |= more
+            self._host_modules += [name for name in self._of_host() if name not in self._host_modules]
+
+    def is_program_module(self, name: str, default: types.ModuleType) -> bool:
+        """Is a module that the host knows by this name one of the program's?"""
+        return name == "__main__" or name in self.modules or default.__name__.endswith(name)
+
+    def is_guest_file(self, filename: str) -> bool:
+        return filename in self._files
+
+    def _is_program(self, name: str, origin: str | None) -> bool:
+        if origin is None or not origin.endswith(".py"):
+            return False
+        top = name.partition(".")[0]
+        if top in MODELLED:
+            return False
+        if any(name == p or name.startswith(p + ".") for p in self._packages):
+            return True
+        if top in _NEVER or top in STDLIB:
+            return top in self._library
+        path = Path(origin).resolve()
+        if self._root is None or "site-packages" in path.parts or not path.is_relative_to(self._root):
+            return False
+        return not any(part.startswith(".") for part in path.relative_to(self._root).parts)
+
+    # ------------------------------------------------------------------ importing
+
+    @contextmanager
+    def importing(self) -> Iterator[None]:
+        """While the program runs or is loaded: its imports go through here, and its modules are in `sys.modules`."""
+        sys.meta_path.insert(0, self._finder)
+        self._shadowed = {}
+        for name in self._host_modules:
+            if name not in self.modules and name in sys.modules:
+                self._shadowed[name] = sys.modules.pop(name)
+        for name, guest in self.modules.items():
+            self._enter(name, guest.module)
+        try:
+            with outside.watched, generating.watched, self._logs(), loops.apart(self._has_loops):
+                yield
+        finally:
+            sys.meta_path.remove(self._finder)
+            for name in self.modules:
+                sys.modules.pop(name, None)
+            sys.modules.update(self._shadowed)
+
+    def restore_host(self) -> None:
+        """After a run: what the program has changed in modules that it has in common with the host."""
+        if self.host is not None:
+            self.host.restore()
+
+    def _logs(self) -> AbstractContextManager[None]:
+        return _NOTHING if self.host is None else logs.watched(self._guest_module("threading"))
+
+    def _enter(self, name: str, module: types.ModuleType) -> None:
+        if name in sys.modules and sys.modules[name] is not module:
+            self._shadowed[name] = sys.modules[name]
+        sys.modules[name] = module
+
+    def _import(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> types.ModuleType:
+        if self.host is None and name.partition(".")[0] in _WITH_STATE:
+            from dpor.python.program.host import HostState
+
+            self.host = HostState()
+        if name.partition(".")[0] == "asyncio":
+            self._has_loops = True
+            loops.begin()
+        module = import_statement(self._guest_module, name, globals, locals, fromlist, level)
+        from dpor.python.hooks import attributes
+        from dpor.python.kernel import control
+
+        if control.multi and fromlist and not isinstance(module, StandIn):
+            for imported in fromlist:
+                attributes.read_global(module.__name__, imported)
+        return module
+
+    def load_file(self, file: Path) -> types.ModuleType:
+        """The module of a file, by its dotted name if it lies in a package, else by its stem."""
+        file = file.resolve()
+        self.set_root(file)
+        directory = _beside_package(file)
+        parts = [*file.parent.relative_to(directory).parts, file.stem]
+        if parts[-1] == "__init__":
+            parts.pop()
+        if str(directory) not in sys.path:
+            sys.path.insert(0, str(directory))
+        name = ".".join(parts)
+        self._hide_host_modules()
+        if name in STDLIB or name in _NEVER:
+            name = f"__target_{name}__"
+        if "." in name:
+            return self.load_name(name)
+        if name in self.modules and self.modules[name].path != str(file):
+            name = f"__{name}_{len(self.modules)}__"  # two files of one name, in different folders
+        loader = _InstrumentingLoader(self, name, str(file))
+        spec = importlib.util.spec_from_file_location(name, file, loader=loader)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        self._enter(name, module)
+        loader.exec_module(module)
+        return module
+
+    def exists(self, package: str) -> bool:
+        """Can a package or module of this name be imported?"""
+        top = package.partition(".")[0]
+        return package in self.modules or (top.isidentifier() and importlib.util.find_spec(top) is not None)
+
+    def include(self, name: str) -> None:
+        """Take the module's top package as the program's."""
+        self._packages += (name.partition(".")[0],)
+
+    def share_exceptions(self, name: str, module: types.ModuleType) -> None:
+        """The program catches what code that is not instrumented raises: a module of the library raises the same."""
+        if name.partition(".")[0] in self._library:
+            for other, value in vars(self._shadowed.get(name, _NONE)).items():
+                if isinstance(value, type) and issubclass(value, BaseException):
+                    module.__dict__[other] = value
+
+    def twin(self, plain: types.FunctionType) -> types.ModuleType | None:
+        """The instrumented copy of the module of a function of the host; None if it is not the program's."""
+        file = Path(plain.__code__.co_filename)
+        if not file.is_file() or not self._is_program(plain.__module__, str(file)):
+            return None
+        path = str(file.resolve())
+        known = next((guest.module for guest in self.modules.values() if guest.path == path), None)
+        return known or self.load_host_file(file, plain.__module__)
+
+    def load_host_file(self, file: Path, host: str) -> types.ModuleType:
+        """An instrumented copy of a module that the host has imported already."""
+        if host != "__main__" and "." in host:
+            self.set_root(file)
+            spec = importlib.util.find_spec(host)
+            if spec is not None and spec.origin is not None and Path(spec.origin).resolve() == file.resolve():
+                self._packages += (host,)
+                return self.load_name(host)
+        return self.load_file(file)
+
+    def code_at(self, plain: types.CodeType) -> types.CodeType | None:
+        """The instrumented code of what the host compiled to `plain`: of the same name, at the same line."""
+        known = self._codes.get(id(plain))
+        if known is None or known[0] is not plain:
+            known = self._codes[id(plain)] = (plain, self._find_code(plain))
+        return known[1]
+
+    def _find_code(self, plain: types.CodeType) -> types.CodeType | None:
+        path = str(Path(plain.co_filename).resolve())
+        for guest in self.modules.values():
+            if guest.path == path and guest.code is not None:
+                stack = [guest.code]
+                while stack:
+                    code = stack.pop()
+                    if (
+                        code.co_firstlineno == plain.co_firstlineno
+                        and code.co_qualname == plain.co_qualname
+                        and set(code.co_freevars) == set(plain.co_freevars)
+                    ):
+                        return code
+                    stack.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
+        return None
+
+    def globals_of(self, path: str, default: types.ModuleType) -> dict[str, Any]:
+        """The globals of the instrumented module of this file."""
+        return next((g.module.__dict__ for g in self.modules.values() if g.path == path), default.__dict__)
+
+    def module_named(self, name: str, default: types.ModuleType) -> types.ModuleType:
+        """The instrumented module of this name; `default` for the host's `__main__`."""
+        if name == "__main__":
+            return default
+        guest = self.modules.get(name)
+        return default if guest is None and default.__name__.endswith(name) else guest.module if guest else _NONE
+
+    def load_name(self, name: str) -> types.ModuleType:
+        self._hide_host_modules()
+        return importlib.import_module(name)
+
+    def compile(self, name: str, path: str, module: types.ModuleType) -> GuestModule:
+        content = Path(path).read_bytes()
+        try:
+            guest = GuestModule(module, importlib.util.decode_source(content), path)
+        except SyntaxError as error:
+            place = path if error.lineno is None else f"{path}:{error.lineno}"
+            raise BadTarget(f"{place}: {error.msg}") from None
+        except ValueError as error:
+            raise BadTarget(f"{path}: {error}") from None
+        self._files.add(path)
+        self.sources[path] = sha256(content).hexdigest()
+        self._prepare(name, guest)
+        self.modules.pop(name, None)
+        return guest
+
+    def _prepare(self, name: str, guest: GuestModule) -> None:
+        visible = self.visible_globals.get(name, frozenset())
+        guest.code = _instrumented(
+            guest.source,
+            guest.path,
+            visible_globals=visible,
+            numbers=self.numbers,
+            starts_threads=name in self.starting,
+            unhooked=self.unhooked,
+        )
+        guest.module.__dict__.update(self._hooks(name), __builtins__=self._builtins)
+        guest.first = dict(guest.module.__dict__)
+
+    # ------------------------------------------------------------------ between runs
+
+    def renew(self) -> None:
+        """The facts have changed: compile again with the globals that are visible now."""
+        self._codes.clear()
+        for name, guest in self.modules.items():
+            guest.module.__dict__.clear()
+            guest.module.__dict__.update(
+                {k: v for k, v in guest.first.items() if k.startswith("__") and k != "__builtins__"}
+            )
+            self._prepare(name, guest)
+
+    def reset(self, changed: bool) -> None:
+        """Import the modules again, each in its first globals: in the order of the first time, circles included. Those
+        of the library only if something was `changed` at the top level of a module: they import none of the others."""
+        names = [name for name in self.modules if changed or name.partition(".")[0] not in self._library]
+        for name in names:
+            sys.modules.pop(name, None)
+        for name in names:
+            if name not in sys.modules:
+                importlib.import_module(name)
+
+    def import_parts(self, name: str, module: types.ModuleType) -> None:
+        """What a program finds in a package of the library without having imported it, such as `collections.abc`:
+        somebody in the process has."""
+        host = self._shadowed.get(name)
+        if name in self._library and host is not None:
+            for part in sorted(vars(host).keys() - vars(module).keys()):
+                if getattr(vars(host)[part], "__name__", None) == f"{name}.{part}":
+                    found = importlib.import_module(f"{name}.{part}")
+                    vars(module).setdefault(part, found)  # some are in `sys.modules` under another module's name
+
+    def clear(self) -> None:
+        """What the modules hold dies."""
+        for guest in self.modules.values():
+            guest.module.__dict__.clear()
+            guest.first.clear()
+
+    @property
+    def is_constant(self) -> bool:
+        """Can no run change anything at the top level of the modules by itself?"""
+        return False not in [guest.lasts for guest in self.modules.values()]
+
+    def foreign(self) -> list[str]:
+        """The top packages of what the modules' globals hold, if they are neither the program's nor the library's."""
+        homes = {
+            _home(value).partition(".")[0]
+            for guest in self.modules.values()
+            for key, value in guest.module.__dict__.items()
+            if not key.startswith((".", "__"))
+        }
+        return sorted(homes - {name.partition(".")[0] for name in self.modules} - STDLIB - {"dpor", "pytest"})
+
+    def roots(self, of_all: bool) -> Iterable[tuple[Any, Any]]:
+        """What every thread can reach by the globals that are changing, or all: what they hold, and what classes do."""
+        for name, guest in self.modules.items():
+            for key, value in guest.globals(of_all):
+                if isinstance(value, type):
+                    if value.__module__ == name:
+                        for attribute, held in value.__dict__.items():
+                            if not attribute.startswith("__"):
+                                yield (name, key, attribute), _unwrapped(held)
+                else:
+                    yield (name, key), value
+
+
+def _home(value: Any) -> str:
+    """The name of the module that an object comes from."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    kind = value if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType) else type(value)
+    return str(kind.__module__)
+
+
+def _unwrapped(held: Any) -> Any:
+    return held.__func__ if isinstance(held, (staticmethod, classmethod)) else held
+
+
+class _Finder:
+    """Finds the program's modules before anybody else does."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        known = self._loader.modules.get(name)
+        if known is not None:
+            return known.first["__spec__"]
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or not self._loader._is_program(name, spec.origin):
+            return None
+        spec.loader = _InstrumentingLoader(self._loader, name, str(spec.origin))
+        return spec
+
+
+class _InstrumentingLoader(importlib.abc.Loader):
+    def __init__(self, loader: Loader, name: str, path: str) -> None:
+        self._loader = loader
+        self._name = name
+        self._path = path
+
+    def create_module(self, spec: Any) -> types.ModuleType | None:
+        guest = self._loader.modules.get(self._name)
+        if guest is None:
+            return None
+        namespace = guest.module.__dict__
+        namespace.clear()
+        namespace.update(guest.first)
+        return guest.module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        modules = self._loader.modules
+        guest = modules.get(self._name)
+        first = guest is None or guest.module is not module
+        if first:
+            guest = self._loader.compile(self._name, self._path, module)
+            modules[self._name] = guest
+        assert guest is not None
+        assert guest.code is not None
+        try:
+            exec(guest.code, module.__dict__)
+        except BaseException:
+            if first:  # else a run ended in the middle of it, and the next one imports it again
+                modules.pop(self._name, None)
+            raise
+        self._loader.share_exceptions(self._name, module)
+        self._loader.import_parts(self._name, module)
+
+
+def _beside_package(file: Path) -> Path:
+    """The folder from which the file's package, or the file, is imported."""
+    return next(folder for folder in file.parents if not (folder / "__init__.py").exists())

@@ -1,0 +1,651 @@
+"""A Python program as a system: loads the target, runs it under control, says how a run ended.
+
+A run: the stand-ins begin anew; the program's modules are executed again if an earlier run may have changed them; the
+target is called in the main model thread; what `threading` does at the end of a program follows. Then the outcome is
+read off: what the target returned, by structure, or who failed how.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import io
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+import attrs
+
+from dpor.core.errors import BadSchedule, BadTarget, FactWithdrawn, InternalError, Unfinished, UserError
+from dpor.core.operations import Location, Operation, ThreadId
+from dpor.core.oracle import At, Oracle, Source
+from dpor.core.outcome import NOBODY_WRITES, Finding, Kind
+from dpor.core.steps import Explained
+from dpor.core.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
+from dpor.primitives.threads import End
+from dpor.python import effects
+from dpor.python.dropins.threads import Startable
+from dpor.python.effects.calls import stand_before_unseen
+from dpor.python.effects.kinds import family_of
+from dpor.python.effects.reach import ANYTHING, stand_before_reading
+from dpor.python.hooks import attributes, calls, failures, special
+from dpor.python.hooks.calls.calling import tell_store
+from dpor.python.hooks.calls.contexts import tell_shared as tell_shared_contexts
+from dpor.python.kernel import control, timing
+from dpor.python.kernel.assumptions import INSTRUMENTED, STARTS, about
+from dpor.python.kernel.library import MODELLED
+from dpor.python.kernel.listeners import Recorder
+from dpor.python.kernel.model_thread import GuestExit, GuestThread
+from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.kernel.stuck import Stuck
+from dpor.python.program.every_access import EveryAccess
+from dpor.python.program.loader import BENEATH, Loader
+from dpor.python.program.static_facts import Analysis, stack_of, stands_in_program
+from dpor.python.program.target import Opener, Target, open_target
+from dpor.python.sharing import shared_objects
+from dpor.python.specs import specifying
+from dpor.python.specs.canonical import freeze, in_words
+from dpor.python.states import Capture, key_of, spinning
+from dpor.python.states.frames import frames_of
+
+attributes.call, attributes.make_standin, attributes.family_of = calls.call, effects.standin, family_of
+attributes.read_names, attributes.special_load, attributes.special_store = (
+    special.read_names,
+    special.load,
+    special.store,
+)
+attributes.stand_before_unseen, attributes.tell_store = stand_before_unseen, tell_store
+attributes.registering, attributes.stand_specially = special.registering, special.stand_before_store
+
+COLLECT_EVERY = 64
+"""Runs between garbage collections (of the youngest generation: full ones are rarer by another `COLLECT_EVERY`). During
+a run there is none: it would run finalisers at moments of its own."""
+
+_END = End()
+
+
+class PythonSystem:
+    """A target, ready to be run again and again. Implements `dpor.core.system.System`."""
+
+    def __init__(
+        self,
+        target: str | Callable[[], object] | Opener,
+        options: RuntimeOptions | None = None,
+        instrument: tuple[str, ...] = (),
+        facts: Any = None,
+    ) -> None:
+        from dpor.python.dropins import stdlib
+
+        self.options = options or RuntimeOptions()
+        self._search = control.Search()
+        if self.options.every_access:
+            self._search.facts = EveryAccess()
+        if facts:
+            try:
+                self._search.facts.update(_thawed(fact) for fact in facts["facts"])
+                self._search.numbers.update({(parent, nth): number for parent, nth, number in facts["threads"]})
+            except (TypeError, KeyError, ValueError) as error:
+                raise BadSchedule(f"the facts of the schedule are damaged: {error}") from error
+        for package in instrument:
+            if package.partition(".")[0] in MODELLED:
+                raise UserError(f"--instrument {package}: programs get a model of this module, take it away")
+            if package.partition(".")[0] in BENEATH:
+                raise UserError(f"--instrument {package}: what runs the program cannot be a part of it, take it away")
+        self._stdlib = stdlib
+        stdlib.begin_search()
+        self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
+        self._target: Target | None = None
+        self._given = target
+        self._unhooked: frozenset[str] = frozenset()
+        self._know_facts()
+        self._runs = 0
+        self._returned: Hashable = None
+        self._whole_states: dict[bytes, bytes] = {}
+        self._sink = _Sink()
+        _systems.add(self)
+        while True:
+            try:
+                self._load()
+                break
+            except FactWithdrawn:  # by threads that a module starts when it is imported
+                self._renew_facts()
+        self._oracle: Oracle | None = None
+        self._withdrawn: set[str] = set()
+        self._analyse()
+        for package in instrument:
+            if not self._loader.exists(package):
+                raise UserError(f"--instrument {package}: there is no such package")
+
+    def leave(self) -> None:
+        """The program is not run again: what it left dies."""
+        self._stdlib.forget()
+        self._loader.clear()
+
+    # ------------------------------------------------------------------ loading
+
+    def _hooks(self, module: str) -> dict[str, Any]:
+        return special.all_hooks(self._search.facts, module)
+
+    def _load(self) -> None:
+        """Import the program, under control, so that what its modules make is named as in every later run."""
+        self._begin_search()
+        shared_objects.begin(self._roots)
+
+        def load() -> None:
+            try:
+                self._target = open_target(self._given, self._loader)
+            except UserError as error:
+                failed.append(error)
+            except (GuestExit, InternalError, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                where = _where(error, self._loader)
+                failed.append(BadTarget(f"{_name(self._given)} cannot be imported: {failures.message(error)}{where}"))
+
+        failed: list[UserError] = []
+        self._drive(load, Trace(), _first_enabled, None)
+        if failed:
+            raise failed[0]
+        if self._target is None and control.limits:
+            raise Unfinished(f"{_name(self._given)} was still being imported; {next(iter(control.limits))}")
+        if control.exceptions and self._target is None:
+            raise BadTarget(f"{_name(self._given)} cannot be imported")
+
+    def _begin_search(self) -> None:
+        self._capture = Capture(
+            self._search, self._loader, [PythonSystem._main.__code__, Startable._bootstrap.__code__]
+        )
+        shared_objects.forget()
+        attributes.forget_types()
+
+    # ------------------------------------------------------------------ running
+
+    def run(self, trace: Trace, choose: Chooser) -> Run:
+        """See `dpor.core.system.System.run`."""
+        return self._run(trace, choose, None)
+
+    def _run(self, trace: Trace, choose: Chooser, recorder: Recorder | None) -> Run:
+        stderr, sys.stderr = sys.stderr, self._sink.nowhere  # finalisers of the program may run, and may fail
+        try:
+            control.forget()
+            specifying.forget()
+            self._stdlib.forget()
+            shared_objects.begin(self._roots)
+            if not trace.threads:
+                self._renew_facts()
+        finally:
+            sys.stderr = stderr
+        self._runs += 1
+        was_enabled = gc.isenabled()
+        gc.disable()
+        self._returned = None
+        try:
+            return self._ended(*self._drive(self._main, trace, choose, recorder))
+        finally:
+            if self._runs % COLLECT_EVERY == 0:
+                gc.collect(2 if self._runs % COLLECT_EVERY**2 == 0 else 0)
+            if was_enabled:
+                gc.enable()
+
+    def _drive(
+        self, body: Callable[[], None], trace: Trace, choose: Chooser, recorder: Recorder | None
+    ) -> tuple[Ending, list[Pending]]:
+        """Carry out `body` as the main model thread, with all that the program is given and nothing left afterwards."""
+        control.refuse_nesting()
+        control.is_guest_file = self._loader.is_guest_file
+        with self._loader.importing(), self._sink.quiet():
+            self._capture.begin_run()
+            spinning.begin(self._capture)
+            specifying.begin(self._search.facts, self._search.operations)
+            control.begin(self._search, self.options, trace, self._capture.watching(choose), recorder)
+            try:
+                self._stdlib.reset()
+                return control.drive(body)
+            finally:
+                control.end()
+                specifying.end()
+                self._loader.restore_host()
+
+    def _roots(self) -> Iterable[tuple[Hashable, Any]]:
+        """What every thread can reach. What is not changing, and nobody has changed, holds nothing that can be
+        written."""
+        return self._loader.roots(control.dirty)
+
+    def _renew_facts(self) -> None:
+        """Facts that the last run showed change what is hooked: begin again with them."""
+        if self._search.facts != self._facts_used:
+            self._begin_again()
+
+    def _begin_again(self) -> None:
+        """With other hooks, and all that runs have made of the program thrown away."""
+        self._know_facts()
+        self._loader.renew()
+        self._begin_search()
+        control.dirty = True
+
+    def _know_facts(self) -> None:
+        """What is hooked follows from the facts."""
+        self._facts_used = frozenset(self._search.facts)
+        visible: dict[str, set[str]] = {}
+        for module, name in about(self._facts_used, "global"):
+            visible.setdefault(module, set()).add(name)
+        self._loader.visible_globals = {module: frozenset(names) for module, names in visible.items()}
+        self._loader.starting = frozenset(module for (module,) in about(self._facts_used, STARTS))
+        self._loader.unhooked = self._never_written()
+        self._loader.instrument_library(module for (module,) in about(self._facts_used, INSTRUMENTED))
+        self._loader.numbers = not self._facts_used.isdisjoint((attributes.RULES, shared_objects.ARITHMETIC))
+
+    def _never_written(self) -> frozenset[str]:
+        """The attributes of which no load is hooked. What runs have shown to be written is hooked, and so is all where
+        what a look-up finds may change in other ways."""
+        names = set(self._unhooked)
+        for fact in self._facts_used:
+            if not isinstance(fact, tuple) or fact[0] in ("class attribute", "global"):
+                return frozenset()
+            names.discard(fact[-1])
+        return frozenset(names)
+
+    def _main(self) -> None:
+        """What the main model thread does."""
+        target = self._target
+        assert target is not None
+        if control.dirty or not self._loader.is_constant:
+            changed, control.dirty = control.dirty, False
+            self._loader.reset(changed)
+            attributes.forget_types()
+        try:
+            try:
+                self._returned = _seen(target.function()())
+            except BaseException as error:
+                _report(error)
+            finally:
+                try:
+                    target.finish()
+                except BaseException as error:
+                    _report(error)
+            self._stdlib.run_atexit()
+        finally:
+            control.perform(_END, self._stdlib.main_thread())
+
+    # ------------------------------------------------------------------ where it stands
+
+    def state(self) -> bytes | None:
+        """See `dpor.core.system.StatefulSystem`: 128 bits of a hash of `whole_state`."""
+        whole = self.whole_state()
+        if whole is None:
+            return None
+        key = key_of(whole)
+        if self.options.whole_states and self._whole_states.setdefault(key, whole) != whole:
+            raise InternalError(f"two states that differ have the same key, {key.hex()}")
+        return key
+
+    def whole_state(self) -> bytes | None:
+        """All that the state consists of, so that two keys that are equal by chance can be told from equal states."""
+        if self._target is not None:
+            self._capture.kept = self._target.kept
+        return self._capture.whole(self._returned)
+
+    def untold(self) -> Mapping[str, int]:
+        """Why states could not be told, with how often."""
+        return self._capture.reasons
+
+    def pending(self) -> Sequence[Pending]:
+        return self._capture.pending()
+
+    def sync_states(self) -> Mapping[Location, Any]:
+        return self._capture.sync_states()
+
+    def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
+        return self._capture.is_choice(thread, sync_choices)
+
+    def lasting(self, operation: Operation) -> Operation:
+        return self._capture.lasting(operation)
+
+    # ------------------------------------------------------------------ what is known beforehand
+
+    def ruled_out(self, thread: ThreadId) -> Collection[str]:
+        """See `dpor.core.system.OracleSystem`."""
+        pending = control.threads[thread].pending
+        if self._oracle is None or pending is None or pending.rule is not None:
+            return ()
+        own, is_guest_file = frames_of(control.threads[thread]), self._loader.is_guest_file
+        stacks = self._stacks()
+        del stacks[thread]
+        if not all(stacks.values()) or not stands_in_program(own, is_guest_file):
+            return ()
+        facts = self._oracle.ruled_out(stack_of(own, is_guest_file), stacks.values())
+        return facts if self._withdrawn.isdisjoint(facts) else ()
+
+    def _stacks(self) -> dict[ThreadId, tuple[At, ...]]:
+        """The stacks of all threads that will go on; an empty one is that of a pool's thread, which may be given
+        anything to do, or of one that runs nothing of the program itself."""
+        live = (t for t in control.threads if t.bit and t.running and not _has_ended(t))
+        return {t.id: stack_of(frames_of(t), self._loader.is_guest_file) for t in live}
+
+    def withdraw_facts(self, facts: Collection[str]) -> None:
+        """See `dpor.core.system.OracleSystem`."""
+        self._withdrawn.update(facts)
+        who = "analysis" if self.options.oracle is None else "oracle"
+        raise FactWithdrawn("; ".join(f"the {who} was wrong: {fact}" for fact in sorted(facts)))
+
+    def _analyse(self) -> None:
+        """Once, when the program's modules are known."""
+        statics = self.options.statics
+        if self.options.oracle is not None:
+            self._oracle = self.options.oracle(self.source())
+        elif statics is not None:
+            self._oracle = analysis = Analysis(self.source(), statics)
+            if statics.unhooked:
+                self._unhooked = self.unwritten(analysis)
+                self._begin_again()
+
+    def unwritten(self, analysis: Analysis) -> frozenset[str]:
+        """The attributes whose reads are left as they are in the code, until one is written."""
+        return analysis.never_written()
+
+    def remembers_way(self) -> bool:
+        return self._capture.remembers_way()
+
+    def changes_data(self, operation: Operation) -> bool:
+        return self._capture.changes_data(operation)
+
+    def livelock(self, moving: int) -> Finding:
+        """See `dpor.core.system.StatefulSystem`."""
+        threads = [thread for thread in control.threads if moving >> thread.id & 1 and thread.running]
+        places = [self._capture.place_of(thread) for thread in threads]
+        message = "\n".join(
+            f"{thread.name} goes round for ever{'' if place is None else f', here at {place[0]}:{place[1]}'}"
+            for thread, place in zip(threads, places, strict=True)
+        )
+        file, line = next((place for place in places if place is not None), (None, None))
+        return Finding(Kind.LIVELOCK, message, threads[0].name, file, line, needs_timeout=control.timed_out)
+
+    # ------------------------------------------------------------------ how it ended
+
+    def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
+        tell_shared_contexts()
+        findings = [] if specifying.run is None else specifying.run.findings
+        findings += [self._failure(*failure) for failure in control.exceptions]
+        deadlock: Hashable = None
+        outcome: Hashable = None
+        if ending is Ending.COMPLETE:
+            stuck = [s for s in control.stuck if not s.daemon]
+            if any(s.spins is not None for s in stuck):
+                findings.append(_livelock(stuck))
+                return Run(Ending.SPINNING, blocked, None, None, findings, tuple(control.limits))
+            if stuck:
+                deadlock = (tuple((s.thread, s.waits_for, s.place) for s in stuck), tuple(f.group for f in findings))
+                findings.append(_deadlock(stuck))
+            failed = tuple(sorted(f"{f.thread}: {f.message}" for f in findings))
+            outcome = (self._returned, failed)
+        return Run(ending, blocked, outcome, deadlock, findings, tuple(control.limits))
+
+    def outcome_text(self, outcome: Any) -> str:
+        """What the target returned, or what ended its threads, in words."""
+        returned, failed = outcome
+        return "; ".join(failed) or ("nothing returned" if returned is None else f"returned {in_words(returned)}")
+
+    def _failure(self, thread: GuestThread, error: BaseException, message: str) -> Finding:
+        place = failures.place(error, self._loader)
+        return Finding(
+            Kind.ASSERTION if isinstance(error, AssertionError) else Kind.EXCEPTION,
+            message,
+            thread.name,
+            *place,
+            needs_timeout=control.timed_out,
+            details=failures.traceback_lines(error, message, self._loader) if control.recorder is not None else (),
+        )
+
+    # ------------------------------------------------------------------ for reports
+
+    def describe(self, trace: Trace) -> Explained:
+        """Repeat the trace and tell its events."""
+        from dpor.python.narrate.recording import Recording
+
+        recording = Recording(self._loader)
+        self._sink.keep()
+        run = self._run(trace, lambda enabled: STOP, recording)
+        printed = self._sink.kept()
+        return Explained(recording.steps(), printed, tuple(self._timed(trace, run.findings)))
+
+    def _timed(self, trace: Trace, findings: Sequence[Finding]) -> Sequence[Finding]:
+        """The findings of the run; those that are not there where the clock stands need that a deadline passes."""
+        if not findings or not control.virtual_time.seen:
+            return findings
+        with timing.standing_clock():
+            try:
+                still = {finding.group for finding in self._run(trace.copy(), lambda enabled: STOP, None).findings}
+            except UserError:
+                still = set()
+        return [
+            attrs.evolve(finding, needs_timeout=finding.needs_timeout or finding.group not in still)
+            for finding in findings
+        ]
+
+    def aloud(self) -> AbstractContextManager[None]:
+        """What the program prints meanwhile is not kept back."""
+        return self._sink.aloud()
+
+    def is_memory(self, location: Location) -> bool:
+        """Is it a field, an element, a global or a variable, rather than a lock or what guards itself (a cache)?"""
+        name = self._search.operations.name_of(location)
+        if isinstance(name, tuple) and isinstance(name[0], int):  # a part of something
+            name = self._search.operations.name_of(name[0])
+        return isinstance(name, tuple) and name[0] in shared_objects.NAMES
+
+    def sources(self) -> Mapping[str, str]:
+        """The program's files, with their SHA-256."""
+        return dict(self._loader.sources)
+
+    def source(self) -> Source:
+        """What there is to analyse. Raises `UserError` if what is run is made by no module."""
+        entry = None if self._target is None else self._target.entry
+        if entry is None:
+            raise UserError(
+                f"{_name(self._given)} cannot be analysed, since no module makes it: give the name of a function at the"
+                " top level of a file, or a strategy that needs no analysis"
+            )
+        modules = self._loader.modules
+        return Source(
+            {module.path: module.source for module in modules.values()},
+            {module.path: name for name, module in modules.items()},
+            entry,
+        )
+
+    def foreign(self) -> Sequence[str]:
+        """The packages, other than the standard library, that the program uses and that are not instrumented."""
+        return self._loader.foreign()
+
+    def versions(self) -> Mapping[str, str]:
+        import greenlet
+
+        return {"greenlet": greenlet.__version__}
+
+    def facts(self) -> Any:
+        """What the search has learnt about the program, and which threads its numbers mean, as JSON."""
+        facts = sorted(([*fact] if isinstance(fact, tuple) else fact for fact in self._search.facts), key=str)
+        return {"facts": facts, "threads": [[*child, number] for child, number in self._search.numbers.items()]}
+
+
+def _report(error: BaseException) -> None:
+    """An exception has left the target: a finding, unless it ends the program as it should end."""
+    if isinstance(error, SystemExit) and error.code in (None, 0):
+        return
+    failures.report(error)
+    if isinstance(error, GuestExit):
+        raise error
+
+
+def _thawed(fact: Any) -> object:
+    return tuple(_thawed(part) for part in fact) if isinstance(fact, list) else fact
+
+
+def _first_enabled(enabled: int) -> int:
+    return (enabled & -enabled).bit_length() - 1
+
+
+def _seen(returned: object) -> Hashable:
+    """What the target returned, by structure. Threads that it has not waited for may change that still."""
+    if control.multi:
+        stand_before_reading("return", (returned,), ANYTHING)
+    return freeze(returned)
+
+
+def _name(target: str | Callable[[], object] | Opener) -> str:
+    if callable(target):
+        return getattr(target, "__qualname__", repr(target))
+    return target if isinstance(target, str) else target.name
+
+
+def _where(error: BaseException, loader: Loader) -> str:
+    file, line = failures.place(error, loader)
+    return "" if file is None else f" ({Path(file).name}:{line})"
+
+
+def _has_ended(thread: GuestThread) -> bool:
+    return thread.pending is not None and isinstance(thread.pending.rule, End)
+
+
+def _livelock(stuck: list[Stuck]) -> Finding:
+    from dpor.python.narrate.places import place_in_words
+
+    def sentence(s: Stuck) -> str:
+        if s.spins is None:
+            return s.sentence
+        what = ", ".join(sorted({place_in_words(location) for location in s.spins})) or "what it reads"
+        return f"{s.sentence}{NOBODY_WRITES} {what}"
+
+    first = next(s for s in stuck if s.spins is not None)
+    file, line = first.place or (None, None)
+    lines = [
+        sentence(first._replace(sentence="spins")),
+        *(f"{s.thread} {sentence(s)}" for s in stuck if s is not first),
+    ]
+    return Finding(Kind.LIVELOCK, "\n".join(lines), first.thread, file, line, needs_timeout=control.timed_out)
+
+
+def _deadlock(stuck: list[Stuck]) -> Finding:
+    lines = [f"{s.thread} {s.sentence}" for s in stuck]
+    # The place of a deadlock is that of a thread which waits for something better than the end of the others.
+    first = next((s for s in stuck if "for the end of" not in s.sentence), stuck[0])
+    file, line = first.place or (None, None)
+    return Finding(
+        Kind.DEADLOCK,
+        "\n".join(lines),
+        first.thread,
+        file,
+        line,
+        needs_timeout=control.timed_out,
+    )
+
+
+MOST_OUTPUT = 1_000_000
+"""Bytes of one run's printing that are kept; what comes after them is counted."""
+
+
+_systems: WeakSet[PythonSystem] = WeakSet()
+
+
+@atexit.register
+def _leave_all() -> None:
+    """At the end of the process: programs' finalisers run while there still are the hooks that they call."""
+    with redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
+        control.forget()
+        shared_objects.forget()
+        for system in list(_systems):
+            system.leave()
+        gc.collect()
+
+
+class _Sink:
+    """Where the program's printing goes: nowhere; for the run that is shown, here; in the debugger, out."""
+
+    def __init__(self) -> None:
+        self._kept: _Kept | None = None
+        self._aloud = False
+        self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
+
+    @property
+    def nowhere(self) -> io.TextIOWrapper:
+        return self._streams[2]
+
+    def keep(self) -> None:
+        self._kept = _Kept()
+
+    def kept(self) -> str:
+        kept, self._kept = self._kept, None
+        return "" if kept is None else kept.text()
+
+    @contextmanager
+    def aloud(self) -> Iterator[None]:
+        self._aloud = True
+        try:
+            yield
+        finally:
+            self._aloud = False
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """For the length of a run: streams as new, whatever the program does with them. There is no input."""
+        before = sys.stdin, sys.stdout, sys.stderr
+        if not all(map(_is_as_new, self._streams)):  # to make them costs as much as a thread
+            self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
+        stdin, stdout, stderr = self._streams
+        sys.stdin = stdin
+        if self._kept is not None:
+            sys.stdout, sys.stderr = _stream(self._kept), _stream(self._kept)
+        elif not self._aloud:
+            sys.stdout, sys.stderr = stdout, stderr
+        try:
+            yield
+        finally:
+            sys.stdin, sys.stdout, sys.stderr = before
+
+
+def _stdin() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), "utf-8", "strict")
+
+
+def _stream(to: Any) -> io.TextIOWrapper:
+    return io.TextIOWrapper(to, "utf-8", "backslashreplace", write_through=type(to) is _Kept)
+
+
+def _is_as_new(stream: io.TextIOWrapper) -> bool:
+    """Has no program closed, detached or changed it? (What was written to it went nowhere.)"""
+    try:
+        buffer = stream.buffer
+        settings = stream.errors, stream.encoding, stream.line_buffering, stream.write_through
+        if type(buffer) is io.BytesIO:
+            as_new = settings == ("strict", "utf-8", False, False) and not buffer.getvalue()
+        else:
+            as_new = settings == ("backslashreplace", "utf-8", False, False)
+        return as_new and not stream.closed and not stream.__dict__ and not buffer.__dict__
+    except ValueError:  # closed or detached
+        return False
+
+
+class _Nowhere(io.RawIOBase):
+    def write(self, data: Any) -> int:
+        return len(data)
+
+    def writable(self) -> bool:
+        return True
+
+
+class _Kept(_Nowhere):
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._lost = 0
+
+    def write(self, data: Any) -> int:
+        taken = data[: max(0, MOST_OUTPUT - len(self._data))]
+        self._data += taken
+        self._lost += len(data) - len(taken)
+        return len(data)
+
+    def text(self) -> str:
+        more = f"\n... and {self._lost:,} bytes more\n" if self._lost else ""
+        return self._data.decode("utf-8", "backslashreplace") + more

@@ -1,0 +1,249 @@
+"""Finds what to run: `path/file.py::name`, `package.module:name`, a workload by name, or a callable of the host."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeAlias
+
+from dpor import workloads
+from dpor.core.errors import BadTarget
+from dpor.python.program.host_functions import Guests
+from dpor.python.program.loader import Loader
+from dpor.workloads import Workload
+
+
+class Target(Protocol):
+    """What is run: `function()` gives the callable, anew for every run; `finish()` is called after it, in the same run,
+    whatever happened."""
+
+    def function(self) -> Callable[[], object]: ...
+
+    def finish(self) -> None: ...
+
+    @property
+    def entry(self) -> str | None:
+        """Where the source of what is run is found: "path::dotted.name"; None if it is not made by a module."""
+        ...
+
+    @property
+    def kept(self) -> Sequence[object]:
+        """What `finish` depends on: a part of the state of a run."""
+        ...
+
+
+class Opener(Protocol):
+    """A target that knows itself how it is loaded. `name`: as reports and schedules name it."""
+
+    @property
+    def name(self) -> str: ...
+
+    def open_in(self, loader: Loader) -> Target:
+        """Load the program. Raises `BadTarget`."""
+        ...
+
+
+class _Unarranged:
+    """There is nothing to do after the target."""
+
+    kept: Final = ()
+    entry: str | None = None
+
+    def finish(self) -> None:
+        pass
+
+
+class NamedTarget(_Unarranged):
+    """A dotted name in an instrumented module."""
+
+    def __init__(self, module: types.ModuleType, name: str, text: str) -> None:
+        self._module = module
+        self._names = name.split(".")
+        self._text = text
+        self.entry = f"{module.__file__}::{name}"
+        _check_callable(self.function(), text)
+
+    def function(self) -> Callable[[], object]:
+        found: Any = self._module
+        for i, name in enumerate(self._names):
+            owner = found
+            try:
+                found = getattr(owner, name)
+            except AttributeError:
+                known = ", ".join(_callables(owner)[:8]) or "nothing that can be called"
+                where = ".".join(self._names[:i]) or self._module.__name__
+                raise BadTarget(f"{self._text}: there is no {name!r} in {where}; it has {known}") from None
+            if isinstance(owner, type) and isinstance(vars(owner).get(name), types.FunctionType):
+                found = getattr(_instance(owner, self._text), name)
+        return found  # type: ignore[no-any-return]
+
+
+class WorkloadTarget(NamedTarget):
+    """The `main` of a workload, with arguments."""
+
+    def __init__(self, workload: Workload, arguments: dict[str, int], loader: Loader, text: str) -> None:
+        module = _module(f"workloads.{workload.name}", loader, text)
+        if module.__file__ is None or not workload.file.samefile(module.__file__):
+            raise BadTarget(f"{text}: {module.__file__} hides the workload of that name; go to another folder")
+        self._arguments = arguments
+        super().__init__(module, "main", text)
+
+    def function(self) -> Callable[[], object]:
+        return functools.partial(super().function(), **self._arguments)
+
+
+class HostTarget(_Unarranged):
+    """A callable of the host: the instrumented code, with the closure, the defaults, the object and the arguments that
+    it had, as the program would have them (see `dpor.python.program.host_functions`)."""
+
+    def __init__(self, target: Callable[[], object], module: types.ModuleType, loader: Loader) -> None:
+        self._target = target
+        self._module = module
+        self._loader = loader
+        self.function()
+
+    def function(self) -> Callable[[], object]:
+        return Guests(self._module, self._loader).value(self._target)  # type: ignore[no-any-return]
+
+
+def open_target(target: str | Callable[[], object] | Opener, loader: Loader) -> Target:
+    """Load the program that the target is in. Raises `BadTarget`."""
+    if callable(target):
+        return _of_callable(target, loader)
+    if not isinstance(target, str):
+        return target.open_in(loader)
+    match parsed(target):
+        case Path() as file, str(name):
+            return NamedTarget(loader.load_file(file), name, target)
+        case Workload() as workload, dict(arguments):
+            return WorkloadTarget(workload, arguments, loader, target)
+        case str(module), str(name):
+            return NamedTarget(_module(module, loader, target), name, target)
+    raise AssertionError(target)
+
+
+Parsed: TypeAlias = "tuple[Path, str] | tuple[Workload, dict[str, int]] | tuple[str, str]"
+"""A file and a name in it, a workload and its arguments, a module and a name in it."""
+
+
+def parsed(target: str) -> Parsed:
+    """What the text names. Loads nothing. Raises `BadTarget`."""
+    path, separator, name = target.partition("::")
+    if separator:
+        file = Path(path)
+        if not file.is_file():
+            raise BadTarget(f"{target}: there is no file {path}")
+        if not name:
+            raise BadTarget(f"{target}: name a function after the ::, as in {path}::main")
+        return file, name
+    workload = workloads.named(target)
+    if workload is not None:
+        return workload
+    module, separator, name = target.partition(":")
+    if not separator or not name or not module:
+        names = _scenarios(Path(target))
+        hint = f" (as in {', '.join(f'{target}::{name}' for name in names)})" if names else ""
+        raise BadTarget(
+            f"{target}: a target is path/file.py::name{hint}, package.module:name, a .json or .jsonl file,"
+            " or one of dpor workloads"
+        )
+    return module, name
+
+
+def _scenarios(file: Path) -> list[str]:
+    """Functions of a Python file that could be meant: the first few that can be called without arguments."""
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return []
+    functions = [node for node in body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+    return [f.name for f in functions if len(f.args.posonlyargs + f.args.args) == len(f.args.defaults)][:3]
+
+
+def _module(name: str, loader: Loader, text: str) -> types.ModuleType:
+    import importlib.util
+
+    if Path(name).is_file():
+        raise BadTarget(f"{text}: a function of a file is written with two colons: {text.replace(':', '::', 1)}")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError) as error:
+        raise BadTarget(f"{text}: there is no module {name} ({error})") from None
+    if spec is None or spec.origin is None:
+        raise BadTarget(f"{text}: there is no module {name}")
+    if not spec.origin.endswith(".py"):
+        raise BadTarget(f"{text}: {name} has no Python source ({spec.origin})")
+    loader.set_root(Path(spec.origin))
+    loader.include(name)
+    return loader.load_name(name)
+
+
+def _of_callable(target: Callable[[], object], loader: Loader) -> Target:
+    code = _code_behind(target)
+    name = getattr(target, "__qualname__", getattr(code, "__qualname__", repr(target)))
+    if code is None:
+        raise BadTarget(f"{name}: a target is written in Python (wrap it: def scenario(): ...)")
+    _check_callable(target, name)
+    file = Path(
+        code.__code__.co_filename if isinstance(code, types.FunctionType) else inspect.getsourcefile(code) or ""
+    )
+    if not file.is_file():
+        raise BadTarget(f"{name}: its source {file} cannot be read, so it cannot be instrumented")
+    module = loader.load_host_file(file, code.__module__)
+    if isinstance(code, types.FunctionType) and loader.code_at(code.__code__) is None:
+        raise BadTarget(f"{name}: it was not found in {file} any more; was the file changed after it was imported?")
+    if target is code and not getattr(code, "__closure__", None) and name.isidentifier() and hasattr(module, name):
+        return NamedTarget(module, name, name)
+    return HostTarget(target, module, loader)
+
+
+def _code_behind(target: Any) -> types.FunctionType | type | None:
+    """The function or class that is called in the end; None if it is written in C."""
+    while isinstance(target, (functools.partial, types.MethodType)):
+        target = target.func if isinstance(target, functools.partial) else target.__func__
+    if isinstance(target, types.FunctionType):
+        return target
+    kind = target if isinstance(target, type) else type(target)
+    call = inspect.getattr_static(kind, "__init__" if kind is target else "__call__", None)
+    return kind if isinstance(call, types.FunctionType) else None
+
+
+def _instance(owner: type, text: str) -> object:
+    try:
+        return owner()
+    except TypeError as error:
+        raise BadTarget(f"{text}: {owner.__name__} cannot be made without arguments: {error}") from None
+
+
+def _callables(owner: object) -> list[str]:
+    """Their names; if there are any, those alone that were not imported."""
+    found = {n: v for n, v in vars(owner).items() if callable(v) and not n.startswith(("_", "."))}
+    own = [n for n, v in found.items() if getattr(v, "__module__", None) == getattr(owner, "__name__", None)]
+    return own or list(found)
+
+
+def _check_callable(found: object, text: str) -> None:
+    if not callable(found):
+        raise BadTarget(f"{text} is {type(found).__name__}, not something to call")
+    if inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found):
+        raise BadTarget(f"{text} is async: asyncio programs are not checked yet")
+    if inspect.isgeneratorfunction(found):
+        raise BadTarget(f"{text} is a generator function: calling it runs nothing (call next() on it in a function)")
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):
+        return
+    needed = [
+        p.name
+        for p in signature.parameters.values()
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if needed:
+        raise BadTarget(f"{text} needs arguments ({', '.join(needed)}); a target is called without any")

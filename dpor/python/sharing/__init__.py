@@ -1,0 +1,1 @@
+"""Which objects several threads can reach, and the locations and names that they have."""

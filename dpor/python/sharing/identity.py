@@ -1,0 +1,39 @@
+"""Numbers in place of addresses: `id`, and whatever shows one, must be the same in every run.
+
+A shared object has the number of its record. Of others only their own thread can ask, so they get the next number of
+that thread; they keep it when they become shared.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from dpor.python.kernel import control
+from dpor.python.kernel.assumptions import IDENTITIES
+from dpor.python.sharing import shared_objects
+
+_SPACING: Final = 16
+_SHARED: Final = 1 << 40
+_OF_THREAD: Final = 1 << 32
+
+
+def stable_id(obj: Any) -> int:
+    """A number for the object that no other has in this run, and that equivalent runs agree on."""
+    given: dict[int, tuple[int, Any]] = control.threads[0].data.setdefault("ids", {})
+    known = given.get(id(obj))
+    if known is None:
+        number = shared_objects.run_number(obj)
+        if number is not None and not _is_common(obj):
+            control.note(IDENTITIES)
+            answer = _SHARED + number * _SPACING
+        else:
+            mine = control.current.data["numbered"] = control.current.data.get("numbered", 0) + 1
+            answer = (control.current.id + 1) * _OF_THREAD + mine * _SPACING
+        known = given[id(obj)] = (answer, obj)
+    return known[0]
+
+
+def _is_common(obj: Any) -> bool:
+    """Do all objects of its type share one record?"""
+    mark = shared_objects.table.get(id(obj))
+    return isinstance(mark, shared_objects.Record) and type(mark.name) is tuple and mark.name[0] == "type"

@@ -1,0 +1,673 @@
+"""Which objects are shared, and the names of their locations.
+
+An object that a thread makes belongs to it until a reference may be where another thread can reach it: `publish` then
+gives it, and all that is reachable from it, a `Record`. Accesses to objects without a record are no operations.
+
+Names. A location must have the same number in every run, and in equivalent runs the same object must have the same
+name though threads run in another order. So an object is named when it is published, by who publishes it, how many
+events that thread has then performed, and how manieth object it is since: all of it is a function of the publisher's
+own past. (Naming by first access fails: which thread comes first differs between equivalent runs.)
+
+The rule is checked. The first thread to touch an object without a record marks it as its own; if another thread then
+touches it, a reference escaped unseen. Such types are remembered: all their objects share one record from then on,
+coarse but sound, and the search starts again.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import types
+import weakref
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, Final
+
+from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation
+from dpor.python.kernel import control
+from dpor.python.kernel.assumptions import Following, about
+from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.model_thread import GuestThread
+
+STRUCTURE: Final = "<structure>"
+"""The part of a container that changes when its length, its keys or the positions of its elements do."""
+
+ELEMENTS: Final = "<elements>"
+"""The part that stands for all elements together: READ by whoever looks at all of them, UPDATEd by a store of one."""
+
+ATOMIC: Final[frozenset[type]] = frozenset(
+    {
+        int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice, type,
+        types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.CodeType,
+        types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
+        types.MemberDescriptorType, types.ClassMethodDescriptorType, property, staticmethod,
+        classmethod, types.GenericAlias, types.UnionType, tuple, frozenset, types.FrameType, types.TracebackType,
+    }
+)  # fmt: skip
+"""Types whose objects hold nothing of their own that can change (what a tuple or a function refers to may). Frames and
+tracebacks are among them: to find a thread's locals by way of an exception is beyond what programs do."""
+
+CONTAINED: Final = frozenset({tuple, frozenset, types.FunctionType, types.MethodType, types.BuiltinFunctionType})
+"""Of these, those through which other objects are reached."""
+
+
+NAMES: Final = frozenset({"object", "root", "type", "dict of", "global", "class attribute"})
+"""How the names of what holds data begin; those of locks, of the process and of caches begin otherwise."""
+
+
+class Record:
+    """A shared object, for the whole of a search.
+
+    name, number   of the object: run-stable
+    reads, writes  operations on its fields, made once: None where an access of the field is no operation
+    obj            the object, in the present run
+    """
+
+    __slots__ = ("_locations", "name", "number", "obj", "reads", "writes")
+
+    def __init__(self, name: Hashable) -> None:
+        self.name = name
+        self.number = control.operations.location(name)
+        self.reads: dict[str, Operation | Callable[..., Any] | None] = {}
+        self.writes: dict[str, Operation | None] = {}
+        self.obj: Any = None
+        self._locations: dict[Hashable, Location] = {}
+
+    def location(self, part: Hashable) -> Location:
+        """The location of a part: a field's name, an element's key, STRUCTURE or ELEMENTS."""
+        location = self._locations.get(part)
+        if location is None:
+            location = self._locations[part] = control.operations.location((self.number, part))
+        return location
+
+    def access(self, kind: str, part: Hashable, mode: Mode) -> Operation:
+        accesses: Accesses = ((self.location(part), mode),)
+        return control.operations.intern(kind, accesses)
+
+
+class Namespace(Record):
+    """The record of a dict whose keys have locations of their own: fields, globals, class attributes.
+
+    prefix    what comes before the key in the name of its location
+    fact      what comes before the key in the fact that something writes there
+    exposed   the fact that somebody looks at the dict as a whole: then who writes a key also writes STRUCTURE
+    """
+
+    __slots__ = ("exposed", "fact", "prefix")
+
+    def __init__(self, name: Hashable, prefix: tuple[object, ...], fact: tuple[object, ...], exposed: object) -> None:
+        super().__init__(name)
+        self.prefix = prefix
+        self.fact = fact
+        self.exposed = exposed
+
+    def location(self, part: Hashable) -> Location:
+        if part != STRUCTURE and part != ELEMENTS:
+            return control.operations.location((*self.prefix, part))
+        control.facts_add(self.exposed, f"the dict behind {self.fact[-1]}")
+        return super().location(STRUCTURE)
+
+    def is_written(self, key: Any) -> None:
+        """The key is about to be stored or deleted."""
+        fact = (*self.fact, key)
+        if fact not in control.facts:
+            control.withdraw(fact, f"{key} is written while several threads exist")
+
+    def written(self) -> set[str]:
+        """The keys that are there, and those that this search has seen being written."""
+        keys = {key for key in (self.obj or ()) if isinstance(key, str) and not key.startswith(".")}
+        return keys.union(key for key, *more in about(control.facts, *self.fact) if not more)
+
+
+def structure_of(name: Hashable, exposed: object) -> Accesses:
+    """What a store of a key touches beside the key, of the namespace of this name."""
+    return (_structure_of(name, WRITE),) if exposed in control.facts else ()
+
+
+def reads_names(record: Record, kind: type) -> Accesses:
+    """What is read by who looks at all fields of the object, of this type, whatever they are."""
+    if names_change(kind) in control.facts:
+        control.facts_add(names_looked_at(kind), f"which fields a {kind.__qualname__} has")
+    elif exposed(kind) not in control.facts:
+        return ()
+    return (_structure_of(("dict of", record.name), READ),)
+
+
+def writes_names(record: Record) -> Accesses:
+    """What is written by who adds a field to the object, or removes one."""
+    return (_structure_of(("dict of", record.name), WRITE),)
+
+
+def _structure_of(name: Hashable, mode: Mode) -> Access:
+    return control.operations.location((control.operations.location(name), STRUCTURE)), mode
+
+
+table: dict[int, Record | GuestThread] = {}
+"""By `id`: the record of a shared object, or the thread to which an unshared one belongs. Objects in it are kept alive
+until the run ends, so that no number is used twice."""
+_kept: list[Any] = []
+_used: list[Record] = []
+"""The records that have an object in this run."""
+_records: dict[Hashable, Record] = {}
+_objects: dict[tuple[int, int, int], Record] = {}
+"""Of these, the ones of objects that are named by their publisher, by the name that it gave them."""
+_roots: Callable[[], Iterable[tuple[Hashable, Any]]] = lambda: ()
+_roots_published = False
+_any_coarse = False
+"""Are there types all objects of which share one record?"""
+_has_coarse: Final = Following(lambda facts: any(about(facts, "type")))
+
+
+def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
+    """Before each run. `roots`: what every thread can reach (globals and class attributes of the program), named."""
+    global _roots, _roots_published, _any_coarse
+    table.clear()
+    _kept.clear()
+    _mortal.clear()
+    _exposed.clear()
+    for record in _used:
+        record.obj = None
+    _used.clear()
+    _roots = roots
+    _roots_published = False
+    _any_coarse = _has_coarse(control.facts)
+
+
+def forget() -> None:
+    """Before a search starts, for the first time or again: records hold what the facts of the old one implied."""
+    _records.clear()
+    _objects.clear()
+    _used.clear()
+    table.clear()
+    _kept.clear()
+
+
+def record_of(obj: Any) -> Record | None:
+    """The record of a shared object; None where an access is no operation: the object belongs to one thread, cannot
+    change (int, str, function, ...), or only one thread exists."""
+    if not control.multi:
+        return None
+    mark = table.get(id(obj))
+    if mark is control.current:
+        return None
+    if mark is None:
+        return _first_touch(obj)
+    return mark if isinstance(mark, Record) else _escaped(obj)
+
+
+def _first_touch(obj: Any) -> Record | None:
+    kind = type(obj)
+    if _way_of(kind) is not _RECORDED:
+        return None
+    if _any_coarse and _type_key(kind) in control.facts:
+        return _coarse(obj)
+    if kind not in _unremarkable:
+        _look_at(kind)
+    number = id(obj)
+    table[number] = control.current
+    if kind is types.GeneratorType or kind is memoryview:  # what these have to do in the end, they do when they die
+        _mortal[number] = weakref.ref(obj, lambda _: _died(number))
+    else:
+        _kept.append(obj)
+    return None
+
+
+_mortal: dict[int, weakref.ref[Any]] = {}
+
+
+def _died(number: int) -> None:
+    if _mortal.pop(number, None) is not None and not isinstance(table.get(number), Record):
+        table.pop(number, None)
+
+
+def _escaped(obj: Any) -> Record:
+    """Two threads touch an object of which no publication was seen."""
+    key = _type_key(type(obj))
+    control.withdraw(key, f"objects of type {key[1]}.{key[2]} reach other threads unseen: all are taken as shared")
+    return _coarse(obj)
+
+
+def _coarse(obj: Any) -> Record:
+    return _put(obj, _type_key(type(obj)))
+
+
+def _type_key(kind: type) -> tuple[str, str, str]:
+    return ("type", kind.__module__, kind.__qualname__)
+
+
+def _put(obj: Any, name: Hashable) -> Record:
+    record = _records.get(name)
+    if record is None:
+        record = _records[name] = Record(name)
+    record.obj = obj
+    _used.append(record)
+    table[id(obj)] = record
+    _kept.append(obj)
+    _look_at(type(obj))
+    return record
+
+
+def record_named(name: Hashable) -> Record | None:
+    return _records.get(name)
+
+
+# ---------------------------------------------------------------------- namespaces
+
+_exposed: dict[int, tuple[Any, dict[str, Any]]] = {}
+"""By `id` of either: unshared objects whose `__dict__` the program has asked for, and that."""
+
+
+def exposed(kind: type) -> tuple[str, ...]:
+    """The fact that the `__dict__` of objects of the class is looked at as a whole."""
+    return ("dict exposed", *_type_key(kind))
+
+
+def names_change(kind: type, *name: str) -> tuple[str, ...]:
+    """The fact that objects of the class get or lose fields (of the name) that threads share."""
+    return ("names change", *_type_key(kind), *name)
+
+
+def names_looked_at(kind: type) -> tuple[str, ...]:
+    """The fact that this is seen."""
+    return ("names looked at", *_type_key(kind))
+
+
+def expose(obj: Any, fields: dict[str, Any]) -> None:
+    """The dict is the `__dict__` of the object: accesses of either are accesses of both."""
+    owner = record_of(obj) if control.multi else table.get(id(obj))
+    if not isinstance(owner, Record):
+        _exposed[id(obj)] = _exposed[id(fields)] = (obj, fields)
+        return
+    kind = type(obj)
+    if not control.multi:  # when all others have ended it shows in which order the names came
+        reads_names(owner, kind)
+    fact = ("field", kind.__module__, kind.__qualname__)
+    name, known = ("dict of", owner.name), table.get(id(fields))
+    if isinstance(known, Record) and known.name != name:
+        control.limit(
+            f"a dict that threads share is the fields of a {kind.__qualname__}, too: that it is one is not seen"
+        )
+    _put_namespace(fields, name, (owner.number,), fact, exposed(kind))
+
+
+def module_names(names: dict[str, Any]) -> None:
+    """The dict is that of a module: its keys are globals."""
+    module = names.get("__name__")
+    if isinstance(module, str) and getattr(sys.modules.get(module), "__dict__", None) is names:
+        prefix = ("global", module)
+        _put_namespace(names, ("dict of", *prefix), prefix, prefix, ("dict exposed", *prefix))
+
+
+def class_names(kind: type) -> None:
+    """What the `__dict__` of the class shows: attributes are known by their names, whatever the class."""
+    (names,) = gc.get_referents(kind.__dict__)
+    _put_attributes(names)
+
+
+def function_names(function: types.FunctionType) -> None:
+    """As `class_names`: functions are found by names as well."""
+    _put_attributes(function.__dict__)
+
+
+CLASS_NAMES: Final = ("dict of", "class attribute")
+CLASSES_EXPOSED: Final = ("dict exposed", "class attribute")
+
+
+def _put_attributes(names: dict[str, Any]) -> None:
+    _put_namespace(names, CLASS_NAMES, ("class attribute",), ("class attribute",), CLASSES_EXPOSED)
+
+
+def _put_namespace(
+    names: dict[str, Any], name: Hashable, prefix: tuple[object, ...], fact: tuple[object, ...], exposed: object
+) -> None:
+    if isinstance(table.get(id(names)), Record):
+        return
+    record = _records.get(name)
+    if record is None:
+        record = _records[name] = Namespace(name, prefix, fact, exposed)
+    if not control.multi and len(control.threads) > 1 and any(about(control.facts, *fact)):
+        control.facts_add(exposed, f"the dict behind {fact[-1]}")  # as in `expose`
+    record.obj = names
+    _used.append(record)
+    table[id(names)] = record
+    _kept.append(names)
+
+
+def run_number(obj: Any) -> int | None:
+    """A number for the object that equivalent runs agree on; None if it has none."""
+    mark = table.get(id(obj))
+    return mark.number if isinstance(mark, Record) else None
+
+
+# ---------------------------------------------------------------------- publishing
+
+
+def publish(value: Any) -> None:
+    """Make the value, and all that is reachable from it, shared: a reference is about to be stored where another
+    thread can reach it."""
+    if control.multi and type(value) not in _QUICK:
+        _publish(value)
+
+
+_QUICK: Final = frozenset({int, float, bool, str, bytes, type(None), complex, range, type})
+
+
+def roots() -> Iterable[tuple[Hashable, Any]]:
+    """What every thread can reach (globals and class attributes of the program), named."""
+    return _roots()
+
+
+def publish_roots(front: Any) -> None:
+    """A thread is about to start: what it is given, and what every thread can reach, is shared."""
+    global _roots_published
+    if not _roots_published:
+        _roots_published = True
+        for name, value in _roots():
+            _publish(value, name)
+    _publish(front)
+
+
+control.before_spawn = publish_roots
+
+
+def publish_all(value: Any) -> None:
+    """As `publish`, though there may be one thread only, and through what is shared already: the only thread may have
+    stored something there."""
+    _publish(value, through=True)
+
+
+def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> None:
+    thread = control.current
+    stack = [value]
+    visited: set[int] = set()
+    counted = 0
+    while stack:
+        obj = stack.pop()
+        kind = type(obj)
+        way = _ways.get(kind) or _way_of(kind)
+        if way is _NOTHING_IN_IT:
+            continue
+        key = id(obj)
+        if way is _PASSED_THROUGH:
+            if key in visited:
+                continue
+            visited.add(key)
+        else:
+            mark = table.get(key)
+            if isinstance(mark, Record):
+                if through and key not in visited:
+                    visited.add(key)
+                    stack += reversed(children(obj, kind))
+                continue
+            if _exposed and key in _exposed and _exposed[key][1] is obj:  # owner first
+                stack.append(_exposed[key][0])
+                continue
+            if mark is not None and mark is not thread:  # another has touched it, and this one has it
+                _escaped(obj)
+            elif _any_coarse and _type_key(kind) in control.facts:
+                _coarse(obj)
+            elif root is not None:
+                _put(obj, ("root", root, counted))
+                counted += 1
+            else:
+                name = thread.name_object()
+                record = _objects.get(name)
+                if record is None:
+                    record = _objects[name] = _put(obj, ("object", *name))
+                else:
+                    record.obj = obj  # which keeps it alive
+                    _used.append(record)
+                    table[key] = record
+                    if kind not in _unremarkable:
+                        _look_at(kind)
+            if _exposed and key in _exposed:
+                fields = _exposed[key][1]
+                expose(obj, fields)
+                stack.extend(reversed(fields.values()))
+        found = (_children.get(kind) or _children_of(kind))(obj, kind)
+        found.reverse()
+        stack += found
+
+
+def children(obj: Any, kind: type) -> list[Any]:
+    """What the program can come to from an object of this type in one step, apart from classes and modules. A new
+    list."""
+    return (_children.get(kind) or _children_of(kind))(obj, kind)
+
+
+def _of_function(obj: Any, kind: type) -> list[Any]:
+    children = [*(obj.__closure__ or ()), *(obj.__defaults__ or ())]
+    if ".call" in obj.__builtins__:  # by `exec`: its globals are no module's
+        children.insert(0, obj.__globals__)
+    if obj.__kwdefaults__:
+        children.extend(obj.__kwdefaults__.values())
+    if obj.__dict__:
+        children.extend(obj.__dict__.values())
+    return children
+
+
+def _of_builtin(obj: Any, kind: type) -> list[Any]:
+    owner = obj.__self__
+    return [] if type(owner) is types.ModuleType else [owner]
+
+
+def _of_dict(obj: Any, kind: type) -> list[Any]:
+    return [] if HOOKS_OF in obj else gc.get_referents(obj)  # a `__builtins__` that `exec` was given: not the program's
+
+
+def _of_set(obj: Any, kind: type) -> list[Any]:
+    return sorted(gc.get_referents(obj), key=_stable)
+
+
+def _of_fields_alone(obj: Any, kind: type) -> list[Any]:
+    own = fields(obj, kind)
+    return gc.get_referents(obj) if own is None else [*own.values()]
+
+
+def _of_any(obj: Any, kind: type) -> list[Any]:
+    own = fields(obj, kind)
+    if own is None:
+        return gc.get_referents(obj)
+    # Whether the dict is among what the object refers to depends on whether anybody has looked at it before.
+    others = [child for child in gc.get_referents(obj) if child is not own and child is not kind]
+    if others:
+        inside = set(map(id, own.values()))
+        others = [child for child in others if id(child) not in inside]
+    return [*others, *own.values()]
+
+
+_CHILDREN: Final[dict[type, Callable[[Any, type], list[Any]]]] = {
+    types.FunctionType: _of_function,
+    types.BuiltinFunctionType: _of_builtin,
+    dict: _of_dict,
+    set: _of_set,
+    frozenset: _of_set,
+    StandIn: lambda obj, kind: obj.leading(_leads),
+    **dict.fromkeys((list, tuple, types.CellType, types.MethodType), lambda obj, kind: gc.get_referents(obj)),
+}
+_children = dict(_CHILDREN)
+
+
+def _children_of(kind: type) -> Callable[[Any, type], list[Any]]:
+    if len(_children) > _MOST_TYPES:
+        _children.clear()
+        _children.update(_CHILDREN)
+    if issubclass(kind, weakref.ReferenceType):
+        found = lambda obj, kind: [*gc.get_referents(obj), obj()]
+    else:
+        found = _of_fields_alone if _has_fields_alone(kind) else _of_any
+    _children[kind] = found
+    return found
+
+
+class _Plain:
+    pass
+
+
+def _has_fields_alone(kind: type) -> bool:
+    """Does an object of the type refer to nothing but its fields, which are in a `__dict__`, and its class?"""
+    return (
+        (kind.__basicsize__, kind.__itemsize__) == (_Plain.__basicsize__, _Plain.__itemsize__)
+        and kind.__dictoffset__ == _Plain.__dictoffset__
+        and not any(type(own) is types.MemberDescriptorType for base in kind.__mro__ for own in base.__dict__.values())
+    )
+
+
+HOOKS_OF: Final = ".owner"
+"""In a `__builtins__` of ours: whose hooks these are."""
+
+
+def _leads(value: Any, depth: int = 3) -> bool:
+    """May one come from it to something that can change? Of what a stand-in for a module contains: its functions, of
+    which there are hundreds, mostly lead nowhere."""
+    kind = type(value)
+    if kind is types.CellType:
+        found = gc.get_referents(value)
+    elif kind in (types.FunctionType, types.BuiltinFunctionType):
+        found = children(value, kind)
+        if not found:
+            return False
+    else:
+        return value is None or _way_of(kind) is not _NOTHING_IN_IT
+    return not found or depth == 0 or any(_leads(child, depth - 1) for child in found)
+
+
+_fields: dict[type, Callable[[Any], dict[str, Any]] | None] = {}
+
+
+def fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
+    """How to come to the `__dict__` of an object of this type without calling code of the program; None if it has
+    none, or hides it."""
+    try:
+        return _fields[kind]
+    except KeyError:
+        pass
+    if len(_fields) > 5000:  # classes made anew by every run are not kept for ever
+        _fields.clear()
+    found = None
+    if kind.__dictoffset__:
+        found = next((own for base in kind.__mro__ if type(own := base.__dict__.get("__dict__")) in _GETTERS), None)
+    getter = _fields[kind] = None if found is None else found.__get__
+    return getter
+
+
+def fields(obj: Any, kind: type) -> dict[str, Any] | None:
+    """The `__dict__` of an object of this type, or None."""
+    getter = fields_of(kind)
+    if getter is None:
+        return None
+    try:
+        return getter(obj)
+    except TypeError:  # the class has other bases now
+        del _fields[kind]
+        getter = fields_of(kind)
+        return None if getter is None else getter(obj)
+
+
+_GETTERS: Final = (types.GetSetDescriptorType, types.MemberDescriptorType)
+
+
+def _stable(obj: Any) -> str:
+    """Sets have no order that two runs agree on, unless their elements have."""
+    return repr(obj) if type(obj) in ATOMIC else type(obj).__qualname__
+
+
+# ---------------------------------------------------------------------- kinds of types
+
+_NOTHING_IN_IT, _PASSED_THROUGH, _RECORDED = 1, 2, 3
+"""What publishing does with an object of a type: nothing, as nothing that can change is reached through it; it goes on
+to what the object refers to; or the object is given a record first."""
+
+_ways: dict[type, int] = {}
+DEATHS: Final = (
+    "objects have a __del__, or a weak reference is asked for its object or has a callback: when an object dies is no "
+    "step, and they live until the run ends"
+)
+
+ARITHMETIC: Final = "arithmetic in C"
+"""The fact that threads share an object with operators in C, which may change it: then operators with a number that is
+written out are hooked, too."""
+
+_finalised: dict[type, bool] = {}
+_unremarkable: set[type] = set()
+"""Types that were looked at, and of which nothing is to be said."""
+
+
+def _look_at(kind: type) -> None:
+    """An object of the type may be shared."""
+    answer = _finalised.get(kind)
+    if answer is None:
+        if len(_finalised) > _MOST_TYPES:
+            _finalised.clear()
+        # Does Python code run when an object of the class dies?
+        answer = _finalised[kind] = isinstance(getattr(kind, "__del__", None), types.FunctionType)
+    if answer:
+        control.limit(DEATHS)
+    computes = computes_in_c(kind)
+    if computes and ARITHMETIC not in control.facts:
+        control.withdraw(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
+    if not answer and not computes and len(_unremarkable) < _MOST_TYPES:
+        _unremarkable.add(kind)
+
+
+_OPERATORS: Final = tuple(
+    f"__{form}{name}__"
+    for name in (
+        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
+        *("lshift", "rshift", "and", "xor", "or"),
+    )
+    for form in ("i", "", "r")
+)
+_computes: dict[type, bool] = {}
+
+
+def computes_in_c(kind: type) -> bool:
+    """Has the class an arithmetic operator in C that is not of the standard library? Nothing is known of it."""
+    answer = _computes.get(kind)
+    if answer is None:
+        if len(_computes) > _MOST_TYPES:
+            _computes.clear()
+        found = (next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None) for name in _OPERATORS)
+        answer = _computes[kind] = any(
+            type(operator) is types.WrapperDescriptorType
+            and str(operator.__objclass__.__module__).partition(".")[0] not in sys.stdlib_module_names
+            for operator in found
+        )
+    return answer
+
+
+_neutral: dict[type, bool] = {}
+_MOST_TYPES: Final = 5000
+"""Classes made anew by every run are not kept for ever."""
+
+
+def _way_of(kind: type) -> int:
+    way = _ways.get(kind)
+    if way is None:
+        if kind in CONTAINED:
+            way = _PASSED_THROUGH
+        elif kind in ATOMIC or issubclass(kind, type):
+            way = _NOTHING_IN_IT
+        else:
+            way = _PASSED_THROUGH if is_neutral(kind) else _RECORDED
+        if len(_ways) > _MOST_TYPES:
+            _ways.clear()
+        _ways[kind] = way
+    return way
+
+
+def is_neutral(kind: type) -> bool:
+    """Objects whose accesses are never operations of ours: the stand-ins, which perform their own."""
+    answer = _neutral.get(kind)
+    if answer is None:
+        module = kind.__module__
+        answer = isinstance(module, str) and module.startswith("dpor.python") and type(kind).__module__ != "_ctypes"
+        if len(_neutral) > _MOST_TYPES:
+            _neutral.clear()
+        _neutral[kind] = answer
+    return answer
+
+
+def make_neutral(kind: type) -> None:
+    """Its objects are to count as stand-ins, wherever it comes from."""
+    _neutral[kind] = True
+    _ways[kind] = _PASSED_THROUGH

@@ -1,0 +1,88 @@
+"""Values by structure: equal for results that no program could tell apart, hashable, run-stable."""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Hashable
+from typing import Any, Final
+
+from dpor.python.kernel.classes import is_a
+
+_ATOMS: Final = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), range)
+_DEEPEST: Final = 50
+
+
+def freeze(value: Any) -> Hashable:
+    """The value's structure: containers by content, other objects by class and fields, cycles by position.
+
+    >>> freeze([1, {"a": [2]}]) == freeze([1, {"a": [2]}])
+    True
+    >>> freeze([1]) == freeze((1,))
+    False
+    """
+    return _freeze(value, {}, 0)
+
+
+def _freeze(value: Any, seen: dict[int, int], depth: int) -> Hashable:
+    kind = type(value)
+    if kind in _ATOMS:
+        return (kind.__name__, repr(value)) if kind in (float, complex, range) else (kind.__name__, value)
+    if is_a(value, (type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType)):
+        return ("named", getattr(value, "__module__", ""), getattr(value, "__qualname__", value.__name__))
+    if id(value) in seen:
+        return ("again", seen[id(value)])
+    if depth > _DEEPEST:
+        return ("deep", kind.__qualname__)
+    seen[id(value)] = len(seen)
+    parts: Hashable
+    if is_a(value, (list, tuple, deque)):
+        parts = tuple(_freeze(part, seen, depth + 1) for part in list(value))
+    elif is_a(value, dict):
+        parts = tuple((_freeze(k, seen, depth + 1), _freeze(v, seen, depth + 1)) for k, v in list(value.items()))
+    elif is_a(value, (set, frozenset)):
+        parts = tuple(sorted((_freeze(part, {}, depth + 1) for part in list(value)), key=repr))
+    elif is_a(value, BaseException):
+        parts = _freeze(value.args, seen, depth + 1)
+    else:
+        parts = _fields(value, seen, depth)
+    return (kind.__module__, kind.__qualname__, parts)
+
+
+def _fields(value: Any, seen: dict[int, int], depth: int) -> Hashable:
+    fields = getattr(value, "__dict__", None)
+    if not isinstance(fields, dict) or type(value).__module__.startswith("dpor.python"):
+        return None
+    return tuple(
+        (name, _freeze(held, seen, depth + 1)) for name, held in sorted(fields.items(), key=lambda f: str(f[0]))
+    )
+
+
+def in_words(frozen: Any) -> str:
+    """A frozen value much as Python would print it.
+
+    >>> in_words(freeze([1, {"a": (2.5,)}, {3}, None]))
+    "[1, {'a': (2.5,)}, {3}, None]"
+    """
+    kind, *rest = frozen
+    if kind in ("again", "deep"):
+        return "..."
+    if len(rest) == 1:
+        return str(rest[0]) if kind in ("float", "complex", "range") else repr(rest[0])
+    if kind == "named":
+        return str(rest[1])
+    name, parts = rest
+    inner = ", ".join(map(_part_in_words, parts or ()))
+    opening, closing = _BRACKETS.get(name) or (f"{name}(", ")")
+    return f"{opening}{inner}{',' if name == 'tuple' and len(parts) == 1 else ''}{closing}"
+
+
+_BRACKETS: Final = {"list": ("[", "]"), "tuple": ("(", ")"), "dict": ("{", "}"), "set": ("{", "}")}
+
+
+def _part_in_words(part: Any) -> str:
+    """An element, an item of a dict, or a field."""
+    if len(part) == 2 and isinstance(part[1], tuple):
+        name, value = part
+        return f"{name}={in_words(value)}" if isinstance(name, str) else f"{in_words(name)}: {in_words(value)}"
+    return in_words(part)

@@ -1,0 +1,252 @@
+"""`dpor.linearizable`: the calls of a concurrent object are recorded, and held against a sequential one.
+
+Which calls overlap, and which come one after the other, may depend on the order of events that commute. So the
+beginning of a call READs, and its end UPDATEs, one location of the history: beginnings commute with each other, ends
+too, and the order of each beginning and each end is the same in all equivalent runs; and with it whether the history is
+linearizable. A history whose first part is not linearizable is not; so each end of a call is looked at.
+
+A call is taken to begin with its first event. Had it begun earlier, it would come after fewer others, so there would be
+more orders to explain it; a fault that shows then shows in this way, too. Its end is an event of its own, since which
+event is its last shows only then.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, TypeVar, cast
+
+import attrs
+
+from dpor.core.operations import UPDATE, WRITE, Location
+from dpor.core.outcome import Finding, Kind
+from dpor.python.hooks import attributes
+from dpor.python.kernel import control
+from dpor.python.kernel.model_thread import GuestExit
+from dpor.python.sharing import shared_objects
+from dpor.python.specs import specifying
+from dpor.python.specs.canonical import freeze, in_words
+from dpor.python.specs.linearizing import Call, TooLong, drawn, is_linearizable, needed
+
+T = TypeVar("T")
+
+
+def linearizable(specification: Callable[[], Any]) -> Callable[[T], T]:
+    """Record the calls of an object, and hold them against a sequential specification: a plain class, or what makes an
+    object of one, with the methods that may be called.
+
+    `dpor.linearizable(Queue)(concurrent_queue)` is an object to be used in place of the concurrent one. In every
+    interleaving there must be an order of the calls that keeps one before another if it ended before the other began,
+    and in which an object of the specification gives the same answers: values that are equal by structure, exceptions
+    of the same class. Arguments and results must not be changed afterwards. Outside of a check the object itself is
+    used.
+    """
+
+    def recorded(obj: T) -> T:
+        if control.current is None or control.unwinding:
+            return obj
+        history = History(specification, obj)
+        return cast("T", _stand_in(history))
+
+    return recorded
+
+
+class History:
+    """The calls of one object in the present run.
+
+    events   beginnings and ends, frozen: a part of the state of the run
+    """
+
+    def __init__(self, specification: Callable[[], Any], obj: Any) -> None:
+        self.specification = specification
+        self.obj = obj
+        self.calls: list[Call] = []
+        self.events: list[tuple[object, ...]] = []
+        self.failed = False
+        thread = control.current
+        self.location = control.operations.location(("history", *thread.name_object()))
+        self.made_by = thread.name
+        frame = control.guest_frame(sys._getframe(2))
+        self.made_at: tuple[str | None, int | None]
+        self.made_at = (None, None) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+    def new(self) -> Any:
+        """A sequential object, made apart from the run."""
+        with specifying.looking(specifying.Look(self._name)):
+            return self.specification()
+
+    def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a method of the object, as the program would."""
+        if control.unwinding or control.observer is not None:
+            return getattr(self.obj, method)(*args, **kwargs)
+        call = _Made(self, Call(control.current.name, method, args, kwargs))
+        if control.multi:
+            specifying.present().beginning.setdefault(control.current.id, []).append(call)
+        else:
+            call.begin()
+        try:
+            result = getattr(attributes.meth(self.obj, method), method)(*args, **kwargs)
+        except GuestExit:
+            raise
+        except Exception as error:
+            self._ended(call, _raised(error))
+            raise
+        self._ended(call, self._returned(result))
+        return result
+
+    def _returned(self, result: Any) -> Hashable:
+        if result is self.obj:
+            return ("itself",)
+        if isinstance(shared_objects.table.get(id(result)), shared_objects.Record):
+            control.limit(
+                f"{self._name}: an answer is a {type(result).__qualname__} that threads share, and may change"
+            )
+        return ("returned", freeze(result))
+
+    def _ended(self, made: _Made, answer: Hashable) -> None:
+        call, beginning = made.call, specifying.present().beginning.get(control.current.id, [])
+        begins = made in beginning  # it had no event: it begins and ends with this one
+        if begins:
+            beginning.remove(made)
+        if control.multi:
+            control.touch(f"return from {call.method}", ((self.location, WRITE if begins else UPDATE),))
+        if control.unwinding:
+            return
+        if begins:
+            made.begin()
+        call.answer, call.ended = answer, len(self.events)
+        self.events.append(("return", self.calls.index(call), answer))
+        if not self.failed and not self._is_linearizable():
+            self.failed = True
+            specifying.present().findings.append(self._finding())
+
+    # ------------------------------------------------------------------ held against the specification
+
+    @property
+    def _name(self) -> str:
+        return f"the specification {getattr(self.specification, '__name__', self.specification)}"
+
+    def _is_linearizable(self) -> bool:
+        look = specifying.Look(self._name)
+        try:
+            with specifying.looking(look):
+                linearizable = is_linearizable(self.calls, self._answers_so)
+            if look.owners:
+                control.limit(f"{self._name} looks at what threads share")
+            return linearizable
+        except TooLong:
+            control.limit(f"{self._name}: a history of {len(self.calls)} calls has too many orders to try them all")
+            return True
+
+    def _answers_so(self, order: Sequence[Call]) -> bool:
+        obj = self.specification()
+        answer: Hashable = None
+        for call in order:
+            try:
+                result = getattr(obj, call.method)(*call.args, **call.kwargs)
+                answer = ("itself",) if result is obj else ("returned", freeze(result))
+            except GuestExit:
+                raise
+            except Exception as error:
+                answer = _raised(error)
+        return order[-1].ended is None or answer == order[-1].answer
+
+    def _finding(self) -> Finding:
+        """The same for equivalent runs; the history itself only where the run is told."""
+        name = getattr(self.specification, "__name__", "the specification")
+        file, line = self.made_at
+        return Finding(
+            Kind.LINEARIZABILITY,
+            f"no order of the calls has the answers that {name} gives",
+            self.made_by,
+            file,
+            line,
+            needs_timeout=control.timed_out,
+            details=() if control.recorder is None else tuple(self._told()),
+        )
+
+    def _told(self) -> Iterator[str]:
+        """The calls that no order explains, and what is to be known of the others."""
+        with specifying.looking(specifying.Look(self._name)):
+            kept = needed(self.calls, self._answers_so)
+        yield from drawn(kept, _in_words)
+        others = len(self.calls) - len(kept)
+        if others:
+            these = "the other call" if others == 1 else f"the {others} other calls"
+            yield f"(whatever {these} answered, and whether or not {'it' if others == 1 else 'they'} took effect)"
+
+
+@attrs.frozen(eq=False)
+class _Made:
+    """A call that has been made. Implements `specifying.Beginning`."""
+
+    history: History
+    call: Call
+
+    @property
+    def location(self) -> Location:
+        return self.history.location
+
+    def begin(self) -> None:
+        call, history = self.call, self.history
+        call.began = len(history.events)
+        history.calls.append(call)
+        history.events.append(("call", call.thread, call.method, freeze(call.args), freeze(call.kwargs)))
+
+
+def _raised(error: BaseException) -> Hashable:
+    return ("raised", type(error).__module__, type(error).__qualname__)
+
+
+def _in_words(call: Call) -> str:
+    args = [in_words(freeze(arg)) for arg in call.args]
+    args += [f"{name}={in_words(freeze(arg))}" for name, arg in call.kwargs.items()]
+    kind, *rest = cast("tuple[str, Any]", call.answer)
+    answer = "itself" if kind == "itself" else in_words(rest[0]) if kind == "returned" else f"raises {rest[-1]}"
+    return f"{call.method}({', '.join(args)}) -> {answer}"
+
+
+# ---------------------------------------------------------------------- in place of the object
+
+_NOT_CALLS = frozenset({"__class_getitem__", "__init_subclass__", *dir(object)})
+
+
+def _methods(obj: Any) -> list[str]:
+    """What of the specification can be called: its public methods, and those behind operators."""
+    kind = type(obj)
+    names = [name for name in dir(kind) if not name.startswith("_") or (name[:2] == name[-2:] == "__")]
+    return [name for name in names if name not in _NOT_CALLS and callable(getattr(kind, name, None))]
+
+
+class _Recorded:
+    """Stands for an object whose calls are recorded. Its class has a method for each of the specification's.
+
+    Refers to the object, so that what reaches one reaches the other, and to its history by number alone: that is none
+    of the program's objects.
+    """
+
+    __slots__ = ("_number", "_obj")
+
+    def __init__(self, obj: Any, number: int) -> None:
+        self._obj = obj
+        self._number = number
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{name!r} is not in the specification: only its methods can be called here")
+
+
+def _stand_in(history: History) -> _Recorded:
+    histories = specifying.present().histories
+    histories.append(history)
+    body = {name: _method(name) for name in _methods(history.new())}
+    kind = type(type(history.obj).__name__, (_Recorded,), {"__slots__": (), **body})
+    return kind(history.obj, len(histories) - 1)  # type: ignore[no-any-return]
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self: _Recorded, *args: Any, **kwargs: Any) -> Any:
+        history: History = specifying.present().histories[self._number]
+        return history.call(name, args, kwargs)
+
+    method.__name__ = name
+    return method

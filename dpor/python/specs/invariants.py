@@ -1,0 +1,71 @@
+"""`dpor.invariant`: what is to hold after every event."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dpor.core.operations import WRITE
+from dpor.core.outcome import Finding, Kind
+from dpor.core.schedule import relative
+from dpor.python.effects.kinds import static
+from dpor.python.hooks import attributes
+from dpor.python.kernel import control
+from dpor.python.sharing import shared_objects
+from dpor.python.specs import specifying
+
+F = TypeVar("F", bound=Callable[[], object])
+
+
+def invariant(check: F, *, name: str | None = None) -> F:
+    """From now on, `check()` is to hold after every event of this run: it returns None or something true, and raises
+    nothing. Returns `check`, so that it can be used as a decorator.
+
+    It may look at everything and must change nothing. Locks that it takes are taken for granted. Events come where
+    threads meet; what the only thread there is does alone is looked at when it starts another. Outside of a check, this
+    does nothing.
+
+    Raises `TypeError` if `check` is not a function of the program that is checked.
+    """
+    if control.current is None or control.unwinding:
+        return check
+    code = _code_of(check)
+    if code is None:
+        raise TypeError(f"an invariant is a function of the program, written in Python, not {check!r}")
+    told = name or _name_of(code)
+
+    def call() -> str | None:
+        with specifying.looking(specifying.Look(f"the invariant {told}")):
+            return specifying.why_not(check)
+
+    def finding(message: str, thread: str, place: specifying.Place | None) -> Finding:
+        file, line = place or (None, None)
+        return Finding(Kind.INVARIANT, f"{told}: {message}", thread, file, line, needs_timeout=control.timed_out)
+
+    specifications = specifying.present()
+    specifications.kept.append(check)
+    if control.multi:
+        shared_objects.publish(check)
+        control.touch("invariant", ((specifications.order, WRITE),))
+    specifications.checks.append(specifying.Check(call, finding))
+    specifications.now(control.current)
+    return check
+
+
+def _code_of(check: Any) -> types.CodeType | None:
+    while isinstance(check, functools.partial):
+        check = check.func
+    function = getattr(check, "__func__", check)
+    if not isinstance(function, types.FunctionType):
+        function = static(type(check), "__call__")
+    if isinstance(function, types.FunctionType) and attributes.is_instrumented(function):
+        return function.__code__
+    return None
+
+
+def _name_of(code: types.CodeType) -> str:
+    if code.co_name != "<lambda>":
+        return code.co_name
+    return f"{relative(code.co_filename)}:{code.co_firstlineno}"

@@ -1,0 +1,287 @@
+"""Specifications of a run: what is checked between its events, and why no event between them is missed.
+
+An invariant is a function of the program that is called after events. Two events that it does not itself relate may
+come in either order, and an explorer tries one: but between them lies a state that only one of the orders has. So all
+writes of what a specification has looked at are *ordered*: each also writes one location, which makes every two of them
+dependent. Equivalent runs then agree on the sequence of all values that specifications can see, and one run of each
+class shows all of them. Other events change nothing that they see.
+
+What a specification looks at shows when it is called. That an object is among it is a fact
+(`dpor.python.kernel.control`): a run in which it shows for the first time starts the search again. So in a search that
+comes to its end, no call looked at anything whose writes were not ordered: the argument holds for all its runs, and
+for all runs equivalent to them.
+
+While a specification runs it makes no events (`control.observer`). Locks that it takes are taken for granted: it sees
+the state as it is, whoever holds what.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, Protocol, TypeAlias
+
+import attrs
+
+from dpor.core.operations import READ, WRITE, Accesses, Location, Operation, OperationTable, Rule, ThreadId
+from dpor.core.outcome import Finding
+from dpor.primitives.ordered import Ordered
+from dpor.python.kernel import control
+from dpor.python.kernel.assumptions import Following, about
+from dpor.python.kernel.model_thread import GuestExit, GuestThread, Waited
+from dpor.python.sharing import shared_objects
+
+SPECIFIED: Final = "specified"
+"""Begins the fact that a specification looks at an object, which is named; or at `EVERYTHING`."""
+EVERYTHING: Final = "everything"
+MOST_OBJECTS: Final = 16
+"""Objects that specifications look at, until all writes are ordered instead: objects that threads make have another
+name in each class of runs, and each name would start the search again."""
+ORDER: Final = "order of specified events"
+_LOCKING: Final = frozenset({"lock", "try", "unlock"})
+
+
+Place: TypeAlias = tuple[str, int]
+"""File and line."""
+
+
+@attrs.define
+class Check:
+    """What is called when all that an event does is done.
+
+    call      answers what went wrong; None if nothing did
+    finding   what is then told, from that, the thread of the event and where that was
+    """
+
+    call: Callable[[], str | None]
+    finding: Callable[[str, str, Place | None], Finding]
+    failed: bool = False
+
+
+class Beginning(Protocol):
+    """A call that is recorded (`dpor.python.specs.histories`), from where it was made to its first event."""
+
+    @property
+    def location(self) -> Location:
+        """That which the beginnings and the ends of the calls of its object access."""
+        ...
+
+    def begin(self) -> None: ...
+
+
+Cache: TypeAlias = dict[tuple[Operation, tuple[Location, ...]], Operation]
+
+
+class Specifications:
+    """Those of one run. Implements `listeners.Specifications`.
+
+    checks     of invariants, in the order in which they were made known
+    kept       what of the program the invariants hold
+    histories  of the objects whose calls are recorded
+    beginning  by thread: the calls that begin with its next event
+    findings   what did not hold
+    """
+
+    def __init__(self, facts: Collection[object], operations: OperationTable, cache: Cache) -> None:
+        self.order: Location = operations.location(ORDER)
+        self.checks: list[Check] = []
+        self.kept: list[Any] = []
+        self.histories: list[Any] = []
+        self.beginning: dict[ThreadId, list[Beginning]] = {}
+        self.findings: list[Finding] = []
+        self.watched = watched(facts)
+        self._operations = operations
+        self._ordered = cache
+        self._unsettled = False
+        self._event: tuple[str, Place | None] = ("", None)
+
+    # ------------------------------------------------------------------ events
+
+    def happened(self, thread: GuestThread, operation: Operation) -> None:
+        for call in self.beginning.pop(thread.id, ()):
+            call.begin()
+        accesses = operation.accesses
+        alone = operation.starts >= 0 and not control.multi
+        if alone:  # what the thread has done, being the only one, made no events
+            for held in self.kept:
+                shared_objects.publish_all(held)
+        if alone or (accesses and accesses[-1][0] == self.order):
+            self._unsettled = True
+            self._look_at(thread)
+
+    def settle(self) -> None:
+        if self._unsettled:
+            self._unsettled = False
+            self._check()
+
+    def now(self, thread: GuestThread) -> None:
+        """A specification was made known just now: does it hold?"""
+        self._look_at(thread)
+        self._check()
+
+    def _look_at(self, thread: GuestThread) -> None:
+        frame = control.guest_frame(sys._getframe(1))
+        self._event = thread.name, None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+    def _check(self) -> None:
+        for check in self.checks:
+            if not check.failed and (message := check.call()) is not None:
+                check.failed = True
+                self.findings.append(check.finding(message, *self._event))
+
+    def begin_calls(self) -> None:
+        if control.current.id in self.beginning:
+            control.touch("call", ())
+
+    def ordered(self, operation: Operation) -> Operation:
+        key = operation, self._begun()
+        done = self._ordered.get(key)
+        if done is None:
+            orders = self._orders((location for location, mode in operation.accesses if mode is not READ), key[1])
+            accesses = operation.accesses + orders
+            done = self._ordered[key] = self._operations.intern(operation.kind, accesses) if orders else operation
+        return done
+
+    def ordered_rule(self, rule: Rule, objects: tuple[Waited, ...]) -> Rule:
+        if rule.plain:  # an access, which has been ordered as such
+            return rule
+        orders = self._orders((o.dpor_location for o in objects), self._begun())
+        return Ordered(rule, orders) if orders else rule
+
+    def _begun(self) -> tuple[Location, ...]:
+        """The histories in which the next event of the present thread begins a call."""
+        if not self.beginning:
+            return ()
+        return tuple(dict.fromkeys(each.location for each in self.beginning.get(control.current.id, ())))
+
+    def _orders(self, written: Iterable[Location], begun: tuple[Location, ...]) -> Accesses:
+        """What an event accesses so that it comes in a certain order with others: its own comes last."""
+        calls = tuple([(location, READ) for location in begun])
+        if self.watched and any(map(self._is_watched, written)):
+            return (*calls, (self.order, WRITE))
+        return calls
+
+    def _is_watched(self, location: Location) -> bool:
+        return EVERYTHING in self.watched or owner(location) in self.watched
+
+
+def owner(location: Location) -> Hashable:
+    """The name of the object that a location is a part of, or its own."""
+    name = control.operations.name_of(location)
+    while type(name) is tuple and type(name[0]) is int:
+        name = control.operations.name_of(name[0])
+    return name
+
+
+watched: Final = Following(lambda facts: frozenset(name for (name,) in about(facts, SPECIFIED)))
+"""The names of the objects that specifications look at."""
+
+
+# ---------------------------------------------------------------------- the specifications of the present run
+
+run: Specifications | None = None
+_cache: tuple[OperationTable, frozenset[Hashable], Cache] | None = None
+"""Operations as they are ordered, of the present search, as long as it learns nothing new."""
+
+
+def begin(facts: Collection[object], operations: OperationTable) -> None:
+    """Before a run: writes of what other runs have shown to be looked at are ordered from its start."""
+    forget()
+    if watched(facts):
+        _make(facts, operations)
+
+
+def forget() -> None:
+    """What is left of the run before dies now."""
+    global run
+    run = control.specifications = None
+
+
+def end() -> None:
+    """After it. `run` is still there, with its findings."""
+    control.specifications = None
+
+
+def present() -> Specifications:
+    """Those of the present run, made when the first is needed."""
+    if run is None:
+        made = _make(control.facts, control.operations)
+        control._be_careful()
+        return made
+    return run
+
+
+def _make(facts: Collection[object], operations: OperationTable) -> Specifications:
+    global run, _cache
+    known = watched(facts)
+    if _cache is None or _cache[0] is not operations or _cache[1] != known:
+        _cache = (operations, known, {})
+    run = control.specifications = Specifications(facts, operations, _cache[2])
+    return run
+
+
+# ---------------------------------------------------------------------- looking
+
+
+class Look:
+    """What code of a specification looks at. Implements `listeners.Observer`.
+
+    name     of the specification, in words
+    owners   the objects that it looked at
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.owners: dict[Hashable, None] = {}
+
+    def access(self, operation: Operation) -> None:
+        for location, mode in operation.accesses:
+            self.owners[owner(location)] = None
+            if mode is not READ:
+                control.limit(f"{self.name} may change what it looks at: {operation.kind}")
+
+    def perform(self, rule: Rule, objects: tuple[Waited, ...]) -> Any:
+        states = tuple([o.dpor_state for o in objects])
+        if rule.name in _LOCKING:
+            return True
+        me = control.current.id
+        if not rule.enabled(states, me):
+            control.limit(f"{self.name} would wait ({rule.name}), and was answered as if it had not to")
+            return True
+        for o in objects:
+            self.owners[owner(o.dpor_location)] = None
+        effect = rule.apply(states, me)
+        if effect.states != states:
+            control.limit(f"{self.name} changes what it looks at ({rule.name}); that is left out")
+        return effect.result
+
+
+@contextmanager
+def looking(look: Look) -> Iterator[None]:
+    """What the present thread does inside is no part of the run. Learns the facts that it shows."""
+    control.observer = look
+    control._be_careful()
+    try:
+        yield
+    finally:
+        control.observer = None
+        control._be_careful()
+    known = watched(control.facts)
+    new = [name for name in look.owners if name not in known]
+    if new and EVERYTHING not in known:
+        for name in new if len(known) + len(new) <= MOST_OBJECTS else [EVERYTHING]:
+            control.withdraw((SPECIFIED, name), f"{look.name} looks at what threads write")
+
+
+def why_not(call: Callable[[], object]) -> str | None:
+    """Call it: None if it holds, else what it says."""
+    try:
+        held = call()
+        return None if held is None or held else "does not hold"
+    except (GuestExit, KeyboardInterrupt):
+        raise
+    except AssertionError as error:
+        return str(error) or "does not hold"
+    except BaseException as error:
+        return f"raised {type(error).__name__}: {error}".removesuffix(": ")

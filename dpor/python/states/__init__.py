@@ -1,0 +1,12 @@
+"""The exact state of a Python program in the middle of a run, for searches that match states (see `capture`).
+
+capture    what a search asks for, put together
+frames     the frames of threads;  `stacks`: what is where at a position;  `memory`: how it is read
+between    what C code between two frames holds
+heap       objects, numbered by one traversal;  `plans`, `contents`, `classes`: by their types
+naming     names of locations that do not depend on how the state was reached
+"""
+
+from dpor.python.states.capture import Capture, key_of
+
+__all__ = ["Capture", "key_of"]

@@ -1,0 +1,423 @@
+"""The exact state of the present run, while it is asked who moves next.
+
+Two states are equal only if nothing that the program does from here on could come out differently: the frames of all
+threads, the heap that can be reached from them and from the program's modules, what synchronisation objects and the
+stand-ins of `time`, `random` and the like remember, and what has failed so far. What a run has behind it is no part.
+
+Which accesses are operations depends on who is known to share an object, so that is part of the state, too (an object
+of one thread, a shared one, or one that nobody has touched yet).
+"""
+
+from __future__ import annotations
+import __future__
+
+import contextvars
+import dis
+import random
+import types
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+from greenlet import getcurrent
+
+from dpor.core.operations import READ, THREAD_MASK, Action, Location, Operation, ThreadId
+from dpor.core.system import STOP, Chooser, Pending, SyncChoices
+from dpor.python.dropins import copying, state, stdlib
+from dpor.python.dropins.idents import numbering
+from dpor.python.dropins.locals import _Here
+from dpor.python.dropins.threads import _DummyThread
+from dpor.python.kernel import control, host_modules
+from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
+from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.program.loader import Loader
+from dpor.python.specs import specifying
+from dpor.python.states.choices import is_choice
+from dpor.python.states.classes import Classes
+from dpor.python.states.clocks import clocks
+from dpor.python.states.frames import ATOMS, Layouts, Part, frames_from, frames_of, read_frames, read_thread
+from dpor.python.states.heap import Heap, PrivateHeap
+from dpor.python.states.memory import WORDS, slots_of, why_not
+from dpor.python.states.naming import Names
+from dpor.python.states.plans import TypePlans, finalised_among
+from dpor.python.states.stacks import CannotTell
+
+
+class _Read(NamedTuple):
+    """What was read of a thread; `held`: how many of the part's objects its frames hold."""
+
+    part: Part
+    dead: list[Any]
+    held: int
+
+
+class Capture:
+    """Tells the states of one search.
+
+    reasons   why a state could not be told, with how often
+    kept      what the end of the run depends on and no thread holds
+    """
+
+    def __init__(self, search: control.Search, loader: Loader, bottom: Iterable[types.CodeType]) -> None:
+        self.reasons: dict[str, int] = {}
+        self.kept: Sequence[object] = ()
+        self._search = search
+        self._loader = loader
+        self._layouts = Layouts(bottom)
+        self._names = Names(search.operations)
+        self._plans = TypePlans(Classes(self._layouts, self._guest_modules, lambda: loader.is_constant))
+        self._stateful = False
+        self._watched = False
+        self._read: dict[ThreadId, _Read] = {}  # of the threads that have not moved since
+        self._lasting: list[control.SyncObject] = []  # those whose names last, among the first `_looked_at` of the run
+        self._looked_at = 0
+
+    def begin_run(self) -> None:
+        control.stateful = self._stateful
+        self._forget()
+        self._watched = False
+        self._layouts.begin_run()
+        self._plans.begin_run()
+
+    def _forget(self) -> None:
+        self._read.clear()
+        self._lasting.clear()
+        self._looked_at = 0
+
+    def _look_at_names(self) -> None:
+        if not self._names.settled and self._names.look_at(control._trace):
+            self._forget()
+
+    def _guest_modules(self) -> dict[str, types.ModuleType]:
+        return {name: guest.module for name, guest in self._loader.modules.items()}
+
+    def watching(self, choose: Chooser) -> Chooser:
+        """The chooser, so that what was read of a thread is let go when it moves: nothing of it is kept alive."""
+        if not self._stateful:
+            return choose
+        read = self._read
+
+        def watched(enabled: int) -> Action:
+            action = choose(enabled)
+            if action == STOP:
+                read.clear()
+            else:
+                read.pop(action & THREAD_MASK, None)
+            return action
+
+        self._watched = True
+        return watched
+
+    # ------------------------------------------------------------------ what a search asks
+
+    def whole(self, returned: Hashable) -> bytes | None:
+        """The state, as bytes that are equal for equal states only; None if it cannot be told.
+
+        `returned`: what the target has returned, if it has.
+        """
+        reason = why_not()
+        if not reason:
+            try:
+                return self._whole(returned)
+            except CannotTell as error:
+                reason = str(error)
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+        return None
+
+    def pending(self) -> list[Pending]:
+        """See `dpor.core.system.StatefulSystem.pending`."""
+        found: list[Pending] = []
+        for thread in control.threads:
+            operation = control.pending_of(thread) if thread.running else None
+            if operation is not None:
+                states = tuple([o.dpor_state for o in thread.objects]) if thread.objects else ()
+                missing = len(operation.accesses) - len(states)
+                found.append(Pending(thread.id, operation, states + (None,) * missing if missing else states))
+        return found
+
+    def sync_states(self) -> Mapping[Location, Any]:
+        """See `dpor.core.system.StatefulSystem.sync_states`: of those whose names last."""
+        self._look_at_names()
+        made, lasts = control.made, self._names.lasts
+        if len(made) > self._looked_at:
+            self._lasting += [o for o in made[self._looked_at :] if lasts(o.dpor_location)]
+            self._looked_at = len(made)
+        states = {o.dpor_location: o.dpor_state for o in self._lasting if hasattr(o, "dpor_state")}
+        for one in (control._process, control._alive):
+            states[one.dpor_location] = one.dpor_state
+        return states
+
+    def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
+        """See `dpor.core.system.StatefulSystem.is_choice`."""
+        return is_choice(thread, sync_choices, self._layouts, self._held_by)
+
+    def _held_by(self, thread: GuestThread) -> Sequence[Any]:
+        """The objects that the frames of a standing thread hold. Raises `CannotTell`."""
+        known = self._read.get(thread.id)
+        return read_thread(thread, self._layouts)[0].objects if known is None else known.part.objects[: known.held]
+
+    def lasting(self, operation: Operation) -> Operation:
+        """See `dpor.core.system.StatefulSystem.lasting`."""
+        self._look_at_names()
+        return self._names.operation(operation)
+
+    def remembers_way(self) -> bool:
+        """See `dpor.core.system.StatefulSystem`. Else names that do not last are hidden (`Names.shown`)."""
+        return IDENTITIES in control.facts or _has_clocks()
+
+    def changes_data(self, operation: Operation) -> bool:
+        """See `dpor.core.system.StatefulSystem.changes_data`."""
+        return any(mode is not READ and self._names.is_data(location) for location, mode in operation.accesses)
+
+    def place_of(self, thread: GuestThread) -> tuple[str, int] | None:
+        """File and line of the program at which the thread stands."""
+        frames = frames_of(thread)
+        frame = control.guest_frame(frames[0] if frames else None)
+        return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+    def private(self, thread: GuestThread, frame: types.FrameType) -> bytes | None:
+        """What the present thread, of which this is the innermost frame, would find changed only by its own doing.
+        Equal at two moments of one run only if all of that is the same; None if it cannot be told."""
+        try:
+            frames = frames_from(frame)
+            part, _ = read_frames(thread, self._layouts, frames, ())
+            part.shape[1] = frame.f_lineno  # the test of a `while` is compiled twice, for its first time and the others
+            part.shape.append(thread.data.get("uuid1", 0))
+            self._own(thread, part)
+            running = {number: (thread.id, depth) for number, depth in part.generators.items()}
+            heap = PrivateHeap(self._plans, self._layouts, self._names, running)
+            heap.part(part)
+            heap.finish()
+        except CannotTell as error:
+            self.reasons[str(error)] = self.reasons.get(str(error), 0) + 1
+            return None
+        return heap.encoding()
+
+    def variables(self, frame: types.FrameType) -> tuple[int, ...]:
+        """Where the objects of the frame's live variables are."""
+        layout = self._layouts.of(frame.f_code)
+        first = slots_of(frame)
+        return tuple([WORDS[first + slot] for slot in layout.place(frame.f_lasti).live])
+
+    # ------------------------------------------------------------------ the state
+
+    def _whole(self, returned: Hashable) -> bytes:
+        control.stateful = self._stateful = True
+        self._look_at_names()
+        parts: list[Part] = []
+        dead: list[Any] = []
+        running: dict[int, tuple[int, int]] = {}
+        read = self._read
+        for thread in control.threads:
+            if not thread.bit or not thread.running:
+                continue
+            found = read.get(thread.id)
+            if found is None:
+                part, unused = read_thread(thread, self._layouts)
+                found = _Read(part, unused, len(part.objects))
+                self._about(thread, part)
+                if self._watched:
+                    read[thread.id] = found
+            part = found.part
+            parts.append(part)
+            dead += found.dead
+            for frame, depth in part.generators.items():
+                running[frame] = (thread.id, depth)
+        heap = self._heap(parts, running, returned, ())
+        dead += heap.dead
+        if dead and (heap.finalised or finalised_among(dead, heap)):
+            heap = self._heap(parts, running, returned, dead)
+        return heap.encoding()
+
+    def _heap(
+        self, parts: list[Part], running: dict[int, tuple[int, int]], returned: Hashable, dead: Sequence[Any]
+    ) -> Heap:
+        heap = Heap(self._plans, self._layouts, self._names, running)
+        heap.out.append((control.multi, control.timed_out, returned, len(parts)))
+        for part in parts:
+            heap.part(part)
+        for thread in control.threads:
+            if thread.bit and not thread.running:
+                heap.out.append((thread.id, thread.daemon, thread.ended))
+        self._module_globals(heap)
+        self._of_run(heap)
+        if _has_clocks():
+            heap.out.append(clocks())
+        if IDENTITIES in control.facts:  # then it counts how things to come will be numbered
+            heap.out.append([(thread.id, thread.events, thread.count) for thread in control.threads if thread.bit])
+        self._failures(heap)
+        heap.out.append(("dead", len(dead)))
+        heap.refs(dead)
+        heap.finish()
+        return heap
+
+    def _about(self, thread: GuestThread, part: Part) -> None:
+        """What is known of the thread apart from its frames."""
+        operation = thread.pending if thread.anew is None else None  # else it follows from the rest of the state
+        part.shape.append(
+            (
+                thread.id,
+                thread.name,
+                thread.daemon,
+                thread.ended,
+                control._yielding & thread.bit,
+                None if operation is None else self._plans.operation(self._names, operation),
+                thread.data.get("started", 0),
+                thread.data.get("numbered", 0),
+                thread.data.get("uuid1", 0),
+            )
+        )
+        part.add(thread.front)
+        if thread.timed is not None:
+            part.add(thread.timed)
+            part.shape.append(("deadline", thread.deadline if control.options.timeouts == "idle" else None))
+        self._own(thread, part)
+
+    def _own(self, thread: GuestThread, part: Part) -> None:
+        """What stand-ins keep for the thread, and its context."""
+        for key, value in thread.data.items():
+            if key in _COUNTED:
+                continue
+            if type(key) is tuple and key[0] == "handler lock":
+                part.shape.append((key[0], self._names.location(key[1])))
+            elif type(key) is not str and key not in _KEYS:
+                raise CannotTell(f"a thread has something of its own ({key!r}) that is not known")
+            else:
+                part.shape.append(("own", _KEYS.get(key, key)))
+            part.add(value)
+        context = thread.greenlet.gr_context if thread.greenlet is not getcurrent() else contextvars.copy_context()
+        if context:
+            variables = sorted(context.items(), key=lambda item: item[0].name)
+            if len({variable.name for variable, _ in variables}) < len(variables):
+                raise CannotTell("two context variables of one name")
+            for variable, value in variables:
+                part.shape.append(("context", variable.name))
+                part.add(value)
+
+    # ------------------------------------------------------------------ what all threads can reach
+
+    def _module_globals(self, heap: Heap) -> None:
+        for name, guest in self._loader.modules.items():
+            if guest.changing or guest.changing is None or control.dirty:
+                heap.out.append(("module", name))
+                for key, value in guest.globals(control.dirty):
+                    heap.out.append(key)
+                    heap.ref(value)
+        for changed in host_modules._changed.values():
+            heap.out.append(("changed", changed.__name__))
+            first = vars(changed).get(".first", {})
+            for key, value in vars(changed).items():
+                if not key.startswith(".") and first.get(key, _ABSENT) is not value:
+                    heap.out.append(key)
+                    heap.ref(value)
+        if self._loader.host is not None:
+            changes = self._loader.host.changed()
+            heap.out.append(len(changes))
+            heap.refs(changes)
+        for copy in copying._copies:
+            if copy.__name__.partition(".")[0] not in stdlib._used:
+                continue
+            heap.out.append(copy.__name__)
+            heap.refs([vars(copy)[key] for key in _changing(copy)])
+
+    def _of_run(self, heap: Heap) -> None:
+        """What the stand-ins and the control remember."""
+        run = state.run
+        heap.out.append(
+            (
+                control._alive.dpor_state,
+                run.shutting_down,
+                bool(run.unjoined),
+                sorted(numbering._asked.items()),
+                sorted(
+                    (thread, self._layouts.number(code) if isinstance(code, types.CodeType) else -1, line, used)
+                    for (thread, code, line), used in control._timeouts.items()
+                ),
+            )
+        )
+        heap.out.append(len(run.atexit))
+        heap.refs(run.atexit)
+        kept = [*self.kept]
+        if specifying.run is not None:
+            kept += [*specifying.run.kept, *(history.events for history in specifying.run.histories)]
+        heap.out.append(len(kept))
+        heap.refs(kept)
+        heap.refs((run.main, run.trace, run.profile, run.launching, getattr(run, "register", None)))
+        if run.listed:
+            heap.out.append(len(run.listed))
+            heap.refs(run.listed.values())
+
+    def _failures(self, heap: Heap) -> None:
+        """The exceptions that have ended threads: the run's outcome has their texts, and the places."""
+        for failure in control.exceptions:
+            heap.out.append(("failed", failure.thread.id, failure.message))
+            heap.ref(failure.error)
+
+
+def _has_clocks() -> bool:
+    """Is the time part of the state?"""
+    return CLOCKS in control.facts or control.options.timeouts == "idle"
+
+
+_ABSENT: Final = object()
+_COUNTED: Final = frozenset({"started", "numbered", "uuid1", "ids", _Here})
+"""What a thread has of its own that is told elsewhere."""
+_KEYS: Final[dict[Any, str]] = {random.Random: "random", _DummyThread: "dummy"}
+
+
+def key_of(whole: bytes) -> bytes:
+    """128 bits."""
+    return blake2b(whole, digest_size=16).digest()
+
+
+_changing_names: dict[int, tuple[types.ModuleType, list[str]]] = {}
+
+
+def _changing(module: types.ModuleType) -> list[str]:
+    """The globals of a copy of library source that its functions rebind, or whose objects can change."""
+    known = _changing_names.get(id(module))
+    if known is None or known[0] is not module:
+        functions = [
+            value
+            for owner in (module, *[value for value in vars(module).values() if isinstance(value, type)])
+            for value in vars(owner).values()
+            if isinstance(value, types.FunctionType)
+        ]
+        rebound = {name for function in functions for name in _rebound_in(function.__code__)}
+        names = [
+            name
+            for name, value in vars(module).items()
+            if not name.startswith((".", "__")) and (name in rebound or not _is_constant(value))
+        ]
+        known = _changing_names[id(module)] = (module, names)
+    return known[1]
+
+
+def _rebound_in(code: types.CodeType) -> set[str]:
+    """The globals that the code, or code inside it, stores to or deletes."""
+    found: set[str] = set()
+    if not _STORES.isdisjoint(code.co_code[::2]):
+        found.update(str(i.argval) for i in dis.get_instructions(code) if i.opcode in _STORES)
+    return found.union(*[_rebound_in(inner) for inner in code.co_consts if isinstance(inner, types.CodeType)])
+
+
+_STORES: Final = frozenset({dis.opmap["STORE_GLOBAL"], dis.opmap["DELETE_GLOBAL"]})
+
+
+def _is_constant(value: Any) -> bool:
+    kind = type(value)
+    if kind in (tuple, frozenset):
+        return all(map(_is_constant, value))
+    return kind in ATOMS or isinstance(value, _CONSTANT)
+
+
+_CONSTANT: Final = (
+    __future__._Feature,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.ModuleType,
+    types.MappingProxyType,
+    type,
+    staticmethod,
+    types.GenericAlias,
+)

@@ -1,0 +1,141 @@
+"""Where Java Pathfinder makes a choice: by what the thread is about to do, and who can reach it in the present state.
+
+A choice is made before every start, end, blocking join, wait, effective notify, acquisition of a lock that the thread
+does not hold, release that frees somebody, and access of an object that can be reached from another live thread: from
+its live variables and operands, and from what all threads can reach (globals, classes). Differs: accesses of elements
+count as those of fields do, and every operation that the list does not name is a choice.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+from dpor.core.system import SyncChoices
+from dpor.primitives.conditions import Notify
+from dpor.primitives.locks import AcquireAgain, Locked, Release, ReleaseAgain, Try, TryAgain
+from dpor.primitives.threads import End, Join, Start
+from dpor.python.kernel import control
+from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.sharing import shared_objects
+from dpor.python.states.between import Reading
+from dpor.python.states.classes import HEAP_TYPE, find
+from dpor.python.states.frames import Layouts, Part, add_frame, frames_of
+from dpor.python.states.stacks import CannotTell
+
+TRIES: Final = "tried locks"
+"""Fact: somebody looks whether a lock is held, so that a release which frees nobody matters, too."""
+
+
+Holding: TypeAlias = Callable[[GuestThread], Sequence[Any]]
+"""What the frames of a thread hold: its live variables and operands. Raises `CannotTell`."""
+
+
+def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by: Holding) -> bool:
+    """See `dpor.core.system.StatefulSystem.is_choice`."""
+    thread = control.threads[number]
+    others = [t for t in control.threads if t.bit and t.running and t is not thread]
+    for t in control.threads:
+        if t.pending is not None and isinstance(t.pending.rule, (Try, TryAgain, Locked)):
+            control.facts_add(TRIES, "whether a lock is held")
+    operation = control.pending_of(thread)
+    if operation is None or not others:
+        return False
+    rule = operation.rule
+    if rule is None:
+        wanted = _objects(operation.accesses)
+        return wanted is None or _reached(wanted, others, held_by)
+    objects = thread.objects or ()
+    if isinstance(rule, Join):
+        return False  # of a thread that has ended, since it is enabled
+    if isinstance(rule, (Release, ReleaseAgain)):
+        return TRIES in control.facts or any(objects[0] is o for t in others for o in t.objects or ())
+    if isinstance(rule, Notify):
+        return bool(objects[0].dpor_state)
+    if isinstance(rule, AcquireAgain):
+        owner = objects[0].dpor_state
+        return not (isinstance(owner, tuple) and owner[0] == number)
+    if sync_choices is SyncChoices.SHARED and isinstance(rule, (Start, End)):
+        return _shares(objects[0], thread, others, layouts, held_by)
+    return True
+
+
+def _shares(front: Any, thread: GuestThread, others: list[GuestThread], layouts: Layouts, held_by: Holding) -> bool:
+    """Can anything that the thread of this Thread object can reach be reached from another? It is the one that stands
+    before its end, or one that `thread` is about to start."""
+    wanted = set(_reach([front]))
+    if thread.front is front:
+        wanted.update(_reach([*held_by(thread)]))
+        return _reached(wanted, others, held_by)
+    return _reached(wanted, others, held_by) or not wanted.isdisjoint(_reach(_variables(thread, layouts)))
+
+
+def _variables(thread: GuestThread, layouts: Layouts) -> list[Any]:
+    """The objects in the live variables of the program's frames: not what it hands over just now."""
+    part, dead = Part(), []  # type: tuple[Part, list[Any]]
+    for frame in frames_of(thread):
+        if control.is_guest_file(frame.f_code.co_filename):
+            layout = layouts.of(frame.f_code)
+            add_frame(Reading(frame, layout, layout.place(frame.f_lasti)), part, dead)
+    return part.objects
+
+
+def _objects(accesses: Iterable[tuple[int, Any]]) -> set[int] | None:
+    """The objects whose parts are accessed, by `id`; None if that cannot be told, or everybody reaches them."""
+    found = set()
+    for location, _ in accesses:
+        name: Any = control.operations.name_of(location)
+        if type(name) is not tuple or type(name[0]) is not int:
+            return None
+        owner: Any = control.operations.name_of(name[0])
+        record = shared_objects.record_named(owner)
+        if record is None or record.obj is None or owner[0] not in ("object", "root", "dict of"):
+            return None
+        found.add(id(record.obj))
+    return found
+
+
+def _reached(wanted: set[int], threads: Iterable[GuestThread], held_by: Holding) -> bool:
+    """Can one of these objects, given by `id`, be reached from one of the threads, or by everybody?"""
+    roots: list[Any] = [value for _, value in shared_objects.roots()]
+    for thread in threads:
+        try:
+            roots += held_by(thread)
+        except CannotTell:
+            return True
+        roots.append(thread.front)
+    return not wanted.isdisjoint(_reach(roots))
+
+
+def _reach(roots: list[Any]) -> Iterator[int]:
+    """The `id` of every object that can be reached and can change, each once."""
+    seen: set[int] = set()
+    met: dict[type, bool] = {}  # are objects of the type classes?
+    while roots:
+        obj = roots.pop()
+        key, kind = id(obj), type(obj)
+        if key in seen:
+            continue
+        seen.add(key)
+        is_class = met.get(kind)
+        if is_class is None:
+            is_class = met[kind] = issubclass(kind, type)
+            if kind.__flags__ & HEAP_TYPE:
+                roots.append(kind)
+        if is_class:
+            if _is_local(obj):
+                roots += [*obj.__dict__.values(), *obj.__bases__]
+        elif kind in shared_objects.CONTAINED:
+            roots.extend(shared_objects.children(obj, kind))
+        elif kind not in shared_objects.ATOMIC:
+            yield key
+            roots.extend(shared_objects.children(obj, kind))
+
+
+def _is_local(kind: type) -> bool:
+    """Is it a class that no module has under its name? What the others hold is among the roots, or the host's."""
+    if not kind.__flags__ & HEAP_TYPE:
+        return False
+    module = sys.modules.get(kind.__module__)
+    return module is None or find(module, kind.__qualname__) is not kind

@@ -1,0 +1,172 @@
+"""Classes in states: most are known by name, those of the program by what they contain.
+
+A class that lies under its name in a module of the host, or in a stand-in, is that name: programs do not change it. A
+class of the program that lies under its name in its module, and holds nothing that can change but its attributes
+themselves, is its name and those. Any other is an object of the heap like others.
+"""
+
+from __future__ import annotations
+
+import abc
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from dpor.python.dropins import copying, state, stdlib
+from dpor.python.kernel import control
+from dpor.python.states.frames import ATOMS, Layouts
+
+HEAP_TYPE: Final = 1 << 9
+_LEFT_OUT: Final = frozenset({"__dict__", "__weakref__", "_abc_impl"})
+"""Attributes of classes that hold nothing of the program's, or what is encoded otherwise."""
+_ACCESSORS: Final = (
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.BuiltinFunctionType,
+    types.ClassMethodDescriptorType,
+)
+
+
+class Classes:
+    """The classes met in one search.
+
+    known   the number of a class that is none of the program's, if it has been asked for
+    guest_modules   the program's, by name;  are_constant: are they the same objects in all runs that change nothing?
+    """
+
+    def __init__(
+        self,
+        layouts: Layouts,
+        guest_modules: Callable[[], dict[str, types.ModuleType]],
+        are_constant: Callable[[], bool],
+    ) -> None:
+        self._are_constant = are_constant
+        self._layouts = layouts
+        self._guest_modules = guest_modules
+        self._numbers: dict[Any, int] = {}
+        self._kept: list[type] = []
+        self._host: dict[type, int] = {}
+        self.known: Callable[[type], int | None] = self._host.get
+        self._of_run: dict[type, int | None] = {}
+
+    def begin_run(self) -> None:
+        if control.dirty or not self._are_constant():
+            self._of_run.clear()
+
+    def lasts(self, kind: type) -> bool:
+        """Is the class there in all runs?"""
+        return self.number(kind) is not None and (kind in self._host or self._are_constant())
+
+    def number(self, kind: type) -> int | None:
+        """The number of the class; None if it is an object of the heap."""
+        number = self._host.get(kind)
+        if number is not None:
+            return number
+        if control.dirty:
+            self._of_run.clear()
+        elif kind in self._of_run:
+            return self._of_run[kind]
+        if not kind.__flags__ & HEAP_TYPE:
+            self._kept.append(kind)
+            number = self._host[kind] = self._intern(("built in", id(kind)))
+            return number
+        name = (kind.__module__, kind.__qualname__)
+        guest = self._guest_modules().get(name[0])
+        if guest is not None:
+            self._of_run[kind] = None  # until it is known: a class may refer to itself
+            contents = self._contents(kind) if find(guest, name[1]) is kind and not _registered(kind) else None
+            number = None if contents is None else self._intern((name, contents))
+            self._of_run[kind] = number
+            if "_abc_impl" in kind.__dict__:  # others may be registered with it, which no attribute shows
+                del self._of_run[kind]
+            return number
+        for module in _host_modules(name[0]):
+            if find(module, name[1]) is kind:
+                self._kept.append(kind)
+                number = self._host[kind] = self._intern(("host", id(kind)))
+                return number
+        self._of_run[kind] = None
+        return None
+
+    def _intern(self, name: Any) -> int:
+        return self._numbers.setdefault(name, len(self._numbers))
+
+    def _contents(self, kind: type) -> Any:
+        """The attributes as something that can be compared; None if they hold what can change."""
+        found: list[Any] = []
+        for base in (type(kind), *kind.__bases__):
+            number = self.number(base)
+            if number is None:
+                return None
+            found.append(number)
+        for name, value in kind.__dict__.items():
+            if name not in _LEFT_OUT:
+                constant = self._constant(value)
+                if constant is None:
+                    return None
+                found.append((name, constant))
+        return tuple(found)
+
+    def _constant(self, value: Any) -> Any:
+        kind = type(value)
+        if kind in ATOMS:
+            return ("leaf", kind.__name__, repr(value))
+        if kind is types.FunctionType:
+            return self._function(value)
+        if kind is staticmethod or kind is classmethod:
+            inner = self._constant(value.__func__)
+            return None if inner is None else (kind.__name__, inner)
+        if kind is property:
+            inner = tuple(self._constant(part) for part in (value.fget, value.fset, value.fdel))
+            return None if None in inner else ("property", inner)
+        if kind is tuple:
+            inner = tuple(map(self._constant, value))
+            return None if None in inner else ("tuple", inner)
+        if kind in _ACCESSORS:
+            return ("accessor", kind.__name__, value.__name__)
+        return None
+
+    def _function(self, function: types.FunctionType) -> Any:
+        """The function, if nothing can change that it holds: `__class__` is the only variable that it shares."""
+        code = function.__code__
+        defaults = tuple(map(self._constant, function.__defaults__ or ()))
+        if function.__kwdefaults__ or function.__dict__ or None in defaults:
+            return None
+        if code.co_freevars and code.co_freevars != ("__class__",):
+            return None
+        return ("function", self._layouts.number(code), function.__name__, function.__qualname__, defaults)
+
+    def attributes(self, kind: type) -> Iterator[tuple[str, Any]]:
+        """Those of a class that is an object of the heap."""
+        for name, value in kind.__dict__.items():
+            if name not in _LEFT_OUT:
+                yield name, value
+        registered = _registered(kind)
+        if registered:
+            yield "_abc_impl", registered
+
+
+def _registered(kind: type) -> tuple[type, ...]:
+    """The classes that are registered with an abstract one."""
+    if "_abc_impl" not in kind.__dict__:
+        return ()
+    references = vars(abc)["_get_dump"](kind)[0]
+    classes = [found for found in (reference() for reference in references) if found is not None]
+    return tuple(sorted(classes, key=lambda found: (found.__module__, found.__qualname__)))
+
+
+def find(module: types.ModuleType, qualname: str) -> Any:
+    found: Any = module
+    for name in qualname.split("."):
+        found = vars(found).get(name) if isinstance(found, (type, types.ModuleType)) else None
+    return found
+
+
+def _host_modules(name: str) -> Iterator[types.ModuleType]:
+    """The modules that bear this name, apart from those of the program."""
+    for module in (*copying._copies, *stdlib._made.values(), state.THREADING, sys.modules.get(name)):
+        if module is not None and module.__name__ == name:
+            yield module

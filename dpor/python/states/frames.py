@@ -1,0 +1,224 @@
+"""The frames of a standing thread: where each stands, and what its live variables and operands are.
+
+Frames of ours count as the program's do: a stand-in in the middle of its steps has a position and variables too. Those
+of the control itself are left out, since the pending operation says all that they still have to do.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from dpor.python.effects import accesses, generators
+from dpor.python.hooks import operators
+from dpor.python.kernel import control, loops
+from dpor.python.kernel.model_thread import GuestThread, Waited
+from dpor.python.states.between import Reading, held
+from dpor.python.states.memory import OBJECTS, WORDS, handled_by
+from dpor.python.states.stacks import CannotTell, Layout
+
+UNBOUND: Final = (1,)
+"""In place of a variable without a value, or an operand that is no object."""
+
+_LEFT_OUT: Final = frozenset(
+    {
+        id(function.__code__)
+        for function in (
+            *(control._decide, control._stand, control._wait, control.access, control._access_carefully),
+            *(control.touch, control.perform, control._perform, control.choose, loops._goes_round, accesses.stand),
+        )
+    }
+)
+"""Code, by `id` (to hash it would cost more than all else here). What it has yet to do follows from the pending
+operation and its objects."""
+
+_ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
+    operators._list_steps.__code__: frozenset({"key"}),
+    generators.drive.__code__: frozenset({"key"}),
+    generators._come_out.__code__: frozenset({"key"}),
+}
+"""Variables that hold the `id` of another variable's object."""
+
+
+class Layouts:
+    """The layouts of all code seen, by `id`; they keep it alive. Code that is equal to code seen before, since it is
+    compiled again in every run (by `exec`, as dataclasses and named tuples do), is kept for a run.
+
+    bottom   code of which only the position counts where it begins a thread: its variables are our own, or follow from
+             which thread it is
+    """
+
+    def __init__(self, bottom: Iterable[CodeType]) -> None:
+        self._known: dict[int, Layout] = {}
+        self._numbers: dict[int, int] = {}
+        self._by_value: dict[tuple[CodeType, str, str], int] = {}
+        self._again: list[CodeType] = []
+        self.get = self._known.get
+        self.bottom = frozenset(map(self.of, bottom))
+
+    def begin_run(self) -> None:
+        for code in self._again:
+            self._known.pop(id(code), None)
+            self._numbers.pop(id(code), None)
+        self._again.clear()
+
+    def of(self, code: CodeType) -> Layout:
+        return self.get(id(code)) or self._new(code)
+
+    def _new(self, code: CodeType) -> Layout:
+        found = self._known[id(code)] = Layout(code, self.number(code), _ADDRESSES.get(code, frozenset()))
+        return found
+
+    def number(self, code: CodeType) -> int:
+        """The same for code that is equal."""
+        number = self._numbers.get(id(code))
+        if number is None:
+            key = (code, code.co_filename, code.co_qualname)
+            number = self._by_value.get(key)
+            if number is None:
+                number = self._by_value[key] = len(self._by_value)
+            else:
+                self._again.append(code)
+            self._numbers[id(code)] = number
+        return number
+
+
+def frames_of(thread: GuestThread) -> list[FrameType]:
+    """Those of a thread that stands before an operation, the innermost first, without the control's."""
+    frame: FrameType | None
+    if thread is control.current:
+        frame = sys._getframe()
+        while frame is not None and frame.f_code is not _DECIDE:
+            frame = frame.f_back
+    else:
+        frame = thread.greenlet.gr_frame
+    while frame is not None and id(frame.f_code) in _LEFT_OUT:
+        frame = frame.f_back
+    return frames_from(frame)
+
+
+def frames_from(frame: FrameType | None) -> list[FrameType]:
+    """This one of a thread and those further out."""
+    found: list[FrameType] = []
+    while frame is not None and frame.f_code is not _LIVE:
+        found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+_DECIDE: Final = control._decide.__code__
+_LIVE: Final = control._live.__code__
+"""The end of what is a thread's: below it is the greenlet, which carried out other threads before."""
+
+
+class Part:
+    """What a frame, or several, have: numbers and strings and the like in `shape`, with a hole for each object.
+
+    shape     values that `marshal` knows; HOLE where an object is
+    objects   in the order of the holes
+    generators   by `id` of the frames of those that are being run: how manieth frame of the thread
+    """
+
+    __slots__ = ("generators", "objects", "shape")
+
+    def __init__(self) -> None:
+        self.shape: list[Any] = []
+        self.objects: list[Any] = []
+        self.generators: dict[int, int] = {}
+
+    def add(self, value: Any) -> None:
+        if type(value) in ATOMS:
+            self.shape.append(value)
+        else:
+            self.shape.append(HOLE)
+            self.objects.append(value)
+
+
+HOLE: Final = (0,)
+ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, type(Ellipsis)})
+"""Types whose objects are told apart by their values alone: the language does not say when two of them are one."""
+
+
+def read_thread(thread: GuestThread, layouts: Layouts) -> tuple[Part, list[Any]]:
+    """All frames of the thread, and its dead variables' objects. Raises `CannotTell`."""
+    return read_frames(thread, layouts, frames_of(thread), thread.objects or ())
+
+
+def read_frames(
+    thread: GuestThread, layouts: Layouts, frames: list[FrameType], objects: tuple[Waited, ...]
+) -> tuple[Part, list[Any]]:
+    """As `read_thread`, of these frames of it, the innermost first."""
+    part = Part()
+    dead: list[Any] = []
+    upper: Reading | None = None
+    handling: set[bool] = set()  # is it a generator that handles an exception?
+    part.shape.append((len(objects),))
+    part.objects.extend(objects)
+    above = len(frames)  # the bottom
+    while above and layouts.of(frames[above - 1].f_code) in layouts.bottom:
+        above -= 1
+    for depth, frame in enumerate(frames[:above]):
+        layout = layouts.of(frame.f_code)
+        place = layout.place(frame.f_lasti)
+        reading = Reading(frame, layout, place)
+        add_frame(reading, part, dead)
+        if upper is not None:
+            between = held(reading, upper)
+            part.shape.append((len(between),))
+            for value in between:
+                part.add(value)
+        if place.handles:
+            handling.add(layout.is_generator)
+        if layout.is_generator:
+            part.generators[id(frame)] = depth
+        upper = reading
+    for frame in frames[above:]:
+        part.shape.append(layouts.of(frame.f_code).place(frame.f_lasti).shape)
+    if handling:
+        part.add(_handled(thread, handling))
+    return part, dead
+
+
+def _handled(thread: GuestThread, handling: set[bool]) -> BaseException | None:
+    """The exception that the thread's frames handle, apart from generators, which have their own. (Those that frames
+    further out handle are on the operand stacks of those further in.)"""
+    if False not in handling:
+        return None
+    if thread is not control.current:
+        try:
+            return handled_by(thread.greenlet)  # type: ignore[no-any-return]
+        except RuntimeError as error:
+            raise CannotTell(str(error)) from None
+    if len(handling) == 1:
+        return sys.exception()
+    raise CannotTell("a generator handles an exception while its caller handles another")
+
+
+def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
+    """Add the frame's position, live variables and operands to the part, objects of its other variables to `dead`."""
+    layout, place, first = reading.layout, reading.place, reading.first
+    shape, objects = part.shape, part.objects
+    shape.append(place.shape)
+    if place.dead and not layout.is_ours:  # ours are about to return
+        for slot in place.dead:
+            if WORDS[first + slot]:
+                value = OBJECTS[first + slot]
+                if type(value) not in ATOMS:
+                    dead.append(value)
+    for slot in place.told:
+        try:
+            value = OBJECTS[first + slot]
+        except ValueError:
+            shape.append(UNBOUND)
+            continue
+        if type(value) in ATOMS:
+            shape.append(value)
+        else:
+            shape.append(HOLE)
+            objects.append(value)
+    if not layout.is_optimized:  # a module's or class body's: variables are in a mapping
+        names = reading.frame.f_locals
+        if names is not reading.frame.f_globals:
+            part.add(names)

@@ -1,0 +1,185 @@
+"""Reading a frame's variables and operand stack where the interpreter keeps them.
+
+Python shows no operand stack, and shows variables only by copying them into the frame (or by a proxy). So the
+interpreter's own record of a frame is read: `PyFrameObject.f_frame` points to a `_PyInterpreterFrame`, whose
+`localsplus` holds variables, cells, free variables and then the operands. Nothing is ever written.
+
+Two things make that safe. A slot is read only where it certainly holds a reference or nothing: variables always do;
+operands do below `stacktop`, which is exact while the frame waits for a Python function that it has called itself or is
+a suspended generator, and -1 while it waits for C code (then `dpor.python.states.stacks` works out what is there). And
+`why_not` tries the layout on frames whose contents are known, once, before anything else is read; where that fails
+nothing is read at all.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from collections.abc import Generator
+from functools import cache
+from types import FrameType
+from typing import Any, Final
+
+from greenlet import getcurrent, greenlet
+
+_KNOWN: Final = ((3, 11), (3, 12), (3, 13))
+_VERSION: Final = sys.version_info[:2]
+
+_F_FRAME: Final = 24
+"""Offset of `f_frame` in a frame object: after its head and `f_back`."""
+
+_EVERYWHERE: Final = 1 << 57
+WORDS: Final = (ctypes.c_size_t * _EVERYWHERE).from_address(0)
+OBJECTS: Final = (ctypes.py_object * _EVERYWHERE).from_address(0)
+"""All memory, by the number of the word: as numbers, and as the objects at the addresses that these are. Where there is
+none (a word of 0) an object is a ValueError. The caller vouches for it that what it looks at is not stale."""
+
+_CODE, _STACKTOP, _SLOTS = (4, 8, 9) if _VERSION == (3, 11) else (0, 8, 9)
+"""Where in a `_PyInterpreterFrame`: the address of the code; how many slots are in use, or -1 (an int of 32 bits);
+`localsplus`."""
+
+
+def slots_of(frame: FrameType) -> int:
+    """The number of the word with the frame's first slot. Raises RuntimeError where the record is not that of the
+    frame's code."""
+    record = WORDS[(id(frame) + _F_FRAME) >> 3] >> 3
+    if WORDS[record + _CODE] != id(frame.f_code):
+        raise RuntimeError("a frame's memory is not laid out as expected")
+    return record + _SLOTS
+
+
+def in_use(first: int) -> int:
+    """How many of the slots that begin there are in use, or -1."""
+    top: int = WORDS[first + _STACKTOP - _SLOTS] & 0xFFFF_FFFF
+    return top if top < 1 << 31 else top - (1 << 32)
+
+
+@cache
+def why_not() -> str:
+    """Why frames cannot be read here; empty if they can."""
+    version = ".".join(map(str, _VERSION))
+    if sys.implementation.name != "cpython" or _VERSION not in _KNOWN:
+        return f"the frames of {sys.implementation.name} {version} are laid out in a way that is not known"
+    if hasattr(sys, "gettotalrefcount") or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "the frames of a debug or free-threaded build are laid out in another way"
+    if not _is_as_expected():
+        return f"the frames of this build of Python {version} are not laid out as expected"
+    return ""
+
+
+def _is_as_expected() -> bool:
+    """Are variables, operands and stack tops found where they are known to be?"""
+    marks = [object() for _ in range(4)]
+    seen: list[bool] = []
+
+    def look(frame: FrameType | None, variables: list[object], operands: list[object] | None) -> None:
+        assert frame is not None
+        try:
+            top = in_use(slots_of(frame))
+        except RuntimeError:
+            seen.append(False)
+            return
+        if operands is None:
+            seen.append(top == -1)
+            seen.append(all(map(_is, _slots(frame, len(variables)), variables)))
+            return
+        expected = [*variables, *operands]
+        seen.append(top == len(expected))
+        if seen[-1]:
+            seen.append(all(map(_is, _slots(frame, top), expected)))
+
+    def called(first: object, second: object) -> object:
+        third = marks[2]
+        return [marks[3], inner(first, second, third)][0]
+
+    def inner(first: object, second: object, third: object) -> object:
+        frame = sys._getframe(1)
+        look(frame, [first, second, third, *_cells(called)], [marks[3]])
+        return None
+
+    class Through:
+        def __enter__(self) -> None:
+            look(sys._getframe(1), [marks[0], self, *_cells(by_way_of_c)], None)
+
+        def __exit__(self, *error: object) -> None: ...
+
+    def by_way_of_c(first: object, manager: Any) -> None:
+        with manager:
+            marks.count(first)
+
+    def suspended(first: object) -> Generator[None, None, None]:
+        for mark in (marks[1],):
+            yield marks.count((first, mark))  # type: ignore[misc]
+
+    called(marks[0], marks[1])
+    by_way_of_c(marks[0], Through())
+    generator: Any = suspended(marks[0])
+    next(generator)
+    frame = generator.gi_frame
+    top = in_use(slots_of(frame))
+    variables = [marks[0], marks[1], *_cells(suspended)]
+    seen.append(top == len(variables) + 1)
+    if seen[-1]:
+        found = _slots(frame, top)
+        seen.append(all(map(_is, found, variables)) and type(found[-1]) is type(iter(())))
+    return len(seen) == 6 and all(seen)
+
+
+def _slots(frame: FrameType, count: int) -> list[Any]:
+    first = slots_of(frame)
+    return [OBJECTS[first + i] for i in range(count)]
+
+
+def handled_by(suspended: greenlet) -> Any:
+    """The exception that was being handled when the greenlet was switched away from, None if there was none. Raises
+    RuntimeError where that cannot be read.
+
+    `PyGreenlet` has a pointer to its `Greenlet` after its head and two more words; that has a virtual table, a pointer
+    back, and an `ExceptionState`: a word, and then the exception.
+    """
+    if not _greenlets_are_as_expected():
+        raise RuntimeError("this version of greenlet keeps the exception that is handled where it cannot be read")
+    return _handled_by(suspended)
+
+
+def _handled_by(suspended: greenlet) -> Any:
+    own = WORDS[(id(suspended) + 32) >> 3] >> 3
+    if WORDS[own + 1] != id(suspended):
+        raise RuntimeError("a greenlet's memory is not laid out as expected")
+    try:
+        return OBJECTS[own + 3]
+    except ValueError:
+        return None
+
+
+@cache
+def _greenlets_are_as_expected() -> bool:
+    """Is the exception found that one greenlet handles, and none in one that handles none?"""
+    error = ValueError()
+
+    def handles() -> None:
+        try:
+            raise error
+        except ValueError:
+            main.switch()
+
+    main = getcurrent()
+    one, other = greenlet(handles), greenlet(main.switch)
+    one.switch()
+    other.switch()
+    try:
+        return _handled_by(one) is error and _handled_by(other) is None
+    except RuntimeError:
+        return False
+    finally:
+        one.switch()
+        other.switch()
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b
+
+
+def _cells(function: Any) -> tuple[object, ...]:
+    return function.__closure__ or ()

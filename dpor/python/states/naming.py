@@ -1,0 +1,128 @@
+"""Names of objects that do not depend on how the present state was reached.
+
+Locations are named by who made an object known and after how many events, which equivalent runs agree on and others do
+not. What the main thread makes known before it does anything but start threads has the same name in all runs: such a
+name *lasts*, and is part of the state, since what a search knows of other states speaks of it. All other objects of a
+kind that one thread made known share one name, coarse but sound; which thread that was is part of the state, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+from dpor.core.operations import WRITE, Location, Mode, Operation, OperationTable
+from dpor.core.system import Trace
+from dpor.python.dropins.simple_queue import SimpleQueue
+from dpor.python.hooks.attributes import RULES
+from dpor.python.kernel import control
+from dpor.python.kernel.assumptions import IDENTITIES
+
+HIDDEN: Final = -2
+"""In place of a name that is no part of the state; less so many more where it was the thread with that number, from 0,
+that made the object known."""
+
+
+class Names:
+    """For one search. `fixed`: how many events of the main thread are the same in every run, whatever others do: the
+    threads that it starts before it does anything else; -1 as long as that is not `settled`."""
+
+    def __init__(self, table: OperationTable) -> None:
+        self._table = table
+        self._fixed = -1
+        self._looked_at = -1
+        self.settled = False
+        self.known: dict[Location, Location] = {}
+        self._lasting: dict[Location, Location] = {}
+        self._operations: dict[Operation, Operation] = {}
+
+    def look_at(self, trace: Trace) -> bool:
+        """Before the first question, and at every one until names are settled. Has this settled them?"""
+        if len(trace) == self._looked_at:
+            return False
+        self._looked_at = len(trace)
+        own = [o for thread, o in zip(trace.threads, trace.operations, strict=True) if thread == 0]
+        other = next((i for i, operation in enumerate(own) if operation.starts < 0), None)
+        if other is None:
+            return False
+        self._fixed, self.settled = other, True
+        self.known.clear()
+        self._lasting.clear()
+        self._operations.clear()
+        return True
+
+    def lasts(self, location: Location) -> bool:
+        """A location of another search, of an object in a library that this program does not use, does not."""
+        return location < self._table.size and self.location(location) == location
+
+    def shown(self, location: Location) -> Location:
+        """What of the name is part of the state: a name that lasts, or any if the program looks at identities."""
+        counts = IDENTITIES in control.facts or self.lasts(location)
+        answer = self.known[location] = location if counts else self._hidden(location)
+        return answer
+
+    def _hidden(self, location: Location) -> int:
+        match self._table.name_of(self.location(location)) if location < self._table.size else None:
+            case ("any", *_, int(publisher)):
+                return HIDDEN - 1 - publisher
+        return HIDDEN
+
+    def location(self, location: Location) -> Location:
+        """The location itself, or that which it shares with others of its kind."""
+        known = self._lasting.get(location)
+        if known is None:
+            known = self._lasting[location] = self._table.location(self._name(self._table.name_of(location)))
+        return known
+
+    def is_data(self, location: Location) -> bool:
+        """Is it the program's data, in contrast to a lock or the like? (A queue in C is both.)"""
+        name: Any = self._table.name_of(location)
+        if type(name) is not tuple:
+            return bool(name == RULES)
+        if name[0] == "any" and name[1] == "sync":
+            return bool(name[2] == SimpleQueue.__name__)
+        return name[0] not in ("sync", "module") or name[1] == SimpleQueue.__name__
+
+    def operation(self, operation: Operation) -> Operation:
+        """See `dpor.core.system.StatefulSystem.lasting`."""
+        known = self._operations.get(operation)
+        if known is None:
+            known = self._operations[operation] = self._renamed(operation)
+        return known
+
+    def _renamed(self, operation: Operation) -> Operation:
+        modes: dict[Location, Mode] = {}
+        for location, mode in operation.accesses:
+            lasting = self.location(location)
+            modes[lasting] = mode if modes.get(lasting, mode) is mode else WRITE
+        if modes == dict(operation.accesses):
+            return operation
+        return self._table.intern(
+            operation.kind,
+            tuple(modes.items()),
+            None,
+            operation.thread,
+            operation.value,
+            operation.alternatives,
+            operation.barrier,
+            operation.starts,
+        )
+
+    def _name(self, name: Hashable) -> Hashable:
+        """The name itself if it lasts."""
+        match name:
+            case (int(owner), part):
+                return self.location(owner), self._part(part)
+            case ("dict of", owner):
+                return "dict of", self._name(owner)
+            case (("object" | "sync"), *kind, int(thread), int(events), _) if thread or 0 <= self._fixed < events:
+                return "any", name[0], *kind, thread
+        return name
+
+    def _part(self, part: Any) -> Hashable:
+        """Of a container: what its keys stand for may be objects, too (`dpor.python.effects.keys`)."""
+        if type(part) is tuple:
+            if len(part) == 2 and part[0] == "object" and type(part[1]) is int and part[1] < self._table.size:
+                return "object", self.location(part[1])
+            return tuple(map(self._part, part))
+        return frozenset(map(self._part, part)) if type(part) is frozenset else part

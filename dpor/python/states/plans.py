@@ -1,0 +1,389 @@
+"""How objects are encoded, by type: a plan is made when a type is met first.
+
+An object of a class written in Python is its class, what the built-in base holds, its slots and its `__dict__`. Whether
+a class adds nothing else is seen from its size: a type made in C that keeps something of its own has more room than
+that accounts for, and is refused.
+"""
+
+from __future__ import annotations
+
+import enum
+import gc
+import io
+import logging
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from dpor.core.operations import Operation
+from dpor.primitives.rules import BaseRule
+from dpor.python.dropins.locals import _Here, local
+from dpor.python.dropins.logs import HandlerLock
+from dpor.python.effects import generators
+from dpor.python.effects.calls import Bound
+from dpor.python.effects.kinds import Family, static
+from dpor.python.kernel import control
+from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.sharing import shared_objects
+from dpor.python.states.between import Reading
+from dpor.python.states.classes import HEAP_TYPE, Classes
+from dpor.python.states.contents import EXACT, SUBCLASSED, Content, exception
+from dpor.python.states.frames import HOLE, Part, add_frame
+from dpor.python.states.heap import Fields, Heap, Plan
+from dpor.python.states.naming import Names
+from dpor.python.states.stacks import CannotTell
+
+_MANAGED_DICT: Final = 1 << 4
+_MANAGED_WEAKREF: Final = 1 << 3
+_WORD: Final = 8
+
+
+class TypePlans:
+    """The plans of one search; those of classes that a run has made last for that run."""
+
+    def __init__(self, classes: Classes) -> None:
+        self.classes = classes
+        self._known: dict[type, Plan] = {}
+        self._of_run: list[type] = []
+        self._rules: dict[Any, int] = {}
+        self._constants: dict[int, tuple[int, Any]] = {}
+        self._names: dict[tuple[str, ...], int] = {}
+        self.known_fields: dict[tuple[int, ...], Fields] = {}
+        self.likely_fields: dict[type | None, Fields] = {}
+        self.get: Callable[[type], Plan | None] = self._known.get
+
+    def begin_run(self) -> None:
+        for kind in self._of_run:
+            self._known.pop(kind, None)
+            self.likely_fields.pop(kind, None)
+        self._of_run.clear()
+        self.classes.begin_run()
+
+    def make(self, kind: type) -> Plan:
+        plan = self._known[kind] = self._made(kind)
+        if kind not in EXACT and not self.classes.lasts(kind):
+            self._of_run.append(kind)
+        return plan
+
+    def fields(self, names: Iterable[Any]) -> Fields:
+        """Make what is known of these names."""
+        if len(self.known_fields) > 5000:  # names made anew by every run are not kept for ever
+            self.known_fields.clear()
+            self.likely_fields.clear()
+        found = Fields(tuple(names), self._names)
+        self.known_fields[tuple(map(id, found.names))] = found
+        return found
+
+    def _made(self, kind: type) -> Plan:
+        content = EXACT.get(kind)
+        if content is not None:
+            return _numbered(-1 - list(EXACT).index(kind), content)
+        for base, special in self._special().items():
+            if issubclass(kind, base):
+                return special
+        return self._of_python(kind)
+
+    def _special(self) -> dict[type, Plan]:
+        """Types of ours, and those that are not encoded by their contents alone."""
+        return {
+            type: self._class,
+            types.GeneratorType: _generator,
+            local: self._local,
+            io.TextIOWrapper: self._stream,
+            GuestThread: lambda heap, obj: heap.out.append(("thread", obj.id)),
+            shared_objects.Record: lambda heap, obj: heap.out.append(("record", heap.names.location(obj.number))),
+            Operation: self._operation,
+            BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
+            Family: self._constant,
+            Bound: self._bound,
+            StandIn: lambda heap, obj: heap.out.append(("module", obj.__name__)),
+            logging.Logger: self._logger,
+            logging.Manager: lambda heap, obj: heap.out.append(("loggers",)),
+        }
+
+    def _stream(self, heap: Heap, obj: io.TextIOWrapper) -> None:
+        """What is printed is no part of the state; a file of the program's own is."""
+        for name in ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"):
+            if obj is getattr(sys, name):
+                heap.out.append(("stream", name))
+                return
+        raise CannotTell("a file is open")
+
+    # ------------------------------------------------------------------ classes
+
+    def class_of(self, heap: Heap, kind: type) -> None:
+        """Append which class it is."""
+        number = self.classes.known(kind)
+        if number is None:
+            number = self.classes.number(kind)
+            if number is None:
+                heap.out.append(HOLE)
+                heap.ref(kind)
+                return
+        heap.out.append(number)
+
+    def _class(self, heap: Heap, obj: type) -> None:
+        number = self.classes.number(obj)
+        if number is not None:
+            heap.out.append(("class", number))
+            return
+        heap.out.append(("class", obj.__module__, obj.__qualname__, len(obj.__bases__)))
+        self.class_of(heap, type(obj))
+        heap.refs(obj.__bases__)
+        for name, value in self.classes.attributes(obj):
+            heap.out.append(name)
+            heap.ref(value)
+
+    # ------------------------------------------------------------------ objects of classes written in Python
+
+    def _of_python(self, kind: type) -> Plan:
+        content, slots = _layout(kind)
+        has_fields, read = _has_fields(kind), shared_objects.fields_of(kind)
+        class_of = self.class_of
+        finalised = static(kind, "__del__") is not None
+
+        def fields(obj: Any) -> Any:
+            try:
+                return read(obj)  # type: ignore[misc]
+            except TypeError:  # the class has other bases now
+                return shared_objects.fields(obj, kind)
+
+        def plan(heap: Heap, obj: Any) -> None:
+            class_of(heap, kind)
+            if finalised:
+                heap.finalised = True
+            if content is not None:
+                content(heap, obj)
+            for slot in slots:
+                heap.slot(slot, obj)
+            if has_fields:
+                heap.dict_of(obj, fields(obj))
+
+        def plan_of_sync(heap: Heap, obj: Any) -> None:
+            class_of(heap, kind)
+            if finalised:
+                heap.finalised = True
+            heap.sync(fields(obj), kind)
+
+        return plan_of_sync if issubclass(kind, control.SyncObject) else plan
+
+    # ------------------------------------------------------------------ others
+
+    def _local(self, heap: Heap, obj: Any) -> None:
+        """`threading.local`: what each thread has in it."""
+        self.class_of(heap, type(obj))
+        heap.refs(object.__getattribute__(obj, "_local__arguments"))
+        dictionaries = object.__getattribute__(obj, "_local__dictionaries")
+        for thread in control.threads:
+            here = thread.data.get(_Here) if thread.bit else None
+            own = None if here is None else dictionaries.get(here)
+            if own is not None:
+                heap.out.append(("thread", thread.id))
+                heap.items(own)
+        heap.out.append(None)
+
+    def _operation(self, heap: Heap, obj: Operation) -> None:
+        """Its number; operations are the same object if they are equal."""
+        heap.out.append(("operation", *self._number(heap.names.operation(obj))))
+
+    def _constant(self, heap: Heap, obj: Any) -> None:
+        heap.out.append(("constant", *self._number(obj)))
+
+    def _bound(self, heap: Heap, obj: Bound) -> None:
+        """A built-in method is told by its number, without what it refers to."""
+        record, plain = obj._record, obj._plain
+        where = None if record is None else heap.names.location(record.number)
+        heap.ref(obj._obj)
+        if type(plain) is types.MethodDescriptorType and not plain.__objclass__.__flags__ & HEAP_TYPE:
+            heap.out.append(("bound", obj._name, where, *self._number(plain)))
+        else:
+            heap.out.append(("bound", obj._name, where))
+            heap.ref(plain)
+
+    def _number(self, obj: Any) -> tuple[int]:
+        """A number for an object that is kept for ever."""
+        return (self._constants.setdefault(id(obj), (len(self._constants), obj))[0],)
+
+    def operation(self, names: Names, operation: Operation) -> int:
+        """The number of the operation, under names that last."""
+        return self._number(names.operation(operation))[0]
+
+    def _logger(self, heap: Heap, obj: Any) -> None:
+        heap.out.append(("logger", obj.name, obj.level, obj.propagate, obj.disabled))
+        heap.refs((obj.parent, obj.filters))
+        for handler in obj.handlers:
+            if type(handler.lock) is HandlerLock:
+                heap.out.append(HOLE)
+                heap.ref(handler)
+            else:  # the host's, which the program shares and has not made
+                self._constant(heap, handler)
+        heap.out.append(None)
+
+
+def _numbered(number: int, content: Content) -> Plan:
+    def plan(heap: Heap, obj: Any) -> None:
+        heap.out.append(number)
+        content(heap, obj)
+
+    return plan
+
+
+def _layout(kind: type) -> tuple[Content | None, list[Callable[[Any], Any]]]:
+    """What the built-in base of the class holds, and its slots. Raises `CannotTell`."""
+    slots: list[Callable[[Any], Any]] = []
+    here: type = kind
+    while here is not object:
+        if here in SUBCLASSED:
+            return SUBCLASSED[here], slots
+        if here.__module__ == "builtins" and issubclass(here, BaseException):
+            return exception, slots
+        base = here.__base__
+        assert base is not None
+        own = [found for found in here.__dict__.values() if _is_slot(found, here)]
+        if not here.__flags__ & HEAP_TYPE or here.__basicsize__ != base.__basicsize__ + _added(here, base, len(own)):
+            raise CannotTell(f"objects of type {here.__module__}.{here.__qualname__} have a state that is hidden")
+        slots += [found.__get__ for found in own]
+        here = base
+    return None, slots
+
+
+def _is_slot(found: Any, kind: type) -> bool:
+    return type(found) is types.MemberDescriptorType and found.__objclass__ is kind
+
+
+def _added(kind: type, base: type, slots: int) -> int:
+    """How many bytes more than the base's an object has if it only adds slots, a `__dict__` and weak references."""
+    words = slots
+    if kind.__dictoffset__ and not base.__dictoffset__ and not kind.__flags__ & _MANAGED_DICT:
+        words += 1
+    if kind.__weakrefoffset__ and not base.__weakrefoffset__ and not kind.__flags__ & _MANAGED_WEAKREF:
+        words += 1
+    return words * _WORD
+
+
+def _has_fields(kind: type) -> bool:
+    """Have its objects a `__dict__`? Raises `CannotTell` where that is hidden."""
+    if shared_objects.fields_of(kind) is None and kind.__dictoffset__:
+        raise CannotTell(f"the attributes of {kind.__module__}.{kind.__qualname__} objects are hidden")
+    return kind.__dictoffset__ != 0
+
+
+def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
+    """Its frame: one of those of a thread if it is being run, else as those are encoded."""
+    frame = obj.gi_frame
+    inside = generators._inside.get(id(obj))
+    heap.out.append(("generator", None if inside is None or not inside.running else inside.id))
+    if frame is None:
+        heap.out.append(None)
+        return
+    if obj.gi_running:
+        where = heap.running.get(id(frame))
+        if where is None:
+            raise CannotTell(f"the generator {obj.__qualname__} is being run out of sight")
+        heap.out.append(("running", *where))
+        _handled(heap, obj)
+        return
+    layout = heap.layouts.of(frame.f_code)
+    part, dead = Part(), list[Any]()
+    place = layout.place(layout.suspended(frame.f_lasti))
+    add_frame(Reading(frame, layout, place), part, dead)
+    heap.part(part)
+    heap.dead.extend(dead)
+    if place.handles:
+        _handled(heap, obj)
+    if layout.cleans_up(frame.f_lasti):
+        heap.finalised = True
+
+
+def _handled(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
+    """The exception that the generator handles is what its traversal by the collector visits last."""
+    last = gc.get_referents(obj)[-1]
+    heap.ref(last if isinstance(last, BaseException) else None)
+
+
+def finalised_among(values: list[Any], heap: Heap) -> bool:
+    """Would anybody notice if these objects, and what only they refer to, ended? (Of dead variables.)"""
+    seen: set[int] = set()
+    stack = values.copy()
+    while stack:
+        value = stack.pop()
+        while type(value) is types.CellType:
+            try:
+                value = value.cell_contents
+            except ValueError:
+                value = None
+        if type(value) in _ENDS_SILENTLY:
+            continue
+        number = id(value)
+        if number in seen or heap.has(value):
+            continue
+        seen.add(number)
+        kind = type(value)
+        ending = _endings.get(kind)
+        if ending is None:
+            ending = _ending_of(kind)
+        if ending is _Ending.NOTICED:
+            return True
+        if ending is _Ending.SILENT:
+            continue
+        if kind is types.GeneratorType:
+            frame = value.gi_frame
+            if frame is not None and heap.layouts.of(frame.f_code).cleans_up(frame.f_lasti):
+                return True
+        if kind is types.FunctionType:
+            stack += (value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__)
+        else:
+            stack += gc.get_referents(value)
+    return False
+
+
+class _Ending(enum.Enum):
+    """What follows when an object of a type ends: something that can be noticed; nothing; what it refers to ends."""
+
+    NOTICED = enum.auto()
+    SILENT = enum.auto()
+    REFERENTS = enum.auto()
+
+
+_endings: Final[dict[type, _Ending]] = {}
+
+
+def _ending_of(kind: type) -> _Ending:
+    if len(_endings) > 5000:  # classes made anew by every run are not kept for ever
+        _endings.clear()
+    if kind in _ENDS_SILENTLY or issubclass(kind, (type, types.ModuleType, *_OURS)):
+        ending = _Ending.SILENT
+    elif _is_harmless(kind):
+        ending = _Ending.REFERENTS
+    else:
+        ending = _Ending.NOTICED
+    _endings[kind] = ending
+    return ending
+
+
+_OURS: Final = (GuestThread, shared_objects.Record, Operation, BaseRule, Family)
+"""They live as long as the run, or the search."""
+
+
+def _is_harmless(kind: type) -> bool:
+    """Does nothing happen, that anybody could notice, when an object of this type ends?"""
+    return (
+        static(kind, "__del__") is None
+        and kind is not types.FrameType
+        and kind is not weakref.ReferenceType
+        and (kind in EXACT or kind is types.GeneratorType or kind.__module__.startswith("dpor.") or _is_plain(kind))
+    )
+
+
+_ENDS_SILENTLY: Final = frozenset({int, float, str, bytes, bool, complex, type(None), types.CodeType})
+
+
+def _is_plain(kind: type) -> bool:
+    try:
+        _layout(kind)
+    except CannotTell:
+        return False
+    return True

@@ -1,0 +1,253 @@
+"""Loops that wait by spinning (`while not self.ready: pass`): who is in one is blocked until what it reads is written.
+
+A round of a loop, from one back edge to the next, *spins* if all operations of the thread in it were plain reads, and
+all that only this thread can reach is the same at both ends: then another round is the same again, for as long as
+nobody writes what it read. So the thread stands before a `Spin`, which waits for such a write. Whether a round spins
+depends on what its own thread did and read alone, so equivalent runs agree on it.
+
+That a loop may spin is a fact: the search starts again with what accesses write counted (`control.written`), and with
+the state looked at whenever that loop begins. Before that, a round costs a look at its operations; only where these
+were reads, and the live variables of the frame hold the same objects as a round before, is more done.
+
+A loop that looks at the clock, too, may wait for a deadline: time passes for it, as for a wait that times out.
+
+Not for stateful searches: these see that they come back to a state.
+"""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any, Final
+
+from dpor.core.operations import READ, Location, Operation
+from dpor.primitives.daemons import DaemonAccess
+from dpor.primitives.spinning import Spin
+from dpor.python.kernel import control, loops, timing
+from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES, SPINS
+from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.stuck import short_place
+from dpor.python.sharing import shared_objects
+from dpor.python.states import Capture
+from dpor.python.states.memory import why_not
+
+_MOST_LOOPS: Final = 16
+"""Loops around each other in which a thread may be at once; the outermost of more are not looked at."""
+
+
+_LOOK_EVERY: Final = 16
+"""Of so many rounds with nothing but reads, only at the ends of the last three it is looked whether the loop spins."""
+
+
+class Loop:
+    """A loop that a thread is in.
+
+    start       how long the trace was at the last back edge
+    rounds      how many there were with nothing but reads, up to then
+    variables   where the objects of the frame's live variables were, when that was looked at
+    private     all that only this thread can reach, as it was at the last back edge; None: not looked at
+    time        the thread's virtual clock then
+    """
+
+    __slots__ = ("private", "rounds", "start", "time", "variables")
+
+    def __init__(self, start: int, time: float) -> None:
+        self.start = start
+        self.rounds = 0
+        self.time = time
+        self.variables: tuple[int, ...] | None = None
+        self.private: bytes | None = None
+
+
+_capture: Capture | None = None
+_reads: dict[Operation, bool] = {}
+"""Which operations are plain reads, as found so far."""
+_MOST_KNOWN: Final = 10_000
+_rules: dict[tuple[int, ...], Spin] = {}
+"""Kept, as what is known of operations is found by the identity of their rules."""
+
+
+def begin(capture: Capture) -> None:
+    """Before each run."""
+    global _capture
+    _capture = None if why_not() else capture
+    if len(_reads) > _MOST_KNOWN:
+        _reads.clear()
+
+
+def went_round(frame: FrameType) -> None:
+    """The loop at which the frame stands goes round, and its thread has performed operations since one did."""
+    me = control.current
+    if control.unwinding or control._atomic:
+        return
+    if control.stateful:
+        _look_at_clocks(me, frame)
+        return
+    if _capture is None:
+        return
+    if control._spins and _site(frame) in control.facts:
+        _went_round_spinning(me, frame)
+        return
+    key = (id(frame.f_code), frame.f_lasti)
+    loop: Loop | None = me.loops.get(key)
+    if loop is None:
+        _enter(me, key)
+        return
+    start, loop.start = loop.start, control._position
+    if not _only_reads(me, start):
+        loop.rounds = 0
+        loop.variables = loop.private = None
+        return
+    loop.rounds += 1
+    if loop.rounds % _LOOK_EVERY >= _LOOK_EVERY - 3:
+        variables, before = _capture.variables(frame), loop.variables
+        loop.variables = variables
+        if variables != before:
+            loop.private = None
+            return
+        if _is_as_before(me, frame, loop):
+            site = _site(frame)
+            what = f"a loop waits by spinning ({short_place((site[1], site[3]))}): what it reads is watched"
+            control.withdraw(site, what, at_once=True)
+
+
+def _went_round_spinning(me: GuestThread, frame: FrameType) -> None:
+    """As `went_round`, of a loop that is known to spin."""
+    key = ("spins", id(frame.f_code), frame.f_lineno)
+    loop = me.loops.get(key) or _enter(me, key)
+    start, loop.start = loop.start, control._position
+    if not _only_reads(me, start):
+        loop.private = None
+    if _is_as_before(me, frame, loop):
+        _spin(me, start)
+        loop.start = control._position
+
+
+def _look_at_clocks(me: GuestThread, frame: FrameType) -> None:
+    """In searches that store states, a loop ends where it comes back to one, though the clock might go on."""
+    key = (id(frame.f_code), frame.f_lasti)
+    loop = me.loops.get(key) or _enter(me, key)
+    if me.looked >= loop.start and me.time == loop.time and control.options.timeouts == "any":
+        place = short_place((frame.f_code.co_filename, frame.f_lineno))
+        control.limit(f"the loop at {place} looks at the clock: that time passes meanwhile is tried by optimal alone")
+    loop.start, loop.time = control._position, me.time
+
+
+def _enter(me: GuestThread, key: object) -> Loop:
+    if len(me.loops) >= _MOST_LOOPS:
+        me.loops.clear()
+    loop = me.loops[key] = Loop(control._position, me.time)
+    return loop
+
+
+def _site(frame: FrameType) -> tuple[str, str, str, int]:
+    return (SPINS, frame.f_code.co_filename, frame.f_code.co_qualname, frame.f_lineno)
+
+
+def goes_round_silently(frame: FrameType) -> None:
+    """It has gone round very often without an operation: what it reads, if anything, nobody writes."""
+    me = control.current
+    if _capture is None or control.stateful or control._atomic:
+        return
+    key = ("silent", id(frame.f_code), frame.f_lineno)
+    loop = me.loops.get(key) or _enter(me, key)
+    start, loop.start = loop.start, control._position
+    if _has_accesses(me, start):
+        loop.private = None
+    if _is_as_before(me, frame, loop):
+        _stand(me, start, _rule(()))
+
+
+def _is_as_before(me: GuestThread, frame: FrameType, loop: Loop) -> bool:
+    """Is nothing different, for the thread, from how it was when that was last looked at?"""
+    before, time = loop.private, loop.time
+    loop.private, loop.time = _private(me, frame), me.time
+    return (
+        before is not None
+        and loop.private == before
+        and (loop.time == time or CLOCKS not in control.facts)
+        and IDENTITIES not in control.facts
+    )
+
+
+def _only_reads(me: GuestThread, start: int) -> bool:
+    """Were all operations of the thread since then plain reads, and at least one?"""
+    threads, operations = control._threads, control._operations
+    number, found = me.id, False
+    for position in range(control._position - 1, start - 1, -1):
+        if threads[position] == number:
+            operation = operations[position]
+            is_read = _reads.get(operation)
+            if is_read is None:
+                is_read = _reads[operation] = _is_read(operation)
+            if not is_read:
+                return False
+            found = found or bool(operation.accesses)
+    return found
+
+
+def _has_accesses(me: GuestThread, start: int) -> bool:
+    """Did the thread do anything since then but give others a turn?"""
+    own = (control._operations[n] for n in range(start, control._position) if control._threads[n] == me.id)
+    return any(operation.kind != "yield" for operation in own)
+
+
+def _is_read(operation: Operation) -> bool:
+    rule = operation.rule
+    return (
+        (rule is None or type(rule) is DaemonAccess)
+        and operation.alternatives == 1
+        and not operation.barrier
+        and all(mode is READ for _, mode in operation.accesses)
+    )
+
+
+def _private(me: GuestThread, frame: FrameType) -> bytes | None:
+    assert _capture is not None
+    return _capture.private(me, frame)
+
+
+def _spin(me: GuestThread, start: int) -> None:
+    """Wait until something is written that the thread has read since then."""
+    seen: dict[Location, int] = {}
+    trace = control._trace
+    for position in range(start, control._position):
+        if trace.threads[position] == me.id:
+            befores = trace.befores[position]
+            assert befores is not None
+            for (location, _), before in zip(trace.operations[position].accesses, befores, strict=True):
+                if location == control._process.dpor_location:
+                    continue
+                if not _is_memory(location):
+                    return
+                seen.setdefault(location, before)
+    locations = sorted(seen)
+    _stand(me, start, _rule(tuple([seen[n] for n in locations])), *map(control.written, locations))
+
+
+def _stand(me: GuestThread, start: int, spin: Spin, *objects: control.SyncObject) -> None:
+    """If it has looked at the clock since then, it may go on because time passes, as a timed wait does."""
+    if me.looked < start:
+        control.perform(spin, *objects)
+    elif control.options.timeouts == "any":
+        timing.pass_time()
+    else:
+        with timing.until(timing.later()):
+            control.perform(spin, *objects)
+
+
+def _rule(seen: tuple[int, ...]) -> Spin:
+    rule = _rules.get(seen)
+    if rule is None:
+        rule = _rules[seen] = Spin(seen)
+    return rule
+
+
+def _is_memory(location: Location) -> bool:
+    """Is it written by plain accesses alone?"""
+    name: Any = control.operations.name_of(location)
+    if isinstance(name, tuple) and isinstance(name[0], int):
+        name = control.operations.name_of(name[0])
+    return isinstance(name, tuple) and name[0] in shared_objects.NAMES
+
+
+loops.went_round, loops.goes_round_silently = went_round, goes_round_silently

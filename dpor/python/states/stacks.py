@@ -1,0 +1,237 @@
+"""What a frame has at a position: the variables that still matter, and how much of its operand stack holds.
+
+While a frame waits for what its instruction has called, the operands below those of the instruction itself are certain.
+Those of the instruction are not: a Python function that is called directly takes them over as its arguments, and some
+instructions give theirs up before they call. `KEEP` lists the instructions that are never taken over and hold on to
+theirs until the call is over, in all versions of Python that are known (3.11 to 3.13).
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cached_property
+from types import CodeType
+from typing import Final
+
+from dpor.core.home import OURS
+from statics.bytecode import Flow
+from statics.liveness import liveness, names
+
+
+class CannotTell(Exception):
+    """The state of the program cannot be told exactly; says why."""
+
+
+_FIXED: Final = {
+    "FOR_ITER": 0,
+    "WITH_EXCEPT_START": 0,
+    "RETURN_GENERATOR": 0,
+    "SEND": 1,
+    "YIELD_VALUE": 1,
+    "BEFORE_WITH": 1,
+    "GET_ITER": 1,
+    "GET_YIELD_FROM_ITER": 1,
+    "LOAD_ATTR": 1,
+    "LOAD_METHOD": 1,
+    "DELETE_ATTR": 1,
+    "STORE_ATTR": 2,
+    "BINARY_OP": 2,
+    "BINARY_SUBSCR": 2,
+    "DELETE_SUBSCR": 2,
+    "STORE_SUBSCR": 3,
+    "COMPARE_OP": 2,
+    "CONTAINS_OP": 2,
+    "UNARY_NEGATIVE": 1,
+    "UNARY_INVERT": 1,
+    "UNARY_NOT": 1,
+    "TO_BOOL": 1,
+    "FORMAT_SIMPLE": 1,
+    "POP_JUMP_IF_TRUE": 1,
+    "POP_JUMP_IF_FALSE": 1,
+    "POP_JUMP_FORWARD_IF_TRUE": 1,
+    "POP_JUMP_FORWARD_IF_FALSE": 1,
+    "POP_JUMP_BACKWARD_IF_TRUE": 1,
+    "POP_JUMP_BACKWARD_IF_FALSE": 1,
+    "JUMP_IF_TRUE_OR_POP": 1,
+    "JUMP_IF_FALSE_OR_POP": 1,
+}
+"""How many operands an instruction may take away before what it calls is over."""
+
+KEEP: Final = frozenset(
+    {
+        "CALL", "CALL_KW", "FOR_ITER", "WITH_EXCEPT_START", "BINARY_OP", "STORE_SUBSCR", "DELETE_SUBSCR", "COMPARE_OP",
+        "CONTAINS_OP", "UNARY_NEGATIVE", "UNARY_INVERT", "FORMAT_SIMPLE",
+    }
+)  # fmt: skip
+"""Where the call goes through C code, all operands of these stay where they are, and alive, until it is over."""
+
+
+def _operands(name: str, arg: int) -> int:
+    """How many operands the instruction takes. Raises `CannotTell` for one that is not known to call anything."""
+    if name == "CALL":
+        return arg + 2
+    if name == "CALL_KW":
+        return arg + 3
+    if name == "CALL_FUNCTION_EX":
+        return 3 + (arg & 1)
+    if name == "FORMAT_VALUE":
+        return 1 + (arg >> 2 & 1)
+    found = _FIXED.get(name)
+    if found is None:
+        raise CannotTell(f"a thread stands below the instruction {name}")
+    return found
+
+
+class Place:
+    """A position in a code object.
+
+    index, name, arg   of the instruction
+    live      the slots of the variables that matter from here on; `dead`: the others
+    told      those that are live, and those of the operands that are certain
+    handles   is an exception being handled here? The interpreter has it where the frame has not
+    shape     what tells the position among all code
+    base      how many slots are certain: variables and the operands below those of the instruction
+    top       how many are in use when the instruction begins
+    """
+
+    __slots__ = ("arg", "base", "dead", "handles", "index", "live", "name", "shape", "told", "top")
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        name: str,
+        arg: int,
+        live: tuple[int, ...],
+        dead: tuple[int, ...],
+        base: int,
+        top: int,
+        handles: bool,
+    ) -> None:
+        self.shape = shape
+        self.index = shape[1]
+        self.handles = handles
+        self.name = name
+        self.arg = arg
+        self.live = live
+        self.told = (*live, *range(len(live) + len(dead), base))
+        self.dead = dead
+        self.base = base
+        self.top = top
+
+
+_OPTIMIZED: Final = 0x1
+_GENERATOR: Final = 0x20
+
+
+class Layout:
+    """The frames of one code object.
+
+    number   of the code, in order of first sight
+    slots    how many variables, cells and free variables there are
+    is_ours  does it belong to the runtime?
+    is_generator, is_optimized   is it a generator's, are its variables in the frame (and not in a mapping)?
+    places   those asked for so far, by `f_lasti`
+    inits    is the code the `__init__` of this class?
+    start    the offset at which a generator waits to be started
+    """
+
+    def __init__(self, code: CodeType, number: int, without: frozenset[str] = frozenset()) -> None:
+        self.code = code
+        self.number = number
+        self.names = names(code)
+        self.slots = len(self.names)
+        self.is_ours = code.co_filename.startswith(OURS)
+        self.is_generator = bool(code.co_flags & _GENERATOR)
+        self.is_optimized = bool(code.co_flags & _OPTIMIZED)
+        self.inits: dict[type, bool] = {}
+        self._flow = Flow(code)
+        self._live = liveness(code)
+        self._depths = self._flow.depths()
+        self._handling = self._flow.handling()
+        self._without = sum(1 << i for i, name in enumerate(self.names) if name in without)
+        self.places: dict[int, Place] = {}
+        names_ = [instruction.name for instruction in self._flow.instructions]
+        self.start = self._flow.offsets[names_.index("RETURN_GENERATOR")] if "RETURN_GENERATOR" in names_ else -1
+
+    @cached_property
+    def keeps_first(self) -> bool:
+        """Is the first parameter (there must be one) never bound to anything else, here or in a nested function?"""
+        return _keeps_first(self.code)
+
+    def index(self, lasti: int) -> int:
+        """Of the instruction that a frame with this `f_lasti` is carrying out."""
+        return self._flow.at(lasti)
+
+    def place(self, lasti: int) -> Place:
+        """The position of a frame with this `f_lasti`. Raises `CannotTell`."""
+        return self.places.get(lasti) or self._new_place(lasti)
+
+    def _new_place(self, lasti: int) -> Place:
+        index = self._flow.at(lasti)
+        instructions = self._flow.instructions
+        if instructions[index].name == "PRECALL":  # which may carry out the call that follows it
+            index += 1
+        depth = self._depths[index]
+        if depth < 0:
+            raise CannotTell(f"{self.code.co_qualname} is where it cannot be")
+        name, arg = instructions[index].name, instructions[index].arg
+        live = self._live.after[index] & ~self._without
+        place = self.places[lasti] = Place(
+            (self.number, index),
+            name,
+            arg,
+            tuple(slot for slot in range(self.slots) if live >> slot & 1),
+            tuple(slot for slot in range(self.slots) if not live >> slot & 1),
+            self.slots + depth - _operands(name, arg),
+            self.slots + depth,
+            self._handling[index],
+        )
+        return place
+
+    def suspended(self, lasti: int) -> int:
+        """The `f_lasti` that a suspended generator would have if it pointed, in all versions, to where it stopped."""
+        return self._flow.offsets[self._flow.at(lasti) - _POINTS_BEHIND]
+
+    def cleans_up(self, lasti: int) -> bool:
+        """Would code of the program run if a generator that is suspended here were thrown away?"""
+        stopped = self.suspended(lasti)
+        if stopped == self.start:
+            return False
+        row = self._flow.row_at(stopped)
+        if row is None:
+            return False
+        handler = self._flow.instructions[self._flow.at(row.target)]
+        return handler.name != _STOPS_GENERATORS[0] or handler.arg != _STOPS_GENERATORS[1]
+
+
+_POINTS_BEHIND: Final = sys.version_info >= (3, 13)
+_STOPS_GENERATORS: Final = ("CALL_INTRINSIC_1", 3)
+"""How the handler begins that the compiler puts around every generator (3.12)."""
+
+_CHANGES_FAST: Final = {
+    "STORE_FAST": ((0, -1),),
+    "DELETE_FAST": ((0, -1),),
+    "LOAD_FAST_AND_CLEAR": ((0, -1),),
+    "STORE_FAST_LOAD_FAST": ((4, -1),),
+    "STORE_FAST_STORE_FAST": ((4, -1), (0, 15)),
+}
+"""Where in its argument an instruction has the slots that it changes: shift and mask."""
+
+
+def _keeps_first(code: CodeType) -> bool:
+    for instruction in Flow(code).instructions:
+        places = _CHANGES_FAST.get(instruction.name, ())
+        if any((instruction.arg >> shift) & mask == 0 for shift, mask in places):
+            return False
+    return not _rebinds(code, code.co_varnames[0])
+
+
+def _rebinds(code: CodeType, name: str) -> bool:
+    """Does the code, or a function in it that has the same variable, store to the cell of this name?"""
+    if name not in code.co_cellvars and name not in code.co_freevars:
+        return False
+    slot = names(code).index(name)
+    changes = ("STORE_DEREF", "DELETE_DEREF")
+    if any(i.name in changes and i.arg == slot for i in Flow(code).instructions):
+        return True
+    return any(isinstance(inner, CodeType) and _rebinds(inner, name) for inner in code.co_consts)
