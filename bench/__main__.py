@@ -19,7 +19,7 @@ from bench.measure import Measurement
 from bench.programs import KNOWN, PROGRAMS
 from bench.shape import AGREE, Cells, Holds, shape
 from bench.stateful import TWINS, measured
-from dpor.app.answers import Exit
+from dpor.cli.answers import Exit
 from dpor.workloads import LARGER
 
 ROOT = comparing.ROOT

@@ -22,8 +22,8 @@ def main() -> None:
             _hold_ctrl_c(True)
             os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     _hold_ctrl_c(False)
-    from dpor.app.cli.main import cli
-    from dpor.app.guard import guard
+    from dpor.cli.guard import guard
+    from dpor.cli.main import cli
 
     try:
         cli(prog_name="dpor", obj=guard)

@@ -16,15 +16,14 @@ import pytest
 from dpor.core.operations import Access
 from dpor.core.system import Trace
 from dpor.python.effects.accesses import ANY_KEY, CHANGES, EVERYTHING
-from dpor.python.hooks import attributes, special
+from dpor.python.hooks import attributes
+from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import control
 from dpor.python.kernel.options import RuntimeOptions
-from dpor.python.program import system
+from dpor.python.program.layers import Layers
 from dpor.python.rewrite import instrument
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE
-
-assert system.attributes is attributes  # whose import fills in what the hooks use
 
 FILE = "program.py"
 
@@ -70,7 +69,7 @@ class World:
         return self.log
 
     def hooks(self) -> dict[str, Any]:
-        return special.all_hooks(control.facts, "program")
+        return all_hooks(control.facts, "program")
 
     def know(self, *facts: object) -> None:
         control.facts.update(facts)
@@ -108,13 +107,13 @@ def pretending(*, knowing: bool = True) -> Iterator[World]:
     """A world in which all accesses show, as every way in which containers change is known; or nothing is known yet."""
     made = World()
     with pytest.MonkeyPatch.context() as patch:
+        control.serve(Layers(lambda name: name == FILE))
         control.begin(control.Search(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
         try:
             shared_objects.forget()
             shared_objects.begin(lambda: ())
             attributes.forget_types()
             patch.setattr(control, "multi", True)
-            patch.setattr(control, "is_guest_file", lambda name: name == FILE)
             patch.setattr(control, "touch", made.touch)
             patch.setattr(control, "access", made.access)
             patch.setattr(control, "atomic", made.atomic)

@@ -1,4 +1,4 @@
-"""The static analysis of a target, as `dpor analyze` tells it. Nothing is printed here: see `dpor.app.cli.analyze`."""
+"""The static analysis of a target, as `dpor analyze` tells it. Nothing is printed here: see `dpor.cli.analyze`."""
 
 from __future__ import annotations
 

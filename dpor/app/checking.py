@@ -1,7 +1,7 @@
 """Checks a program: runs a search within its budgets, tells the failures, makes the report.
 
 `check` is the public function; the command line uses `Session`, which keeps what is known when a check ends in an
-error or by Ctrl-C. Not for: printing (`dpor.report`), parsing arguments (`dpor.app.cli.main`).
+error or by Ctrl-C. Not for: printing (`dpor.report`), parsing arguments (`dpor.cli.main`).
 """
 
 from __future__ import annotations

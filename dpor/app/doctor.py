@@ -1,5 +1,5 @@
 """Does dpor work here? Programs whose verdicts and numbers are known, what the interpreter allows, which modules of a
-target are instrumented. Nothing is printed here: see `dpor.app.cli.doctor`.
+target are instrumented. Nothing is printed here: see `dpor.cli.doctor`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Between two runs a search can look at the clock by itself; amid a run that makes no operation any more only a signal
 comes through. It beats as long as the interpreter carries out instructions: not while one call of a C function lasts,
 except where that function looks for signals (regular expressions do). The command line has a second process for that
-(`dpor.app.guard`).
+(`dpor.cli.guard`).
 
 Where there is no such signal, or somebody else uses it, or not in the main thread, nothing beats, and budgets are
 looked at between runs only.

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from dpor.app.cli.main import cli
+from dpor.cli.main import cli
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 

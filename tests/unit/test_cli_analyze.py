@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor.app.cli.main import cli
+from dpor.cli.main import cli
 from dpor.core.options import PointerAnalysis
 
 SCHEMA = json.loads((Path(dpor.__file__).parent / "report" / "analysis.schema.json").read_text())

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor.app.cli.main import cli
+from dpor.cli.main import cli
 from dpor.core.errors import FactWithdrawn, NotDeterministic
 from dpor.core.system import Run, System
 from dpor.explorers import SAMPLERS, STATEFUL, STRATEGIES, Explorer, Optimal

@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 
 import dpor
 from dpor.app import comparing
-from dpor.app.cli.main import cli
+from dpor.cli.main import cli
 from dpor.core.errors import UserError
 from dpor.core.options import Options
 from dpor.explorers import STATEFUL, STRATEGIES

@@ -17,8 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 import dpor
-from dpor.app.cli.main import cli
-from dpor.app.guard import guard
+from dpor.cli.guard import guard
+from dpor.cli.main import cli
 
 PROGRAMS = """\
 import ctypes, hashlib, pathlib, re, threading
@@ -256,7 +256,7 @@ def test_telling_what_is_known_may_take_its_time(monkeypatch: pytest.MonkeyPatch
     """The report may be long, and its reader slow: by then the parent no longer waits for a word."""
     said: list[str] = []
     child = SimpleNamespace(tell=lambda *_: said.append("I live"), end=lambda: said.append("I answer"))
-    monkeypatch.setattr("dpor.app.cli.main._deliver", lambda *_: said.append("the answer") or 0)
+    monkeypatch.setattr("dpor.cli.main._deliver", lambda *_: said.append("the answer") or 0)
     CliRunner().invoke(cli, ["check", "p.py::fails"], obj=lambda answer: child)
     assert said[said.index("the answer") - 1 :] == ["I answer", "the answer", "I answer"]
 

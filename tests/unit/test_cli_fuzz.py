@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 import dpor
 from dpor import testing
-from dpor.app.cli.main import cli
+from dpor.cli.main import cli
 from dpor.explorers import STATEFUL, STRATEGIES, Dpor, Source
 from dpor.model import AbstractSystem
 from dpor.python.program.system import PythonSystem

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor.app.cli.main import cli
+from dpor.cli.main import cli
 
 RACY = {
     "vars": {"x": 0},

@@ -23,7 +23,7 @@ from typing import Any
 import click
 import pytest
 
-from dpor.app.cli.main import cli
+from dpor.cli.main import cli
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md")))

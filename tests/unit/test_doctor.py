@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dpor.app import doctor
-from dpor.app.cli.main import cli
+from dpor.cli.main import cli
 
 
 def run(*arguments: str) -> Result:

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from dpor.app.cli.main import cli
+from dpor.cli.main import cli
 from dpor.core.outcome import Kind
 from dpor.core.results import Failure, Report, Verdict
 from dpor.core.steps import Step

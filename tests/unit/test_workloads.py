@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor.app.cli.main import cli
+from dpor.cli.main import cli
 from dpor.core.errors import BadTarget
 from dpor.workloads import named, workloads
 

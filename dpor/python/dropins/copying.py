@@ -10,6 +10,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from dpor.python.hooks import attributes
+from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import StandIn
 from dpor.python.rewrite import instrument
@@ -56,9 +57,8 @@ def _compiled(source: str, path: str, visible: frozenset[str]) -> CodeType:
 
 def _supply(module: ModuleType) -> None:
     """Put the hooks where instrumented code finds them."""
-    from dpor.python.hooks import special
 
-    vars(module).update(special.all_hooks(control.facts, module.__name__))
+    vars(module).update(all_hooks(control.facts, module.__name__))
     vars(module)[".gstore"] = _storing(module.__name__)
 
 
@@ -67,7 +67,7 @@ def _storing(module: str) -> Callable[[str, Any], Any]:
 
     def gstore(name: str, value: Any) -> Any:
         if control.multi:
-            attributes._write_global(module, name)
+            attributes.write_global(module, name)
             shared_objects.publish(value)
         return value
 

@@ -33,7 +33,7 @@ class Fields:
     def __setitem__(self, name: str, value: Any) -> None:
         if control.multi:
             record = shared_objects.record_of(self._obj)
-            operation = None if record is None else attributes._write_operation(record, self._obj, name)
+            operation = None if record is None else attributes.write_operation(record, self._obj, name)
             if operation is not None:
                 control.access(operation)
             if record is not None:

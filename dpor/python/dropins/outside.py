@@ -24,29 +24,19 @@ from dpor.python.dropins.patches import Patches
 from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import StandIn, shadow
 from dpor.python.kernel.library import MODELLED
-from dpor.python.kernel.unmodelled import give_up, refuse, refusing
+from dpor.python.kernel.unmodelled import ONE_PROCESS, give_up, refuse, refusing
 
-_ONE_PROCESS: Final = "the process that is checked must stay one"
 _STAYS: Final = "it would end the checker too; raise SystemExit or an exception instead"
 _NO_WAITING: Final = "nothing here waits for it without stopping all threads; give the program an object in its place"
 
 OS: Final[dict[str, str]] = {
-    **dict.fromkeys(("fork", "forkpty", "posix_spawn", "posix_spawnp"), _ONE_PROCESS),
+    **dict.fromkeys(("fork", "forkpty", "posix_spawn", "posix_spawnp"), ONE_PROCESS),
     **dict.fromkeys(("_exit", "abort"), _STAYS),
     **dict.fromkeys([name for name in dir(os) if name.startswith("exec") and name[-1] in "lvpe"], _STAYS),
     **dict.fromkeys(("pipe", "pipe2", "openpty", "eventfd"), _NO_WAITING),
     **dict.fromkeys(("kill", "killpg"), "signals come at moments that no schedule has"),
 }
 """Names of `os`, and what is said of each."""
-
-
-_IN_ITS_PLACE: Final = "it would stop all threads at once; use its namesake of threading or queue"
-PROCESSES: Final[dict[str, str]] = {
-    **dict.fromkeys(("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier"), _IN_ITS_PLACE),
-    **dict.fromkeys(("Queue", "JoinableQueue", "SimpleQueue"), _IN_ITS_PLACE),
-    **dict.fromkeys(("Manager", "Pool", "Pipe"), _ONE_PROCESS),
-}
-"""Names of `multiprocessing`, and what is said of each."""
 
 
 def refused_of(module: ModuleType, names: dict[str, str]) -> dict[str, Any]:
@@ -159,7 +149,7 @@ watched: Final = Patches(
         (threading, "_start_joinable_thread", _refuse_thread),
         (_thread, "start_new_thread", _refuse_thread),
         (_thread, "start_joinable_thread", _refuse_thread),
-        (os, "fork", lambda: refuse("os.fork", _ONE_PROCESS)),
+        (os, "fork", lambda: refuse("os.fork", ONE_PROCESS)),
     )
     if hasattr(module, name)
 )

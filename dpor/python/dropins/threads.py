@@ -21,6 +21,7 @@ from dpor.python.dropins.looks import presented_as
 from dpor.python.dropins.state import THREADING, run
 from dpor.python.dropins.timeouts import duration
 from dpor.python.hooks import attributes, failures
+from dpor.python.hooks.calls import call
 from dpor.python.kernel import control, timing
 from dpor.python.kernel.control import SyncObject
 from dpor.python.kernel.model_thread import GuestExit, GuestThread
@@ -108,7 +109,7 @@ class Thread(Startable):
     def run(self) -> None:
         try:
             if self._target is not None:
-                target = attributes.call(self._target)
+                target = call(self._target)
                 if type(self._args) is tuple and not self._kwargs:
                     target(*self._args)
                 else:

@@ -17,9 +17,9 @@ from dpor.core.operations import Accesses
 from dpor.python.effects.accesses import NOTHING, UNMADE, Touched, made, make, stand
 from dpor.python.effects.kinds import families, family_of, is_immutable, is_program, static
 from dpor.python.effects.reach import writes
-from dpor.python.hooks import attributes
 from dpor.python.kernel import control
 from dpor.python.sharing import shared_objects
+from dpor.python.sharing.fields import Holder, is_instrumented
 from dpor.python.sharing.shared_objects import Record
 
 Args: TypeAlias = tuple[Any, ...]
@@ -178,7 +178,7 @@ def acts_unseen(kind: type) -> types.FunctionType | None:
     instrumented. (As those of `UserDict`.)"""
     for method in (static(kind, name) for name in _ABSTRACT):
         if type(method) is types.FunctionType and method.__module__ != "collections.abc":
-            if not attributes.is_instrumented(method):
+            if not is_instrumented(method):
                 return method
     return None
 
@@ -268,7 +268,7 @@ def standin(obj: Any, record: Record | None, name: str) -> Any:
         if isinstance(found, types.FunctionType) and is_program(found):
             return obj
         bound = Bound(obj, record, name, found)
-        return attributes.Holder(name, bound) if name in _OWN_NAMES else bound
+        return Holder(name, bound) if name in _OWN_NAMES else bound
     if isinstance(found, types.ClassMethodDescriptorType):
         return Bound(obj, record, name, _ClassMethod(found))
     if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)) and record is not None:

@@ -18,7 +18,6 @@ from dpor.core.operations import READ, WRITE, Accesses, Operation
 from dpor.python.effects.accesses import NOTHING, Touched, stand
 from dpor.python.effects.kinds import family_of, is_c_iterator, is_in_c, is_program, static
 from dpor.python.effects.windows import through
-from dpor.python.hooks import attributes
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
@@ -201,7 +200,7 @@ def field_read(record: Record, value: Any, name: str) -> Accesses:
     """The accesses of a load of the field, as `dpor.python.hooks.attributes` has them."""
     operation = record.reads.get(name)
     if operation is None and name not in record.reads:
-        operation = record.reads[name] = attributes._read_operation(record, value, name)
+        operation = record.reads[name] = control.above.read_operation(record, value, name)
     return operation.accesses if type(operation) is Operation else NOTHING
 
 

@@ -24,10 +24,10 @@ from dpor.python.effects.kinds import family_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import ANYTHING, reads, stand_before_reading, views
 from dpor.python.effects.windows import through
-from dpor.python.hooks import attributes
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
+from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, Record
 
 Look: TypeAlias = Callable[[Record, Any, int], Accesses]
@@ -376,7 +376,7 @@ class IteratorSteps:
 def unseen_step(kind: type) -> types.FunctionType | None:
     """The `__next__` of the class, if it is written in Python that is not instrumented."""
     found = static(kind, "__next__")
-    return found if isinstance(found, types.FunctionType) and not attributes.is_instrumented(found) else None
+    return found if isinstance(found, types.FunctionType) and not is_instrumented(found) else None
 
 
 def advance(iterator: Iterator[Any]) -> Any:

@@ -17,13 +17,15 @@ from contextvars import ContextVar, Token
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
-from dpor.python.effects.kinds import is_c_iterator, is_in_c, is_of_c
+from dpor.python.effects.calls import stand_before_unseen
+from dpor.python.effects.kinds import family_of, is_c_iterator, is_in_c, is_of_c
 from dpor.python.kernel import control, loops
 from dpor.python.kernel.assumptions import about
 from dpor.python.kernel.classes import is_a
 from dpor.python.rewrite import SUPPORT
 from dpor.python.rewrite.names import LOADED_SPECIALLY, is_stored_specially
 from dpor.python.sharing import shared_objects
+from dpor.python.sharing.fields import Holder, is_instrumented
 from dpor.python.sharing.shared_objects import Record, publish, record_of, table
 
 _HOLDERS: tuple[type, ...] = (type, types.ModuleType, types.FunctionType)
@@ -35,29 +37,6 @@ def count_as_function(kind: type) -> None:
     global _HOLDERS
     _HOLDERS += (kind,)
 
-
-# Filled in by `dpor.python.program.system`, from files that themselves use the hooks of this one.
-call: Callable[[Any], Any] = lambda callee: callee
-"""`builtins.call`."""
-make_standin: Callable[[Any, Record, str], Any] = lambda obj, record, name: obj
-"""`containers.standin`."""
-family_of: Callable[[type], Any] = lambda kind: None
-"""`containers.kinds.family_of`."""
-
-read_names: Callable[[Any], None] = lambda obj: None
-"""`special.read_names`."""
-special_load: Callable[[Any, str], Any] = lambda obj, name: obj
-"""`special.load`."""
-registering: Callable[[Any], Any] = lambda method: method
-"""`special.registering`."""
-stand_specially: Callable[[Any, Any, str], bool] = lambda value, obj, name: False
-"""`special.stand_before_store`."""
-stand_before_unseen: Callable[[types.FunctionType, Any], None] = lambda function, obj: None
-"""`containers.calls.stand_before_unseen`."""
-tell_store: Callable[[type, str], None] = lambda kind, name: None
-"""`builtins.calling.tell_store`."""
-special_store: Callable[[Any, Any, str], None] = lambda value, obj, name: None
-"""`special.store`."""
 
 # ---------------------------------------------------------------------- attributes
 
@@ -82,7 +61,7 @@ def attr(obj: Any, name: str) -> Any:
         try:
             operation = record.reads[name]
         except KeyError:
-            operation = record.reads[name] = _read_operation(record, obj, name)
+            operation = record.reads[name] = read_operation(record, obj, name)
         if operation is None:
             return obj
         if type(operation) is Operation:
@@ -127,7 +106,7 @@ def _looked_at(obj: Any, name: str) -> Any:
         if itself:
             raise
         return obj  # let the program's own look-up raise
-    looked_at = call(callee)
+    looked_at = control.above.call(callee)
     return Holder(name, looked_at) if itself or looked_at is not callee else obj
 
 
@@ -170,7 +149,7 @@ def forget_types() -> None:
 
 def loaded(obj: Any, name: str) -> Any:
     """As the hook of a load, of a name that is only known when the program runs."""
-    return special_load(obj, name) if name in LOADED_SPECIALLY else attr_with_classes(obj, name)
+    return control.above.load_special(obj, name) if name in LOADED_SPECIALLY else attr_with_classes(obj, name)
 
 
 def loaded_plainly(obj: Any, name: str) -> Any:
@@ -185,7 +164,7 @@ def loaded_plainly(obj: Any, name: str) -> Any:
 
 def stored(value: Any, obj: Any, name: str) -> None:
     """`setattr(obj, name, value)`"""
-    store = special_store if is_stored_specially(name) else setattr_
+    store = control.above.store_special if is_stored_specially(name) else setattr_
     store(value, obj, name)
 
 
@@ -197,11 +176,11 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
             if isinstance(mark, Record):
                 operation = mark.writes.get(name)
                 if operation is None:  # not made before: but where the thread stands must not depend on that
-                    operation = _write_operation(mark, obj, name)
+                    operation = write_operation(mark, obj, name)
                 if operation is not None:
                     control.access(operation)
                 publish(value)
-            elif _stand_before_write(obj, name):
+            elif stand_before_write(obj, name):
                 publish(value)
     elif is_a(obj, _HOLDERS):
         control.dirty = True
@@ -212,11 +191,11 @@ def delattr_(obj: Any, name: str) -> None:
     """`del obj.name`."""
     if control.multi and record_of(obj) is not None:
         _note_other_names(type(obj), name)
-    _stand_before_write(obj, name)
+    stand_before_write(obj, name)
     delattr(obj, name)
 
 
-def _stand_before_write(obj: Any, name: str) -> bool:
+def stand_before_write(obj: Any, name: str) -> bool:
     """Before `obj.name` changes. Returns whether another thread can see it."""
     if not control.multi:
         if is_a(obj, _HOLDERS):
@@ -228,13 +207,13 @@ def _stand_before_write(obj: Any, name: str) -> bool:
             return False
         _write_class_or_module(obj, name)
     else:
-        operation = _write_operation(record, obj, name)
+        operation = write_operation(record, obj, name)
         if operation is not None:
             control.access(operation)
     return True
 
 
-def _read_operation(record: Record, obj: Any, name: str) -> Any:
+def read_operation(record: Record, obj: Any, name: str) -> Any:
     """What a load of the field is: an operation, nothing (None), or a function that makes a stand-in."""
     kind = type(obj)
     found, _ = _static(kind, name)
@@ -298,29 +277,15 @@ def _is_harmless(kind: type, name: str) -> bool:
     )
 
 
-def is_instrumented(function: types.FunctionType) -> bool:
-    """Does the function perform its own operations: the program's code, or a stand-in's?"""
-    untyped: Any = function  # typeshed has no `__builtins__`
-    names, known = function.__globals__, untyped.__builtins__
-    return ".call" in names or ".call" in known or str(names.get("__name__")).startswith("dpor.python")
-
-
 def standin(obj: Any, record: Record, name: str) -> Any:
     """On which the attribute, a method in C, is the operation when called."""
-    return make_standin(obj, record, name)
+    return control.above.standin(obj, record, name)
 
 
 def _shadowed(obj: Any, record: Record, name: str) -> Any:
     """As `standin`, where a field of the object may hide the method."""
     control.access(record.access("read", name, READ))
     return standin(obj, record, name)
-
-
-class Holder:
-    """An object with one attribute."""
-
-    def __init__(self, name: str, value: Any) -> None:
-        self.__dict__[name] = value
 
 
 def _is_field(descriptor: Any, name: str) -> bool:
@@ -338,18 +303,18 @@ def _getter_is_opaque(descriptor: Any) -> bool:
 def _opaque_property(obj: Any, record: Record, name: str) -> Any:
     found = _static(type(obj), name)[0]
     if isinstance(found, property):
-        return Holder(name, call(found.fget)(obj))
+        return Holder(name, control.above.call(found.fget)(obj))
     if type(found).__module__ == "enum":  # `member.value` is what is in `member._value_`
         loaded(obj, f"_{name}_")
-    return Holder(name, call(type(found).__get__)(found, obj, type(obj)))
+    return Holder(name, control.above.call(type(found).__get__)(found, obj, type(obj)))
 
 
 def _opaque_method(obj: Any, record: Record, name: str) -> Any:
     itself = looks_up_itself(type(obj))
-    return Holder(name, call(object.__getattribute__(obj, name) if itself else getattr(obj, name)))
+    return Holder(name, control.above.call(object.__getattribute__(obj, name) if itself else getattr(obj, name)))
 
 
-def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
+def write_operation(record: Record, obj: Any, name: str) -> Operation | None:
     try:
         return record.writes[name]
     except KeyError:
@@ -357,8 +322,9 @@ def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
     kind = type(obj)
     found, _ = _static(kind, name)
     operation: Operation | None
-    if is_of_c(found) and family_of(kind) is not None:
-        operation = control.operations.intern("write", family_of(kind).writes_all(record))
+    family = family_of(kind) if is_of_c(found) else None
+    if family is not None:
+        operation = control.operations.intern("write", family.writes_all(record))
     elif is_of_c(found) and is_in_c(kind):
         operation = record.access("write", shared_objects.STRUCTURE, WRITE)
     elif found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
@@ -369,7 +335,7 @@ def _write_operation(record: Record, obj: Any, name: str) -> Operation | None:
         operation = None
     else:
         key = field_key(kind, name)
-        tell_store(kind, name)
+        control.above.tell_store(kind, name)
         if key not in control.facts:
             control.withdraw(key, f"{kind.__qualname__}.{name} is written while several threads exist")
             for base in kind.__mro__:  # whose own code looks at the field, in a comparison without a hook perhaps
@@ -434,7 +400,7 @@ def _write_class_or_module(obj: Any, name: str) -> None:
     """A class attribute or module global changes while several threads exist."""
     control.dirty = True
     if is_a(obj, types.ModuleType):
-        _write_global(obj.__name__, name)
+        write_global(obj.__name__, name)
         return
     key = ("class attribute", name)
     if key not in control.facts:
@@ -469,7 +435,7 @@ def attr_with_classes(obj: Any, name: str) -> Any:
         return attr(obj, name)
     # The look-up is one step: what it finds in the class and what in the object are read together.
     record = record_of(obj)
-    operation = None if record is None else _read_operation(record, obj, name)
+    operation = None if record is None else read_operation(record, obj, name)
     if type(operation) is Operation:
         accesses += operation.accesses
     control.touch("read", accesses)
@@ -493,7 +459,7 @@ def read_global(module: str, name: str) -> None:
         control.touch("read", ((control.operations.location(("global", module, name)), READ),))
 
 
-def _write_global(module: str, name: str) -> None:
+def write_global(module: str, name: str) -> None:
     key = ("global", module, name)
     if key not in control.facts:
         control.withdraw(key, f"the global {module}.{name} is written while several threads exist")
@@ -512,7 +478,7 @@ def global_hooks(module: str) -> dict[str, Callable[..., Any]]:
     def gstore(name: str, value: Any) -> Any:
         control.dirty = True
         if control.multi:
-            _write_global(module, name)
+            write_global(module, name)
             publish(value)
         return value
 
@@ -579,7 +545,7 @@ def _matched(record: Record, part: Any, names: tuple[str, ...]) -> list[Access]:
     positional = getattr(kind, "__match_args__", ()) if "__match_args__" in names else ()
     found: list[Access] = []
     for name in (*names, *positional):
-        operation = _read_operation(record, part, name)
+        operation = read_operation(record, part, name)
         if type(operation) is Operation:
             found.extend(operation.accesses)
     return found

@@ -76,7 +76,7 @@ def _changing(names: Any) -> Entry:
         touched = Touched()
         touched.deeply(writes, (call.obj, *call.args))
         for name in names(call):
-            operation = attributes._write_operation(record, call.obj, name)
+            operation = attributes.write_operation(record, call.obj, name)
             if operation is not None:
                 touched.add(operation.accesses)
         return call.done(touched, keeps=call.args)

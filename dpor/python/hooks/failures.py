@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import traceback
 import types
+from collections.abc import Callable
 
-from dpor.python.hooks import attributes
+from dpor.python.hooks.calls import call
 from dpor.python.kernel import control
 from dpor.python.kernel.depth import DEEP
 from dpor.python.kernel.listeners import Failure
 from dpor.python.kernel.model_thread import GuestExit
-from dpor.python.program.loader import Loader
 
 _LONGEST = 2000
 _NO_TEXT = "<exception str() failed>"
@@ -29,7 +29,7 @@ def report(error: BaseException) -> None:
 def message(error: BaseException) -> str:
     """`Type: text`, whatever the program's `__str__` does."""
     try:
-        text = str(attributes.call(str)(error))
+        text = str(call(str)(error))
     except GuestExit:
         raise
     except BaseException:
@@ -39,25 +39,25 @@ def message(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def place(error: BaseException, loader: Loader) -> tuple[str | None, int | None]:
+def place(error: BaseException, is_guest_file: Callable[[str], bool]) -> tuple[str | None, int | None]:
     """Where in the program's source it was raised: the innermost frame there."""
     found: tuple[str | None, int | None] = (None, None)
     tb: types.TracebackType | None = error.__traceback__
     while tb is not None:
         filename = tb.tb_frame.f_code.co_filename
-        if loader.is_guest_file(filename):
+        if is_guest_file(filename):
             found = (filename, tb.tb_lineno)
         tb = tb.tb_next
     return found
 
 
-def traceback_lines(error: BaseException, message: str, loader: Loader) -> tuple[str, ...]:
+def traceback_lines(error: BaseException, message: str, is_guest_file: Callable[[str], bool]) -> tuple[str, ...]:
     """Python's own text, without our frames. `message`: what it said while the program ran, when its `__str__` could be
     called."""
     told = traceback.TracebackException.from_exception(error)
     part: traceback.TracebackException | None = told
     while part is not None:
-        part.stack[:] = [frame for frame in part.stack if loader.is_guest_file(frame.filename)]
+        part.stack[:] = [frame for frame in part.stack if is_guest_file(frame.filename)]
         part = part.__cause__ or part.__context__
     lines = "".join(told.format()).splitlines()
     kind, _, text = lines[-1].partition(": ")

@@ -20,15 +20,15 @@ from dpor.core.operations import READ, WRITE, Accesses, Mode
 from dpor.python.effects.accesses import Touched, stand
 from dpor.python.effects.generators import is_executing
 from dpor.python.effects.kinds import family_of
-from dpor.python.hooks import attributes, operators
-from dpor.python.hooks.exceptions import chain_exceptions, raises, read_chain
+from dpor.python.hooks import attributes
+from dpor.python.hooks.exceptions import chain_exceptions, read_chain
 from dpor.python.hooks.operators import SCALARS
 from dpor.python.kernel import control
 from dpor.python.kernel.assumptions import about
 from dpor.python.kernel.classes import is_a
-from dpor.python.kernel.depth import DEEP, with_room
 from dpor.python.rewrite.names import CHAINED, OF_GENERATORS
 from dpor.python.sharing import shared_objects
+from dpor.python.sharing.fields import Holder
 from dpor.python.sharing.shared_objects import STRUCTURE, record_of
 
 RULES: Final = attributes.RULES
@@ -64,29 +64,6 @@ def _looks_inside(args: Iterable[Any]) -> None:
             control.limit("classes change while threads run: what built-in functions find in them is not seen")
 
 
-def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
-    """What instrumented code of the module calls, as the facts of the search require."""
-    found = {
-        **operators.HOOKS,
-        ".call": attributes.call,
-        ".getspecial": load,
-        ".setspecial": store,
-        ".delspecial": delete,
-        ".getsuper": of_super,
-        ".raises": raises,
-        **attributes.attribute_hooks(facts),
-        **attributes.global_hooks(module),
-    }
-    if RULES in facts:
-        found = watching(found)
-    return roomy(found) if DEEP in facts else found
-
-
-def roomy(found: dict[str, Any]) -> dict[str, Any]:
-    """The hooks, in searches in which the program recurses to the limit."""
-    return {name: hook if name in (".call", ".tick") else with_room(hook) for name, hook in found.items()}
-
-
 def watching(found: dict[str, Any]) -> dict[str, Any]:
     """The hooks, in searches in which the rules are written."""
     watched = {n: hook if n in _UNWATCHED else _watching(hook, n in _INSIDE) for n, hook in found.items()}
@@ -119,7 +96,7 @@ _INSIDE_CALLED: Final = (sorted, min, max, sum, any, all, str, repr, set, frozen
 
 
 def _call(callee: Any) -> Any:
-    made = attributes.call(callee)
+    made = control.above.call(callee)
     if not control.multi or getattr(callee, "__name__", None) in _OF_FRAMES or shared_objects.is_neutral(type(callee)):
         return made
 
@@ -140,7 +117,7 @@ def _meth(obj: Any, name: str) -> Any:
         callee = getattr(found, name)
     except AttributeError:
         return obj  # let the program's own look-up raise
-    return attributes.Holder(name, _call(callee))
+    return Holder(name, _call(callee))
 
 
 def registering(register: Any) -> Callable[..., Any]:
@@ -246,7 +223,7 @@ def load(obj: Any, name: str) -> Any:
             if record is not None:
                 control.touch("read", ((record.location(STRUCTURE), READ),))
                 if name in ("gi_running", "gi_suspended") and is_executing(obj):
-                    return attributes.Holder(name, name == "gi_running")
+                    return Holder(name, name == "gi_running")
             return obj
     return attributes.attr_with_classes(obj, name)
 

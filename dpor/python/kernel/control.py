@@ -45,6 +45,7 @@ from dpor.primitives import threads as thread_rules
 from dpor.primitives.daemons import DaemonAccess, DaemonRule, InProcess, StartInProcess
 from dpor.primitives.rules import BaseRule
 from dpor.python.kernel import depth
+from dpor.python.kernel.above import Above
 from dpor.python.kernel.assumptions import DAEMONS, INSTRUMENTED, SPINS, STARTS, Following, about
 from dpor.python.kernel.depth import DEEP, ROOM, with_room
 from dpor.python.kernel.library import MODELLED, ON_DEMAND, package_of
@@ -200,7 +201,9 @@ spinning loops or deep recursion?"""
 _patience = 0
 _timeouts: dict[tuple[ThreadId, object, int], int] = {}
 virtual_time = VirtualTime()
-is_guest_file: Callable[[str], bool] = lambda filename: False
+above: Above
+"""What this layer and the next ones need of those above them: see `serve`."""
+is_guest_file: Callable[[str], bool]
 
 
 class Search:
@@ -218,6 +221,12 @@ def refuse_nesting() -> None:
     """There is one run at a time."""
     if current is not None:
         raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
+
+
+def serve(program: Above) -> None:
+    """The next run is one of this program."""
+    global above, is_guest_file
+    above, is_guest_file = program, program.is_guest_file
 
 
 def begin(
@@ -767,7 +776,6 @@ def _in_process(rule: Rule, objects: tuple[SyncObject, ...], me: GuestThread) ->
 # ---------------------------------------------------------------------- threads
 
 _by_front: dict[int, GuestThread] = {}
-before_spawn: Callable[[Any], None] = lambda front: None
 
 
 def _next_child(me: GuestThread) -> ThreadId:
@@ -794,7 +802,7 @@ def spawn(front: Any, body: Callable[[], None]) -> None:
         )
     if not multi:
         _note_modules()
-    before_spawn(front)
+    above.publish_roots(front)
     limits.update(_latent)
     multi = True
     child = GuestThread(number, front.name, daemon, front)

@@ -7,7 +7,6 @@ others get a turn now and then. One that goes round for ever is ended, and so is
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from time import thread_time
 from types import FrameType
 
@@ -29,9 +28,6 @@ SPIN = 1_000
 """So many loop iterations without an operation, and others get a turn: the loop may wait for what one of them writes,
 in a location that is silent because nobody has written it so far."""
 
-went_round: Callable[[FrameType], None] = lambda frame: None
-goes_round_silently: Callable[[FrameType], None] = lambda frame: None
-
 
 def tick() -> None:
     """A loop of the program goes round. One that makes no operation for very long is ended."""
@@ -39,7 +35,7 @@ def tick() -> None:
     me = control.current
     if me is not None and me.ticked != me.events and control.observer is None:
         if control.multi:
-            went_round(sys._getframe(1))
+            control.above.went_round(sys._getframe(1))
         me.ticked = me.events
         _back_edges = 0
     _back_edges += 1
@@ -60,7 +56,7 @@ def _goes_round(frame: FrameType) -> None:
     if me.looked == control._position and control.observer is None and may_pass:
         timing.pass_time()
     elif control.multi and not control.stateful and control.observer is None:
-        goes_round_silently(frame)
+        control.above.goes_round_silently(frame)
         if control.unwinding:
             return
     if rounds >= control.options.max_back_edges and not others:

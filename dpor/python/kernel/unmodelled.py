@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from dpor.core.errors import Unsupported
 from dpor.python.kernel import control
+
+ONE_PROCESS: Final = "the process that is checked must stay one"
+_IN_ITS_PLACE: Final = "it would stop all threads at once; use its namesake of threading or queue"
+PROCESSES: Final[dict[str, str]] = {
+    **dict.fromkeys(("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier"), _IN_ITS_PLACE),
+    **dict.fromkeys(("Queue", "JoinableQueue", "SimpleQueue"), _IN_ITS_PLACE),
+    **dict.fromkeys(("Manager", "Pool", "Pipe"), ONE_PROCESS),
+}
+"""Names of `multiprocessing`, and what is said of each."""
 
 
 def refuse(what: str, instead: str) -> NoReturn:

@@ -20,7 +20,6 @@ from dpor.python.narrate.library_calls import LibraryCalls
 from dpor.python.narrate.names import Names, variables
 from dpor.python.narrate.places import Told, told
 from dpor.python.narrate.values import in_words
-from dpor.python.program.loader import Loader
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 """Name and value of each, in words."""
@@ -62,8 +61,7 @@ class Recording(Recorder):
     """Collects the events of one run. A mistake of ours must not become an exception of the program, amid which it
     happens: `steps` raises it."""
 
-    def __init__(self, loader: Loader) -> None:
-        self._loader = loader
+    def __init__(self) -> None:
         self._events: list[_Event] = []
         self._error: Exception | None = None
         self._states: dict[Location, str] = {}

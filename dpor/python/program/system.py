@@ -26,14 +26,11 @@ from dpor.core.outcome import NOBODY_WRITES, Finding, Kind
 from dpor.core.steps import Explained
 from dpor.core.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
 from dpor.primitives.threads import End
-from dpor.python import effects
 from dpor.python.dropins.threads import Startable
-from dpor.python.effects.calls import stand_before_unseen
-from dpor.python.effects.kinds import family_of
 from dpor.python.effects.reach import ANYTHING, stand_before_reading
-from dpor.python.hooks import attributes, calls, failures, special
-from dpor.python.hooks.calls.calling import tell_store
+from dpor.python.hooks import attributes, failures
 from dpor.python.hooks.calls.contexts import tell_shared as tell_shared_contexts
+from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import control, timing
 from dpor.python.kernel.assumptions import INSTRUMENTED, STARTS, about
 from dpor.python.kernel.library import MODELLED
@@ -42,6 +39,7 @@ from dpor.python.kernel.model_thread import GuestExit, GuestThread
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.stuck import Stuck
 from dpor.python.program.every_access import EveryAccess
+from dpor.python.program.layers import Layers
 from dpor.python.program.loader import BENEATH, Loader
 from dpor.python.program.static_facts import Analysis, stack_of, stands_in_program
 from dpor.python.program.target import Opener, Target, open_target
@@ -50,15 +48,6 @@ from dpor.python.specs import specifying
 from dpor.python.specs.canonical import freeze, in_words
 from dpor.python.states import Capture, key_of, spinning
 from dpor.python.states.frames import frames_of
-
-attributes.call, attributes.make_standin, attributes.family_of = calls.call, effects.standin, family_of
-attributes.read_names, attributes.special_load, attributes.special_store = (
-    special.read_names,
-    special.load,
-    special.store,
-)
-attributes.stand_before_unseen, attributes.tell_store = stand_before_unseen, tell_store
-attributes.registering, attributes.stand_specially = special.registering, special.stand_before_store
 
 COLLECT_EVERY = 64
 """Runs between garbage collections (of the youngest generation: full ones are rarer by another `COLLECT_EVERY`). During
@@ -127,7 +116,7 @@ class PythonSystem:
     # ------------------------------------------------------------------ loading
 
     def _hooks(self, module: str) -> dict[str, Any]:
-        return special.all_hooks(self._search.facts, module)
+        return all_hooks(self._search.facts, module)
 
     def _load(self) -> None:
         """Import the program, under control, so that what its modules make is named as in every later run."""
@@ -195,7 +184,7 @@ class PythonSystem:
     ) -> tuple[Ending, list[Pending]]:
         """Carry out `body` as the main model thread, with all that the program is given and nothing left afterwards."""
         control.refuse_nesting()
-        control.is_guest_file = self._loader.is_guest_file
+        control.serve(Layers(self._loader.is_guest_file))
         with self._loader.importing(), self._sink.quiet():
             self._capture.begin_run()
             spinning.begin(self._capture)
@@ -389,14 +378,16 @@ class PythonSystem:
         return "; ".join(failed) or ("nothing returned" if returned is None else f"returned {in_words(returned)}")
 
     def _failure(self, thread: GuestThread, error: BaseException, message: str) -> Finding:
-        place = failures.place(error, self._loader)
+        place = failures.place(error, self._loader.is_guest_file)
         return Finding(
             Kind.ASSERTION if isinstance(error, AssertionError) else Kind.EXCEPTION,
             message,
             thread.name,
             *place,
             needs_timeout=control.timed_out,
-            details=failures.traceback_lines(error, message, self._loader) if control.recorder is not None else (),
+            details=failures.traceback_lines(error, message, self._loader.is_guest_file)
+            if control.recorder is not None
+            else (),
         )
 
     # ------------------------------------------------------------------ for reports
@@ -405,7 +396,7 @@ class PythonSystem:
         """Repeat the trace and tell its events."""
         from dpor.python.narrate.recording import Recording
 
-        recording = Recording(self._loader)
+        recording = Recording()
         self._sink.keep()
         run = self._run(trace, lambda enabled: STOP, recording)
         printed = self._sink.kept()
@@ -501,7 +492,7 @@ def _name(target: str | Callable[[], object] | Opener) -> str:
 
 
 def _where(error: BaseException, loader: Loader) -> str:
-    file, line = failures.place(error, loader)
+    file, line = failures.place(error, loader.is_guest_file)
     return "" if file is None else f" ({Path(file).name}:{line})"
 
 

@@ -366,9 +366,6 @@ def publish_roots(front: Any) -> None:
     _publish(front)
 
 
-control.before_spawn = publish_roots
-
-
 def publish_all(value: Any) -> None:
     """As `publish`, though there may be one thread only, and through what is shared already: the only thread may have
     stored something there."""

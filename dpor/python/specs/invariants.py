@@ -11,9 +11,9 @@ from dpor.core.operations import WRITE
 from dpor.core.outcome import Finding, Kind
 from dpor.core.schedule import relative
 from dpor.python.effects.kinds import static
-from dpor.python.hooks import attributes
 from dpor.python.kernel import control
 from dpor.python.sharing import shared_objects
+from dpor.python.sharing.fields import is_instrumented
 from dpor.python.specs import specifying
 
 F = TypeVar("F", bound=Callable[[], object])
@@ -60,7 +60,7 @@ def _code_of(check: Any) -> types.CodeType | None:
     function = getattr(check, "__func__", check)
     if not isinstance(function, types.FunctionType):
         function = static(type(check), "__call__")
-    if isinstance(function, types.FunctionType) and attributes.is_instrumented(function):
+    if isinstance(function, types.FunctionType) and is_instrumented(function):
         return function.__code__
     return None
 

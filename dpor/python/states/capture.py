@@ -17,7 +17,7 @@ import random
 import types
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from greenlet import getcurrent
 
@@ -30,7 +30,6 @@ from dpor.python.dropins.threads import _DummyThread
 from dpor.python.kernel import control, host_modules
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
 from dpor.python.kernel.model_thread import GuestThread
-from dpor.python.program.loader import Loader
 from dpor.python.specs import specifying
 from dpor.python.states.choices import is_choice
 from dpor.python.states.classes import Classes
@@ -51,6 +50,16 @@ class _Read(NamedTuple):
     held: int
 
 
+class Modules(Protocol):
+    """The program's modules, as `dpor.python.program.loader.Loader` has them."""
+
+    modules: dict[str, Any]
+    host: Any
+
+    @property
+    def is_constant(self) -> bool: ...
+
+
 class Capture:
     """Tells the states of one search.
 
@@ -58,7 +67,7 @@ class Capture:
     kept      what the end of the run depends on and no thread holds
     """
 
-    def __init__(self, search: control.Search, loader: Loader, bottom: Iterable[types.CodeType]) -> None:
+    def __init__(self, search: control.Search, loader: Modules, bottom: Iterable[types.CodeType]) -> None:
         self.reasons: dict[str, int] = {}
         self.kept: Sequence[object] = ()
         self._search = search

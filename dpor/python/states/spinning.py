@@ -22,7 +22,7 @@ from typing import Any, Final
 from dpor.core.operations import READ, Location, Operation
 from dpor.primitives.daemons import DaemonAccess
 from dpor.primitives.spinning import Spin
-from dpor.python.kernel import control, loops, timing
+from dpor.python.kernel import control, timing
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES, SPINS
 from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.kernel.stuck import short_place
@@ -248,6 +248,3 @@ def _is_memory(location: Location) -> bool:
     if isinstance(name, tuple) and isinstance(name[0], int):
         name = control.operations.name_of(name[0])
     return isinstance(name, tuple) and name[0] in shared_objects.NAMES
-
-
-loops.went_round, loops.goes_round_silently = went_round, goes_round_silently

@@ -20,11 +20,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
-from dpor.python.dropins.outside import PROCESSES
 from dpor.python.effects.calls import Bound, acts_unseen
 from dpor.python.effects.kinds import family_of, is_immutable, static
 from dpor.python.effects.reach import ANYTHING, views
-from dpor.python.hooks import attributes
+from dpor.python.hooks import special
 from dpor.python.hooks.calls import contexts, environment, objects, operating, taking, tracebacks  # noqa: F401
 from dpor.python.hooks.calls.registry import AS_IS, class_wrappers, harmless, set_wrapper, wrappers
 from dpor.python.hooks.calls.table import (
@@ -41,8 +40,9 @@ from dpor.python.hooks.calls.unknown import limiting, module_of, reading_c, read
 from dpor.python.hooks.operators import SCALARS, unpackmap
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
-from dpor.python.kernel.unmodelled import refuse
+from dpor.python.kernel.unmodelled import PROCESSES, refuse
 from dpor.python.sharing import shared_objects
+from dpor.python.sharing.fields import is_instrumented
 
 _FUNCTION: Final = types.FunctionType
 _METHOD: Final = types.MethodType
@@ -74,10 +74,10 @@ def _python_function(function: types.FunctionType) -> Any:
     module = module_of(function)
     if module == "ctypes" and function.__name__ in _POINTING:
         return limiting(function, _POINTERS)
-    if not control.multi or attributes.is_instrumented(function):
+    if not control.multi or is_instrumented(function):
         return function
     if module == "functools" and function.__qualname__.startswith("singledispatch.<locals>.register"):
-        return attributes.registering(function)
+        return special.registering(function)
     if module == "unittest.mock":
         control.limit(_PATCHED)
     if function.__name__ in WRITING_FUNCTIONS:
@@ -110,7 +110,7 @@ def _python_method(method: Any, function: Any) -> Any:
     if known is not None and known is not AS_IS:
         return functools.partial(known, method.__self__)
     if function is abc.ABCMeta.register:
-        return attributes.registering(method)
+        return special.registering(method)
     module = module_of(function)
     if (
         module in _CHANGING_MODULES
@@ -118,7 +118,7 @@ def _python_method(method: Any, function: Any) -> Any:
         and shared_objects.record_of(method.__self__) is not None
     ):
         control.opaque(f"{module}.{function.__qualname__}")
-    if attributes.is_instrumented(function) or is_immutable(type(method.__self__)):
+    if is_instrumented(function) or is_immutable(type(method.__self__)):
         return method
     if function.__name__ in WRITING_FUNCTIONS:
         return unknown_python(function, method, method.__self__)
@@ -130,7 +130,7 @@ def _python_method(method: Any, function: Any) -> Any:
 
 
 def _is_harmless(function: types.FunctionType) -> bool:
-    return attributes.is_instrumented(function) or _is_harmless_module(module_of(function))
+    return is_instrumented(function) or _is_harmless_module(module_of(function))
 
 
 def _is_harmless_module(name: Any) -> bool:
@@ -355,9 +355,7 @@ def _maker(kind: type) -> Callable[[type], Any] | None:
 
 
 def _keeps_nothing(function: types.FunctionType) -> bool:
-    return _is_harmless(function) and (
-        module_of(function) not in STATEFUL_MODULES or attributes.is_instrumented(function)
-    )
+    return _is_harmless(function) and (module_of(function) not in STATEFUL_MODULES or is_instrumented(function))
 
 
 def _is_generated(function: types.FunctionType) -> bool:

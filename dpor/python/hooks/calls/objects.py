@@ -16,7 +16,7 @@ from dpor.python.effects.calls import stand_before_unseen
 from dpor.python.effects.kinds import family_of, is_immutable, is_in_c, static
 from dpor.python.effects.reach import HASH, SHOW, reads, writes
 from dpor.python.effects.taking import harmless_functions
-from dpor.python.hooks import attributes
+from dpor.python.hooks import attributes, special
 from dpor.python.hooks.calls.executing import Names
 from dpor.python.hooks.calls.formatting import simplified
 from dpor.python.hooks.calls.registry import set_wrapper, wrap, wrappers
@@ -26,6 +26,7 @@ from dpor.python.kernel import control, depth
 from dpor.python.kernel.classes import is_a
 from dpor.python.rewrite.names import is_stored_specially
 from dpor.python.sharing import shared_objects
+from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.identity import stable_id
 
 # ---------------------------------------------------------------------- attributes by name
@@ -77,24 +78,24 @@ def _object_delattr(obj: Any, name: str) -> None:
 
 @wrap(type.__setattr__)
 def _type_setattr(kind: type, name: str, value: Any) -> None:
-    if attributes._stand_before_write(kind, name):
+    if attributes.stand_before_write(kind, name):
         shared_objects.publish(value)
     type.__setattr__(kind, name, value)
 
 
 @wrap(type.__delattr__)
 def _type_delattr(kind: type, name: str) -> None:
-    attributes._stand_before_write(kind, name)
+    attributes.stand_before_write(kind, name)
     type.__delattr__(kind, name)
 
 
 def _stand_to_write(obj: Any, name: str, value: Any = None) -> None:
     """The operation of a store, without the store: the class may have a `__setattr__` of its own."""
     if control.multi:
-        if is_stored_specially(name) and attributes.stand_specially(value, obj, name):
+        if is_stored_specially(name) and special.stand_before_store(value, obj, name):
             return
         record = shared_objects.record_of(obj)
-        operation = None if record is None else attributes._write_operation(record, obj, name)
+        operation = None if record is None else attributes.write_operation(record, obj, name)
         if operation is not None:
             control.access(operation)
 
@@ -172,7 +173,7 @@ def _number(kind: type) -> Callable[..., Any]:
             if family_of(type(args[0])) is not None or is_in_c(type(args[0])):
                 stand_to_read(kind, args)
             for found in (static(type(args[0]), name) for name in _OF_NUMBERS):
-                if isinstance(found, types.FunctionType) and not attributes.is_instrumented(found):
+                if isinstance(found, types.FunctionType) and not is_instrumented(found):
                     stand_before_unseen(found, args[0])
         return kind(*args, **kwargs)
 
@@ -256,7 +257,7 @@ def _print(*args: Any, **kwargs: Any) -> None:
 def _mapping_proxy(*args: Any, **kwargs: Any) -> Any:
     """Of a dict it is looked through. What any other mapping does is seen if its code is instrumented."""
     found = static(type(args[0]), "__getitem__") if args else None
-    if type(found) is types.FunctionType and not attributes.is_instrumented(found):
+    if type(found) is types.FunctionType and not is_instrumented(found):
         control.opaque_for_threads(f"{module_of(found)}.{found.__qualname__}")
     return types.MappingProxyType(*args, **kwargs)
 
@@ -269,7 +270,7 @@ def _mapping_proxy(*args: Any, **kwargs: Any) -> Any:
 @wrap(dir)
 def _dir(*args: Any) -> list[str]:
     if args:
-        attributes.read_names(args[0])
+        special.read_names(args[0])
         return _visible(dir(*args))
     return sorted(_visible(list(_locals_of(sys._getframe(1)))))
 

@@ -46,7 +46,7 @@ for _name, _hook in (
     *(("concat", _HOOKS[".add"]), ("iconcat", _HOOKS[".iadd"])),
 ):
     set_wrapper(getattr(operator, _name), _hook)
-set_wrapper(operator.call, lambda function, /, *args, **kwargs: attributes.call(function)(*args, **kwargs))
+set_wrapper(operator.call, lambda function, /, *args, **kwargs: control.above.call(function)(*args, **kwargs))
 set_wrapper(operator.length_hint, reading_c(operator.length_hint))
 set_wrapper(operator.countOf, consumer(operator.countOf, EQUAL))
 set_wrapper(operator.indexOf, consumer(operator.indexOf, EQUAL))

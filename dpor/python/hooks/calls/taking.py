@@ -33,7 +33,6 @@ from dpor.python.effects.taking import (
     unseen_step,
     viewed,
 )
-from dpor.python.hooks import attributes
 from dpor.python.hooks.calls.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.python.hooks.calls.unknown import reading_c
 from dpor.python.hooks.operators import SCALARS, TEMPORARY
@@ -169,7 +168,7 @@ def _with_key(function: Any) -> Callable[..., Any]:
     def select(*args: Any, **kwargs: Any) -> Any:
         key = kwargs.get("key")
         if key is not None:
-            kwargs["key"] = attributes.call(key)
+            kwargs["key"] = control.above.call(key)
             if len(args) == 1 and function is not sorted:
                 return function(steps(args[0]), **kwargs)
         if len(args) == 1:
@@ -273,7 +272,7 @@ def _filter(function: Any, iterable: Any) -> Any:
 def _callee(function: Any) -> Any:
     """What C code is to call in place of the function. (Those that only look at numbers and strings stay as they are,
     so that a chain of iterators is known to run no code of the program.)"""
-    return function if function in _ON_SCALARS else attributes.call(function)
+    return function if function in _ON_SCALARS else control.above.call(function)
 
 
 class _ById(frozenset[int]):

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from dpor.app.answers import EXIT_CODES, Exit, our_errors, to_stdout
-from dpor.app.completing import files
+from dpor.cli.answers import EXIT_CODES, Exit, our_errors, to_stdout
+from dpor.cli.completing import files
 
 _MARKS = {True: ("ok", "green"), False: ("WRONG", "red"), None: ("", "")}
 

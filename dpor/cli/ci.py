@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from dpor.app.answers import to_stdout, write_file
+from dpor.cli.answers import to_stdout, write_file
 from dpor.core.errors import UserError
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dpor.app.answers import one_of
+from dpor.cli.answers import one_of
 from dpor.core.options import FieldAccess, PointerAnalysis
 
 field_access_option = click.option(

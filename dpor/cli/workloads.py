@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpor.app.answers import draw, to_stdout
+from dpor.cli.answers import draw, to_stdout
 
 
 @click.command(short_help="List the programs that come with dpor.")

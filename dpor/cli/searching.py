@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import click
 
-from dpor.app.answers import Number, Whole, one_of
-from dpor.app.cli.static import static_options
+from dpor.cli.answers import Number, Whole, one_of
+from dpor.cli.static import static_options
 from dpor.core.options import DEFAULT_DEPTH, DEFAULT_STEPS
 from dpor.core.system import Store, SyncChoices
 

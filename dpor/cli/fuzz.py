@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from dpor.app.answers import (
+from dpor.cli.answers import (
     EXIT_CODES,
     KEEP,
     Exit,

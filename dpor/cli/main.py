@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpor.app.answers import (
+from dpor.cli.analyze import analyze
+from dpor.cli.answers import (
     EXIT_CODES,
     KEEP,
     Exit,
@@ -34,15 +35,14 @@ from dpor.app.answers import (
     to_stdout,
     write_file,
 )
-from dpor.app.cli.analyze import analyze
-from dpor.app.cli.ci import check_ci, ci_options, tell_ci
-from dpor.app.cli.compare import compare
-from dpor.app.cli.doctor import doctor
-from dpor.app.cli.explain import explain
-from dpor.app.cli.fuzz import fuzz
-from dpor.app.cli.searching import search_options
-from dpor.app.cli.workloads import workloads
-from dpor.app.completing import files, strategies
+from dpor.cli.ci import check_ci, ci_options, tell_ci
+from dpor.cli.compare import compare
+from dpor.cli.completing import files, strategies
+from dpor.cli.doctor import doctor
+from dpor.cli.explain import explain
+from dpor.cli.fuzz import fuzz
+from dpor.cli.searching import search_options
+from dpor.cli.workloads import workloads
 from dpor.core.errors import BadSchedule, UserError
 from dpor.core.options import DEFAULT_SECONDS, Options
 from dpor.core.results import Failure, Report, Verdict, ended_by

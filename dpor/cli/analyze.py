@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from dpor.app.answers import EXIT_CODES, our_errors, to_stdout, write_file
-from dpor.app.cli.static import field_access_option, pointers_option
-from dpor.app.completing import files
+from dpor.cli.answers import EXIT_CODES, our_errors, to_stdout, write_file
+from dpor.cli.completing import files
+from dpor.cli.static import field_access_option, pointers_option
 from dpor.core.options import FieldAccess, PointerAnalysis
 
 

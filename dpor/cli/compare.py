@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpor.app import completing
-from dpor.app.answers import (
+from dpor.cli import completing
+from dpor.cli.answers import (
     EXIT_CODES,
     Exit,
     Number,
@@ -20,8 +20,8 @@ from dpor.app.answers import (
     to_stdout,
     write_file,
 )
-from dpor.app.cli.ci import ci_options, tell_ci
-from dpor.app.cli.searching import search_options
+from dpor.cli.ci import ci_options, tell_ci
+from dpor.cli.searching import search_options
 from dpor.core.options import Options
 from dpor.report.progress import counted
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpor.app.answers import EXIT_CODES, Exit, check_outputs, draw, our_errors, same_hashes, to_stdout, write_file
+from dpor.cli.answers import EXIT_CODES, Exit, check_outputs, draw, our_errors, same_hashes, to_stdout, write_file
 from dpor.report.text import headline, show_failure
 
 if TYPE_CHECKING:

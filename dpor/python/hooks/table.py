@@ -1,0 +1,32 @@
+"""All hooks, by the names under which instrumented code finds them (ARCHITECTURE.md has the table)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpor.python.hooks import attributes, calls, operators, special
+from dpor.python.hooks.exceptions import raises
+from dpor.python.kernel.depth import DEEP, with_room
+
+
+def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
+    """What instrumented code of the module calls, as the facts of the search require."""
+    found = {
+        **operators.HOOKS,
+        ".call": calls.call,
+        ".getspecial": special.load,
+        ".setspecial": special.store,
+        ".delspecial": special.delete,
+        ".getsuper": special.of_super,
+        ".raises": raises,
+        **attributes.attribute_hooks(facts),
+        **attributes.global_hooks(module),
+    }
+    if special.RULES in facts:
+        found = special.watching(found)
+    return roomy(found) if DEEP in facts else found
+
+
+def roomy(found: dict[str, Any]) -> dict[str, Any]:
+    """The hooks, in searches in which the program recurses to the limit."""
+    return {name: hook if name in (".call", ".tick") else with_room(hook) for name, hook in found.items()}

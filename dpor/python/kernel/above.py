@@ -1,0 +1,53 @@
+"""What the lower layers of a run need of the higher ones: given to the kernel when a run is set up (`control.serve`).
+
+There is no default. A layer that asks before a run was set up gets an AttributeError, not a silent pass.
+"""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any, Protocol
+
+
+class Above(Protocol):
+    """Implemented by `dpor.python.program.system`."""
+
+    def is_guest_file(self, filename: str, /) -> bool:
+        """True if the file is source of the program, rewritten."""
+        ...
+
+    def publish_roots(self, front: Any, /) -> None:
+        """A thread is about to start, `front` its object: share what it is given and what every thread can reach."""
+        ...
+
+    def went_round(self, frame: FrameType, /) -> None:
+        """A loop in this frame went round, with operations since the last time."""
+        ...
+
+    def goes_round_silently(self, frame: FrameType, /) -> None:
+        """A loop in this frame goes round again and again without an operation."""
+        ...
+
+    def call(self, callee: Any, /) -> Any:
+        """The hook around every callee: what is to be called in its place."""
+        ...
+
+    def standin(self, obj: Any, record: Any, name: str, /) -> Any:
+        """What stands in for a shared container whose method `name`, in C, is looked up: a call is an operation."""
+        ...
+
+    def read_operation(self, record: Any, obj: Any, name: str, /) -> Any:
+        """What a load of the field is: an operation, None, or a function that makes a stand-in."""
+        ...
+
+    def load_special(self, obj: Any, name: str, /) -> Any:
+        """Before the load of an attribute such as `__dict__` or `__class__`."""
+        ...
+
+    def store_special(self, value: Any, obj: Any, name: str, /) -> None:
+        """The store of such an attribute."""
+        ...
+
+    def tell_store(self, kind: type, name: str, /) -> None:
+        """An attribute of objects of the class is stored while several threads exist."""
+        ...

@@ -1,0 +1,29 @@
+"""What the lower layers of a run get of the higher ones (`dpor.python.kernel.above.Above`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from dpor.python import effects
+from dpor.python.hooks import attributes, calls, special
+from dpor.python.hooks.calls.calling import tell_store
+from dpor.python.sharing import shared_objects
+from dpor.python.states import spinning
+
+
+class Layers:
+    """is_guest_file   True for paths of the program's own source"""
+
+    def __init__(self, is_guest_file: Callable[[str], bool]) -> None:
+        self.is_guest_file: Final = is_guest_file
+
+    publish_roots = staticmethod(shared_objects.publish_roots)
+    went_round = staticmethod(spinning.went_round)
+    goes_round_silently = staticmethod(spinning.goes_round_silently)
+    call = staticmethod(calls.call)
+    standin = staticmethod(effects.standin)
+    read_operation = staticmethod(attributes.read_operation)
+    load_special = staticmethod(special.load)
+    store_special = staticmethod(special.store)
+    tell_store = staticmethod(tell_store)
