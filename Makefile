@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml Makefile
 	@test -n "$(PYTHON)" || { echo "dpor needs Python 3.11 or later with the venv module: make PYTHON=/path/to/python"; exit 1; }
 	@$(PYTHON) -c '$(RECENT)' || { echo "$(PYTHON) is older than Python 3.11, or has no venv module"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@
 
 test: install

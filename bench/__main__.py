@@ -20,7 +20,7 @@ from bench.programs import KNOWN, PROGRAMS
 from bench.shape import AGREE, Cells, Holds, shape
 from bench.stateful import TWINS, measured
 from dpor.cli.answers import Exit
-from dpor.workloads import LARGER
+from dpor.core.workload_list import LARGER
 
 ROOT = comparing.ROOT
 

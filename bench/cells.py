@@ -14,8 +14,8 @@ from dpor.core.options import Options
 from dpor.explorers import STATIC
 from dpor.python.program.system import PythonSystem
 from dpor.report.comparison import Row
-from statics.facts import analyse
-from statics.pointers import Pointers
+from dpor.statics.facts import analyse
+from dpor.statics.pointers import Pointers
 
 
 @attrs.frozen

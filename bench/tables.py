@@ -9,7 +9,7 @@ from rich.table import Table as RichTable
 
 from bench.cells import ALL_ACCESSES, CONFIGURATIONS, POINTERS, PRECISIONS, Cell, Setting
 from bench.shape import Holds, Line
-from dpor.workloads import LARGER
+from dpor.core.workload_list import LARGER
 
 EVERY_ACCESS: Final = "every access an event"
 

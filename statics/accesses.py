@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from statics import ir
-from statics.call_graph import NATIVE, How, Site, Touch
-from statics.constraints import PointsTo
-from statics.demand import Demand
-from statics.escape import Escape
-from statics.objects import ANY, Field, Kind, variable_field
-from statics.pointers import Pointers
-from statics.solver import members
+from dpor.statics import ir
+from dpor.statics.call_graph import NATIVE, How, Site, Touch
+from dpor.statics.constraints import PointsTo
+from dpor.statics.demand import Demand
+from dpor.statics.escape import Escape
+from dpor.statics.objects import ANY, Field, Kind, variable_field
+from dpor.statics.pointers import Pointers
+from dpor.statics.solver import members
 
 
 class Access(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from statics.expressions import BINARY
-from statics.ir import (
+from dpor.statics.expressions import BINARY
+from dpor.statics.ir import (
     Allocate,
     Copy,
     DeleteAttribute,
@@ -16,7 +16,7 @@ from statics.ir import (
     StoreItem,
     StoreVariable,
 )
-from statics.patterns import Patterns
+from dpor.statics.patterns import Patterns
 
 
 class Assignments(Patterns):

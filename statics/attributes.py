@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from statics import ir, natives
-from statics.call_graph import Argument, Arguments, Site
-from statics.calls import Calls
-from statics.objects import Kind, Object
-from statics.solver import Node
+from dpor.statics import ir, natives
+from dpor.statics.call_graph import Argument, Arguments, Site
+from dpor.statics.calls import Calls
+from dpor.statics.objects import Kind, Object
+from dpor.statics.solver import Node
 
 _OPENS: Final = frozenset(
     {"__dict__", "__bases__", "__subclasses__", "__mro__", "__globals__", "__closure__", "__code__"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
 
-from statics.ir import Call, Function, Nothing, Parameters, Position, Return
-from statics.objects import Kind
-from statics.solver import Node
+from dpor.statics.ir import Call, Function, Nothing, Parameters, Position, Return
+from dpor.statics.objects import Kind
+from dpor.statics.solver import Node
 
 Site: TypeAlias = tuple[int, int]
 """Number of a function instance, and of an instruction."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from statics.call_graph import FRESH, NATIVE, Argument, Arguments, Edge, How, Site
-from statics.ir import Function
-from statics.native_calls import NativeCalls
-from statics.objects import ANY, Kind, Object
-from statics.solver import Node
+from dpor.statics.call_graph import FRESH, NATIVE, Argument, Arguments, Edge, How, Site
+from dpor.statics.ir import Function
+from dpor.statics.native_calls import NativeCalls
+from dpor.statics.objects import ANY, Kind, Object
+from dpor.statics.solver import Node
 
 
 class Calls(NativeCalls):

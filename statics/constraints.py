@@ -5,11 +5,11 @@ from __future__ import annotations
 import builtins
 from typing import Final
 
-from statics import ir, natives
-from statics.call_graph import Argument, Arguments, Edge, How, Site
-from statics.objects import Kind, Object
-from statics.solver import Node, members
-from statics.special_methods import SpecialMethods
+from dpor.statics import ir, natives
+from dpor.statics.call_graph import Argument, Arguments, Edge, How, Site
+from dpor.statics.objects import Kind, Object
+from dpor.statics.solver import Node, members
+from dpor.statics.special_methods import SpecialMethods
 
 STEPS: Final = 2_000_000
 """After so many, some ten seconds on a slow machine, nothing is known of the program."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final, TypeAlias
 
-from statics.call_graph import NATIVE, Site
-from statics.constraints import PointsTo
-from statics.solver import Node
+from dpor.statics.call_graph import NATIVE, Site
+from dpor.statics.constraints import PointsTo
+from dpor.statics.solver import Node
 
 Calls: TypeAlias = tuple[Site, ...]
 """The calls that one is in, the innermost last."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from statics.ir import Function, Instruction, Nothing, Position, Raise, Return
+from dpor.statics.ir import Function, Instruction, Nothing, Position, Raise, Return
 
 
 @dataclass(slots=True)

@@ -11,11 +11,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from statics import ir
-from statics.call_graph import FRESH, NATIVE, How, Site
-from statics.constraints import PointsTo
-from statics.objects import Kind
-from statics.solver import members
+from dpor.statics import ir
+from dpor.statics.call_graph import FRESH, NATIVE, How, Site
+from dpor.statics.constraints import PointsTo
+from dpor.statics.objects import Kind
+from dpor.statics.solver import members
 
 _MATTER = {Kind.INSTANCE, Kind.CONTAINER, Kind.GENERATOR, Kind.NATIVE_INSTANCE, Kind.WRAPPER, Kind.FUNCTION}
 

@@ -6,7 +6,7 @@ import ast
 import sys
 from typing import Final
 
-from statics.ir import (
+from dpor.statics.ir import (
     Allocate,
     Call,
     Copy,
@@ -24,8 +24,8 @@ from statics.ir import (
     Variable,
     Yield,
 )
-from statics.names import Names
-from statics.scopes import FunctionNode
+from dpor.statics.names import Names
+from dpor.statics.scopes import FunctionNode
 
 BINARY: Final = {
     "Add": "add", "Sub": "sub", "Mult": "mul", "MatMult": "matmul", "Div": "truediv", "FloorDiv": "floordiv",

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from statics import ir
-from statics.accesses import Access, Accesses
-from statics.call_graph import NATIVE, How, Site
-from statics.constraints import PointsTo
-from statics.escape import Escape, Summaries
-from statics.field_access import (
+from dpor.statics import ir
+from dpor.statics.accesses import Access, Accesses
+from dpor.statics.call_graph import NATIVE, How, Site
+from dpor.statics.constraints import PointsTo
+from dpor.statics.escape import Escape, Summaries
+from dpor.statics.field_access import (
     FirstPhase,
     Insensitive,
     Phase,
@@ -20,10 +20,10 @@ from statics.field_access import (
     SecondPhase,
     waits_only,
 )
-from statics.immutable import Reason, immutable_fields
-from statics.lowering import lower
-from statics.objects import ANY, Field
-from statics.pointers import Pointers
+from dpor.statics.immutable import Reason, immutable_fields
+from dpor.statics.lowering import lower
+from dpor.statics.objects import ANY, Field
+from dpor.statics.pointers import Pointers
 
 
 class Point(NamedTuple):

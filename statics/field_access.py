@@ -13,12 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from enum import StrEnum
 
-from statics import ir
-from statics.accesses import Accesses
-from statics.call_graph import How, Site
-from statics.constraints import PointsTo
-from statics.objects import Kind
-from statics.solver import members
+from dpor.statics import ir
+from dpor.statics.accesses import Accesses
+from dpor.statics.call_graph import How, Site
+from dpor.statics.constraints import PointsTo
+from dpor.statics.objects import Kind
+from dpor.statics.solver import members
 
 
 class Precision(StrEnum):

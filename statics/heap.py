@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable
 from typing import TypeGuard
 
-from statics import natives
-from statics.call_graph import (
+from dpor.statics import natives
+from dpor.statics.call_graph import (
     FRESH,
     HAVE_FIELDS,
     NATIVE,
@@ -26,7 +26,7 @@ from statics.call_graph import (
     Touch,
     outside,
 )
-from statics.ir import (
+from dpor.statics.ir import (
     Allocate,
     Function,
     Import,
@@ -34,8 +34,8 @@ from statics.ir import (
     Program,
     StoreAttribute,
 )
-from statics.objects import ANY, UNKNOWN, VALUE, Kind, Object
-from statics.solver import Node, Solver
+from dpor.statics.objects import ANY, UNKNOWN, VALUE, Kind, Object
+from dpor.statics.solver import Node, Solver
 
 
 class Heap(Solver):

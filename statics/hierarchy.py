@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from statics import natives
-from statics.call_graph import Site, Touch
-from statics.heap import Heap
-from statics.ir import ClassDefinition, MakeClass, StoreAttribute
-from statics.objects import ANY, Field, Kind, Object
-from statics.solver import Node, members
+from dpor.statics import natives
+from dpor.statics.call_graph import Site, Touch
+from dpor.statics.heap import Heap
+from dpor.statics.ir import ClassDefinition, MakeClass, StoreAttribute
+from dpor.statics.objects import ANY, Field, Kind, Object
+from dpor.statics.solver import Node, members
 
 _OF_OBJECT: Final = frozenset({"__new__", "__setattr__", "__delattr__", "__getattribute__"})
 """Methods of object that matter where a class that names no other is looked up for them."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from statics import ir
-from statics.call_graph import FRESH, NATIVE, Site, Touch
-from statics.constraints import PointsTo
-from statics.escape import Escape
-from statics.objects import ANY, Field, Kind
+from dpor.statics import ir
+from dpor.statics.call_graph import FRESH, NATIVE, Site, Touch
+from dpor.statics.constraints import PointsTo
+from dpor.statics.escape import Escape
+from dpor.statics.objects import ANY, Field, Kind
 
 
 class Reason(NamedTuple):

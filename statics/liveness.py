@@ -15,7 +15,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Final, NamedTuple
 
-from statics.bytecode import Flow
+from dpor.statics.bytecode import Flow
 
 _READS: Final = frozenset(
     {

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from statics.ir import Function, Parameters, Program
-from statics.scopes import Scopes
-from statics.statements import Statements
+from dpor.statics.ir import Function, Parameters, Program
+from dpor.statics.scopes import Scopes
+from dpor.statics.statements import Statements
 
 
 def module_name(path: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from statics.emitting import Emitter
-from statics.ir import (
+from dpor.statics.emitting import Emitter
+from dpor.statics.ir import (
     ClassDefinition,
     Copy,
     Function,
@@ -17,7 +17,7 @@ from statics.ir import (
     StoreVariable,
     Variable,
 )
-from statics.scopes import Scope
+from dpor.statics.scopes import Scope
 
 
 class Names(Emitter):

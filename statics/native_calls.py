@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from statics import natives
-from statics.call_graph import Argument, Arguments, How, Site
-from statics.native_threads import NativeThreads
-from statics.objects import ANY, Kind, Object
-from statics.solver import Node
+from dpor.statics import natives
+from dpor.statics.call_graph import Argument, Arguments, How, Site
+from dpor.statics.native_threads import NativeThreads
+from dpor.statics.objects import ANY, Kind, Object
+from dpor.statics.solver import Node
 
 
 class NativeCalls(NativeThreads):

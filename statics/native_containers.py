@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from statics import natives
-from statics.call_graph import Argument, Arguments, Site
-from statics.objects import Kind
-from statics.protocols import Protocols
-from statics.solver import Node
+from dpor.statics import natives
+from dpor.statics.call_graph import Argument, Arguments, Site
+from dpor.statics.objects import Kind
+from dpor.statics.protocols import Protocols
+from dpor.statics.solver import Node
 
 
 class NativeContainers(Protocols):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from statics.call_graph import Argument, Arguments, How, Site
-from statics.native_containers import NativeContainers
-from statics.objects import Kind
-from statics.solver import Node
+from dpor.statics.call_graph import Argument, Arguments, How, Site
+from dpor.statics.native_containers import NativeContainers
+from dpor.statics.objects import Kind
+from dpor.statics.solver import Node
 
 
 class NativeThreads(NativeContainers):

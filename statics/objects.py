@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from statics.ir import ClassDefinition, Function, Variable
+from dpor.statics.ir import ClassDefinition, Function, Variable
 
 
 class Kind(StrEnum):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from statics import ir
-from statics.expressions import Expressions
-from statics.ir import Allocate
+from dpor.statics import ir
+from dpor.statics.expressions import Expressions
+from dpor.statics.ir import Allocate
 
 
 class Patterns(Expressions):

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from statics import natives
-from statics.call_graph import NATIVE, Argument, Arguments, Edge, How, Instance, Site, outside
-from statics.hierarchy import Hierarchy
-from statics.objects import ANY, Kind
-from statics.solver import Node
+from dpor.statics import natives
+from dpor.statics.call_graph import NATIVE, Argument, Arguments, Edge, How, Instance, Site, outside
+from dpor.statics.hierarchy import Hierarchy
+from dpor.statics.objects import ANY, Kind
+from dpor.statics.solver import Node
 
 _CALLABLE: Final = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.WRAPPER, Kind.UNKNOWN, Kind.CLASS, Kind.NATIVE})
 

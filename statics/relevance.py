@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from statics import ir
-from statics.accesses import Access
-from statics.call_graph import NATIVE, How, Site
-from statics.facts import Facts
-from statics.field_access import Phase, Precision
-from statics.solver import members
+from dpor.statics import ir
+from dpor.statics.accesses import Access
+from dpor.statics.call_graph import NATIVE, How, Site
+from dpor.statics.facts import Facts
+from dpor.statics.field_access import Phase, Precision
+from dpor.statics.solver import members
 
 OUTSIDE = "code outside the program"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import TypeAlias
 
-from statics.objects import Object
+from dpor.statics.objects import Object
 
 Node: TypeAlias = int
 Watcher: TypeAlias = Callable[[int], None]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from statics import natives
-from statics.attributes import Attributes
-from statics.call_graph import HAVE_FIELDS, Argument, Arguments, Site
-from statics.objects import ANY, Kind
-from statics.solver import Node
+from dpor.statics import natives
+from dpor.statics.attributes import Attributes
+from dpor.statics.call_graph import HAVE_FIELDS, Argument, Arguments, Site
+from dpor.statics.objects import ANY, Kind
+from dpor.statics.solver import Node
 
 _CALL: Final = frozenset(
     {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from pathlib import PurePath
 
-from statics import ir
-from statics.assignments import Assignments
-from statics.emitting import Loop
-from statics.expressions import ITERATES, WHOLE_STATEMENT
-from statics.ir import (
+from dpor.statics import ir
+from dpor.statics.assignments import Assignments
+from dpor.statics.emitting import Loop
+from dpor.statics.expressions import ITERATES, WHOLE_STATEMENT
+from dpor.statics.ir import (
     Call,
     Caught,
     ClassDefinition,
@@ -21,7 +21,7 @@ from statics.ir import (
     StoreVariable,
     Variable,
 )
-from statics.scopes import FunctionNode, annotations_of
+from dpor.statics.scopes import FunctionNode, annotations_of
 
 
 class Statements(Assignments):

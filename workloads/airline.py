@@ -10,7 +10,7 @@ bug=True    an agent looks without the lock and sells with it: more tickets than
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Flight:

@@ -10,7 +10,7 @@ bug=True    a swap is made without the lock: two of them in one place at a time 
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Numbers:

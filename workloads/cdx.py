@@ -18,7 +18,7 @@ bug=True    the simulator moves `last` on before it has filled the frame: the de
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Configuration:

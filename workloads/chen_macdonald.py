@@ -10,7 +10,7 @@ No bug: nothing is asserted.
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Shared:

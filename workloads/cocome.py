@@ -19,7 +19,7 @@ bug=True    the coordinator works out which sales are recent before it takes the
 import threading
 from enum import Enum
 
-from workloads import run
+from dpor.workloads import run
 
 
 class State(Enum):

@@ -11,7 +11,7 @@ No bug: nothing is asserted. What is left in the end depends on which updates ge
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Shared:

@@ -17,7 +17,7 @@ bug=True    an address is chosen under the lock and taken off the free ones unde
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 # ---------------------------------------------------------------------- addresses
 

@@ -16,7 +16,7 @@ bug=True    seek and read are two steps: another thread's seek in between has th
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 INODES = 4
 BLOCKS = 4

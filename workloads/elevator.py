@@ -17,7 +17,7 @@ bug=True    the second look sees the flag only, as in the original: another lift
 import threading
 from enum import Enum
 
-from workloads import run
+from dpor.workloads import run
 
 TOP = 4
 BUTTONS = ((1, 3), (4, 2))

@@ -11,7 +11,7 @@ No bug.
 
 import threading
 
-from workloads.independent_work_1 import linked, walk
+from dpor.workloads.independent_work_1 import linked, walk
 
 
 class Walks(threading.Thread):

@@ -16,7 +16,7 @@ bug=True    the flight model asks whether the bus is empty, then takes a message
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 # ---------------------------------------------------------------------- what tasks share
 

@@ -10,7 +10,7 @@ bug=True    no lock is held between the look whether there is a player and the h
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Player:

@@ -12,7 +12,7 @@ bug=True    whether a new object may be made is looked at under the lock, and th
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Thing:

@@ -18,7 +18,7 @@ bug=True    a runner adds its checksum under a lock of its own, which excludes n
 import math
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Vector:

@@ -10,7 +10,7 @@ bug=True    a writer does not wait for another: one of two updates can get lost
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Data:

@@ -12,7 +12,7 @@ bug=True    the worker that finds that all are idle does not wake the others: th
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Work:

@@ -12,7 +12,7 @@ No bug: nothing is asserted; two employees can get the same index.
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Employee:

@@ -15,7 +15,7 @@ bug=True    a payment changes the customer's balance without the customer's lock
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class Item:

@@ -10,7 +10,7 @@ bug=True    all methods are synchronized, but appending asks for the other's len
 
 import threading
 
-from workloads import run
+from dpor.workloads import run
 
 
 class StringBuffer:

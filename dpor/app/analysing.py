@@ -10,10 +10,10 @@ from dpor.core.options import FieldAccess, Options, PointerAnalysis
 from dpor.core.schedule import relative
 from dpor.python.program.system import PythonSystem
 from dpor.report.analysis import Analysis, FunctionAccesses, JudgedAccess, MutableField
-from statics.facts import Facts, analyse
-from statics.field_access import Precision
-from statics.pointers import Pointers
-from statics.relevance import judge
+from dpor.statics.facts import Facts, analyse
+from dpor.statics.field_access import Precision
+from dpor.statics.pointers import Pointers
+from dpor.statics.relevance import judge
 
 
 def analyze(

@@ -26,11 +26,11 @@ from dpor.core.plural import plural
 from dpor.report.comparison import Comparison, Row
 
 WORKLOADS = (
-    "workloads.racy_counter:main",
-    "workloads.locked_counter:main",
-    "workloads.philosophers:main",
-    "workloads.bounded_buffer:main",
-    "workloads.readers:main",
+    "dpor.workloads.racy_counter:main",
+    "dpor.workloads.locked_counter:main",
+    "dpor.workloads.philosophers:main",
+    "dpor.workloads.bounded_buffer:main",
+    "dpor.workloads.readers:main",
 )
 """What `dpor compare` runs unless told otherwise."""
 

@@ -22,8 +22,8 @@ from dpor.core.schedule import relative
 from dpor.core.version import VERSION
 from dpor.python.program.system import PythonSystem
 
-RACY, RACY_CLASSES = "workloads.racy_counter:main", 34
-LOCKED, LOCKED_CLASSES = "workloads.locked_counter:main", 20
+RACY, RACY_CLASSES = "dpor.workloads.racy_counter:main", 34
+LOCKED, LOCKED_CLASSES = "dpor.workloads.locked_counter:main", 20
 
 
 @attrs.frozen

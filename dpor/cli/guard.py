@@ -32,6 +32,7 @@ little of the processor."""
 WHERE: Final = getattr(signal, "SIGUSR1", None)
 """Asks the child where it stands. Answered by C code, so at any time."""
 FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_WORKLOADS: Final = os.path.join(OURS, "workloads", "")
 _HEADER: Final = struct.Struct("!dI")
 _ENDED: Final = -1.0
 _ORPHAN: Final = 3
@@ -187,6 +188,6 @@ def where_it_stands(traceback: str) -> str:
     for line in traceback.splitlines():
         file, _, rest = line.strip().removeprefix('File "').partition('", line ')
         number, _, function = rest.partition(" in ")
-        if rest and not file.startswith((OURS, library, "<")):
+        if rest and (file.startswith(_WORKLOADS) or not file.startswith((OURS, library, "<"))):
             return f", in {function} at {file}:{number}"
     return ""

@@ -14,7 +14,7 @@ def workloads(json_: bool) -> None:
 
     Each is a target by its name; after a colon come a bug and sizes, as in daisy:bug,length=2.
     """
-    from dpor.workloads import workloads as known
+    from dpor.core.workload_list import workloads as known
 
     if json_:
         import json

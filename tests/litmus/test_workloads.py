@@ -6,7 +6,7 @@ import pytest
 
 import dpor
 from dpor.core.outcome import Kind
-from dpor.workloads import LARGER, workloads
+from dpor.core.workload_list import LARGER, workloads
 
 SMALL = {
     "cocome": "items=1",

@@ -6,9 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
+
+import dpor
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 
@@ -55,6 +58,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, copy], check=True)
     (made,) = folder.glob("*.whl")
     return made
+
+
+def test_dpor_is_all_that_is_installed(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in names} == {"dpor", f"dpor-{dpor.__version__}.dist-info"}
+    for folder in ("statics", "workloads"):
+        sources = {f"dpor/{folder}/{path.name}" for path in (ROOT / folder).glob("*.py")}
+        assert sources == {name for name in names if name.startswith(f"dpor/{folder}/")}
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])

@@ -129,4 +129,4 @@ def test_constructs(rows: list[tuple[str, Row]], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["bounded_buffer", "locked_counter", "philosophers", "racy_counter", "readers"])
 def test_workloads(name: str) -> None:
-    check(f"workloads.{name}:main", SETTINGS)
+    check(f"dpor.workloads.{name}:main", SETTINGS)

@@ -15,7 +15,7 @@ from bench.cells import COMBINED, DPOR, ORIGINAL, SA, Cell, Setting
 from bench.compare import ROOT
 from bench.shape import Holds, shape
 from bench.tables import as_markdown, tables, wanted
-from dpor.workloads import LARGER
+from dpor.core.workload_list import LARGER
 
 
 def cell(workload: str, setting: Setting, choices: int, finished: bool = True, outcomes: tuple[str, ...] = ()) -> Cell:

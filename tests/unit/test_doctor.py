@@ -18,15 +18,18 @@ def run(*arguments: str) -> Result:
 def test_all_is_well_here() -> None:
     done = run()
     assert done.exit_code == 0
-    assert "a known race: workloads.racy_counter:main: fail, 34 executions; replayed" in done.output
-    assert "a known correct program: workloads.locked_counter:main: pass, 20 executions" in done.output
+    assert "a known race: dpor.workloads.racy_counter:main: fail, 34 executions; replayed" in done.output
+    assert "a known correct program: dpor.workloads.locked_counter:main: pass, 20 executions" in done.output
 
 
 def test_another_number_of_executions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "LOCKED_CLASSES", 21)
     done = run()
     assert done.exit_code == 4
-    assert "WRONG  a known correct program: workloads.locked_counter:main: pass, 20 executions; expected" in done.output
+    assert (
+        "WRONG  a known correct program: dpor.workloads.locked_counter:main: pass, 20 executions; expected"
+        in done.output
+    )
 
 
 def test_the_modules_of_a_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

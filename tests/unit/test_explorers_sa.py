@@ -149,7 +149,7 @@ def scenario():
 
 def test_an_oracle_goes_with_sa_alone() -> None:
     with pytest.raises(UserError, match="oracle goes with strategy='sa', not with 'optimal'"):
-        dpor.check("workloads.racy_counter:main", oracle=lambda source: None)  # type: ignore[arg-type,return-value]
+        dpor.check("dpor.workloads.racy_counter:main", oracle=lambda source: None)  # type: ignore[arg-type,return-value]
 
 
 def test_a_fact_that_is_contradicted_is_withdrawn_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ In each program, `main` writes `C.hit` through the construct, in the function `t
 
 import pytest
 
-from statics.accesses import Access
-from statics.facts import Facts, Point, analyse
+from dpor.statics.accesses import Access
+from dpor.statics.facts import Facts, Point, analyse
 
 HEAD = """\
 import threading, functools, contextlib, concurrent.futures

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-import workloads
-from statics.facts import Facts, Point, analyse
-from statics.field_access import Precision
-from statics.ir import Position
+import dpor.workloads
+from dpor.statics.facts import Facts, Point, analyse
+from dpor.statics.field_access import Precision
+from dpor.statics.ir import Position
 
-FOLDER = Path(workloads.__file__).parent
+FOLDER = Path(dpor.workloads.__file__).parent
 FILES = {name: (FOLDER / name).read_text(encoding="utf-8") for name in ("running_example.py", "__init__.py")}
-NAMES = {"running_example.py": "workloads.running_example", "__init__.py": "workloads"}
+NAMES = {"running_example.py": "dpor.workloads.running_example", "__init__.py": "dpor.workloads"}
 
 
 @pytest.fixture(scope="module")

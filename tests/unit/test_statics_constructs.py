@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from statics.facts import Facts, Point, analyse
+from dpor.statics.facts import Facts, Point, analyse
 
 METHODS = [
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from statics import ir
-from statics.facts import Facts, Point, analyse
-from statics.field_access import Precision
+from dpor.statics import ir
+from dpor.statics.facts import Facts, Point, analyse
+from dpor.statics.field_access import Precision
 
 FIELDS = """\
 class C:

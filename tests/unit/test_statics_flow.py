@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from statics.facts import analyse
-from statics.ir import Function, Nothing, Raise, Return, show
-from statics.lowering import lower
+from dpor.statics.facts import analyse
+from dpor.statics.ir import Function, Nothing, Raise, Return, show
+from dpor.statics.lowering import lower
 
 
 def function(body: str) -> Function:

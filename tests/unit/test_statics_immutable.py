@@ -2,7 +2,7 @@
 
 import pytest
 
-from statics.facts import analyse
+from dpor.statics.facts import analyse
 
 HEAD = """\
 import threading

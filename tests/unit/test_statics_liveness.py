@@ -11,8 +11,8 @@ import pytest
 
 from dpor.python.states.memory import in_use, slots_of
 from dpor.python.states.stacks import Layout
-from statics.bytecode import Flow
-from statics.liveness import liveness, names
+from dpor.statics.bytecode import Flow
+from dpor.statics.liveness import liveness, names
 
 
 def here() -> None:

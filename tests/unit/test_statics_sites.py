@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from statics.constraints import PointsTo
-from statics.demand import Demand
-from statics.facts import Facts, Point, analyse
-from statics.lowering import lower
-from statics.pointers import Pointers
+from dpor.statics.constraints import PointsTo
+from dpor.statics.demand import Demand
+from dpor.statics.facts import Facts, Point, analyse
+from dpor.statics.lowering import lower
+from dpor.statics.pointers import Pointers
 
 BOXES = """\
 class Box:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from statics.constraints import PointsTo
-from statics.facts import Facts, analyse
-from statics.lowering import lower
-from statics.pointers import Pointers
+from dpor.statics.constraints import PointsTo
+from dpor.statics.facts import Facts, analyse
+from dpor.statics.lowering import lower
+from dpor.statics.pointers import Pointers
 
 CLASS = """\
 class Node{n}({base}):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from statics.escape import Summaries
-from statics.facts import analyse
-from statics.objects import Field, Kind
+from dpor.statics.escape import Summaries
+from dpor.statics.facts import analyse
+from dpor.statics.objects import Field, Kind
 
 SHARED = """\
 shared = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import json
@@ -11,9 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
+from dpor.cli.guard import where_it_stands
 from dpor.cli.main import cli
 from dpor.core.errors import BadTarget
-from dpor.workloads import named, workloads
+from dpor.core.workload_list import FOLDER, named, workloads
 
 
 def run(*arguments: str) -> Result:
@@ -31,7 +33,7 @@ def test_all_are_listed_with_their_parameters() -> None:
 
 @pytest.mark.parametrize("name", workloads())
 def test_the_parameters_are_those_of_main_and_the_docstring_tells_them(name: str) -> None:
-    module = importlib.import_module(f"workloads.{name}")
+    module = importlib.import_module(f"dpor.workloads.{name}")
     parameters = workloads()[name].parameters
     assert {p.name: p.default for p in inspect.signature(module.main).parameters.values()} == parameters
     for parameter in parameters:
@@ -58,6 +60,20 @@ def test_arguments_follow_a_colon() -> None:
 def test_wrong_arguments_are_named(target: str, complaint: str) -> None:
     with pytest.raises(BadTarget, match=complaint):
         dpor.check(target)
+
+
+def test_the_functions_of_one_that_the_host_has_imported_are_targets() -> None:
+    racy = importlib.import_module("dpor.workloads.racy_counter").main
+    assert dpor.check(racy, strategy="sa").verdict is dpor.Verdict.FAIL
+    raytracer = importlib.import_module("dpor.workloads.raytracer").main
+    assert dpor.check(functools.partial(raytracer, bug=True, size=2)).verdict is dpor.Verdict.FAIL
+
+
+def test_a_place_in_one_is_a_place_in_the_program() -> None:
+    here = workloads()["daisy"].file
+    assert where_it_stands(f'File "{FOLDER.parent}/system.py", line 3 in run\n  File "{here}", line 9 in main\n') == (
+        f", in main at {here}:9"
+    )
 
 
 @pytest.mark.parametrize("file", ["daisy.py", "daisy"])

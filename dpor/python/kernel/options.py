@@ -14,8 +14,8 @@ from dpor.core.oracle import Oracle, Source
 class StaticOptions:
     """How a program is analysed before it is run.
 
-    field_access   insensitive, callee or sensitive: see `statics.field_access.Precision`
-    pointers       none, ci-ex, cs-ex, ci-dd or cs-dd: see `statics.pointers.Pointers`
+    field_access   insensitive, callee or sensitive: see `dpor.statics.field_access.Precision`
+    pointers       none, ci-ex, cs-ex, ci-dd or cs-dd: see `dpor.statics.pointers.Pointers`
     immutable      is it used which fields are immutable?
     unhooked       are reads of immutable fields left as they are in the code?
     """

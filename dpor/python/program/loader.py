@@ -29,6 +29,7 @@ from dpor.python.dropins import generating, logs, loops, outside
 from dpor.python.dropins.importing import import_statement
 from dpor.python.kernel.host_modules import StandIn
 from dpor.python.kernel.library import MODELLED, ON_DEMAND, PARTS
+from dpor.python.kernel.ours import is_workload
 from dpor.python.program.changing_globals import STDLIB, changing_globals
 from dpor.python.program.import_once import lasts
 from dpor.python.rewrite import instrument
@@ -40,7 +41,7 @@ _WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # whose p
 _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-BENEATH = frozenset({"dpor", "statics", "greenlet", "logging", "typing"})
+BENEATH = frozenset({"dpor", "greenlet", "logging", "typing"})
 """What runs programs."""
 _NEVER = (*BENEATH, "attrs", "attr", "pytest", "_pytest", "hypothesis")
 
@@ -60,6 +61,7 @@ class GuestModule:
         self.module = module
         self.source = source
         self.path = path
+        self.file = Path(path).resolve()
         self.code: types.CodeType | None = None
         self.first: dict[str, Any] = {}
         self.changing: frozenset[str] | None = frozenset()
@@ -155,7 +157,7 @@ class Loader:
         top = name.partition(".")[0]
         if top in MODELLED:
             return False
-        if any(name == p or name.startswith(p + ".") for p in self._packages):
+        if is_workload(name) or any(name == p or name.startswith(p + ".") for p in self._packages):
             return True
         if top in _NEVER or top in STDLIB:
             return top in self._library
@@ -233,7 +235,7 @@ class Loader:
             name = f"__target_{name}__"
         if "." in name:
             return self.load_name(name)
-        if name in self.modules and self.modules[name].path != str(file):
+        if name in self.modules and self.modules[name].file != file:
             name = f"__{name}_{len(self.modules)}__"  # two files of one name, in different folders
         loader = _InstrumentingLoader(self, name, str(file))
         spec = importlib.util.spec_from_file_location(name, file, loader=loader)
@@ -249,8 +251,9 @@ class Loader:
         return package in self.modules or (top.isidentifier() and importlib.util.find_spec(top) is not None)
 
     def include(self, name: str) -> None:
-        """Take the module's top package as the program's."""
-        self._packages += (name.partition(".")[0],)
+        """Take the module's top package as the program's; of ours, the workloads are it at all times."""
+        if not is_workload(name):
+            self._packages += (name.partition(".")[0],)
 
     def share_exceptions(self, name: str, module: types.ModuleType) -> None:
         """The program catches what code that is not instrumented raises: a module of the library raises the same."""
@@ -264,8 +267,8 @@ class Loader:
         file = Path(plain.__code__.co_filename)
         if not file.is_file() or not self._is_program(plain.__module__, str(file)):
             return None
-        path = str(file.resolve())
-        known = next((guest.module for guest in self.modules.values() if guest.path == path), None)
+        file = file.resolve()
+        known = next((guest.module for guest in self.modules.values() if guest.file == file), None)
         return known or self.load_host_file(file, plain.__module__)
 
     def load_host_file(self, file: Path, host: str) -> types.ModuleType:
@@ -286,9 +289,9 @@ class Loader:
         return known[1]
 
     def _find_code(self, plain: types.CodeType) -> types.CodeType | None:
-        path = str(Path(plain.co_filename).resolve())
+        file = Path(plain.co_filename).resolve()
         for guest in self.modules.values():
-            if guest.path == path and guest.code is not None:
+            if guest.file == file and guest.code is not None:
                 stack = [guest.code]
                 while stack:
                     code = stack.pop()

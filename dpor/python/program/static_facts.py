@@ -13,12 +13,12 @@ from types import FrameType
 from dpor.core.home import OURS
 from dpor.core.oracle import At, Source
 from dpor.python.kernel.options import StaticOptions
-from statics.accesses import Access
-from statics.facts import Facts, Point, analyse
-from statics.field_access import Precision
-from statics.ir import Position
-from statics.objects import Kind
-from statics.pointers import Pointers
+from dpor.statics.accesses import Access
+from dpor.statics.facts import Facts, Point, analyse
+from dpor.statics.field_access import Precision
+from dpor.statics.ir import Position
+from dpor.statics.objects import Kind
+from dpor.statics.pointers import Pointers
 
 
 class Analysis:
@@ -106,4 +106,4 @@ def stands_in_program(frames: Iterable[FrameType], is_guest_file: Callable[[str]
     """Whether the innermost of the frames, but for ours, is in the program's files: the analysis has seen what it does.
     Else it is in a library, which does things of its own."""
     names = (frame.f_code.co_filename for frame in frames)
-    return is_guest_file(next((name for name in names if not name.startswith(OURS)), ""))
+    return is_guest_file(next((name for name in names if is_guest_file(name) or not name.startswith(OURS)), ""))

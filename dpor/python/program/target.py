@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
-from dpor import workloads
+from dpor.core import workload_list
 from dpor.core.errors import BadTarget
+from dpor.core.workload_list import Workload
 from dpor.python.program.host_functions import Guests
 from dpor.python.program.loader import Loader
-from dpor.workloads import Workload
 
 
 class Target(Protocol):
@@ -87,11 +87,8 @@ class WorkloadTarget(NamedTarget):
     """The `main` of a workload, with arguments."""
 
     def __init__(self, workload: Workload, arguments: dict[str, int], loader: Loader, text: str) -> None:
-        module = _module(f"workloads.{workload.name}", loader, text)
-        if module.__file__ is None or not workload.file.samefile(module.__file__):
-            raise BadTarget(f"{text}: {module.__file__} hides the workload of that name; go to another folder")
         self._arguments = arguments
-        super().__init__(module, "main", text)
+        super().__init__(_module(f"dpor.workloads.{workload.name}", loader, text), "main", text)
 
     def function(self) -> Callable[[], object]:
         return functools.partial(super().function(), **self._arguments)
@@ -141,7 +138,7 @@ def parsed(target: str) -> Parsed:
         if not name:
             raise BadTarget(f"{target}: name a function after the ::, as in {path}::main")
         return file, name
-    workload = workloads.named(target)
+    workload = workload_list.named(target)
     if workload is not None:
         return workload
     module, separator, name = target.partition(":")

@@ -27,6 +27,7 @@ from dpor.python.effects.kinds import Family, static
 from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import StandIn
 from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.ours import is_ours
 from dpor.python.sharing import shared_objects
 from dpor.python.states.between import Reading
 from dpor.python.states.classes import HEAP_TYPE, Classes
@@ -374,7 +375,7 @@ def _is_harmless(kind: type) -> bool:
         static(kind, "__del__") is None
         and kind is not types.FrameType
         and kind is not weakref.ReferenceType
-        and (kind in EXACT or kind is types.GeneratorType or kind.__module__.startswith("dpor.") or _is_plain(kind))
+        and (kind in EXACT or kind is types.GeneratorType or is_ours(kind.__module__) or _is_plain(kind))
     )
 
 

@@ -14,8 +14,8 @@ from types import CodeType
 from typing import Final
 
 from dpor.core.home import OURS
-from statics.bytecode import Flow
-from statics.liveness import liveness, names
+from dpor.statics.bytecode import Flow
+from dpor.statics.liveness import liveness, names
 
 
 class CannotTell(Exception):

@@ -40,6 +40,7 @@ from dpor.python.hooks.calls.unknown import limiting, module_of, reading_c, read
 from dpor.python.hooks.operators import SCALARS, unpackmap
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.ours import is_ours
 from dpor.python.kernel.unmodelled import PROCESSES, refuse
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import is_instrumented
@@ -136,7 +137,7 @@ def _is_harmless(function: types.FunctionType) -> bool:
 def _is_harmless_module(name: Any) -> bool:
     if not is_a(name, str):
         return False
-    return name in HARMLESS_MODULES or name.partition(".")[0] in HARMLESS_MODULES
+    return name in HARMLESS_MODULES or name.partition(".")[0] in HARMLESS_MODULES or is_ours(name)
 
 
 def tell_store(kind: type, name: str) -> None:

@@ -6,7 +6,6 @@ from typing import Final
 
 HARMLESS_MODULES: Final = frozenset(
     {
-        "dpor", "statics",  # the stand-ins perform operations of their own
         "builtins", "sys", "gc", "_thread", "_weakref", "weakref", "_abc", "abc", "types", "typing", "enum", "numbers",
         "functools", "_functools", "contextlib", "inspect", "dataclasses", "attr", "attrs", "collections", "operator",
         "_operator", "itertools",  # they pass on what they get; what they call performs its own

@@ -13,8 +13,9 @@ from pathlib import Path
 import attrs
 
 from dpor.core.errors import BadTarget
+from dpor.core.home import HOME
 
-FOLDER = Path(__file__).parent.parent / "workloads"
+FOLDER = Path(HOME, "workloads")
 LARGER = ("cocome", "credemo", "daisy", "raytracer", "elevator", "jpapabench", "cdx", "simplejbb")
 """Re-creations of the programs that [PL] measures, in the order of its tables."""
 
@@ -84,7 +85,7 @@ def named(target: str) -> tuple[Workload, dict[str, int]] | None:
         return None
     if here:
         raise BadTarget(
-            f"{target} names a workload, and {here[0]} lies here: say {name}.py::NAME or workloads.{name}:main"
+            f"{target} names a workload, and {here[0]} lies here: say {name}.py::NAME or dpor.workloads.{name}:main"
         )
     workload = _read(name)
     arguments: dict[str, int] = {}
