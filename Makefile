@@ -8,7 +8,7 @@ RECENT := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	if $$p -c '$(RECENT)' >/dev/null 2>&1; then echo $$p; break; fi; done)
 
-.PHONY: install test compare docs
+.PHONY: install test pythons compare docs
 
 install: $(STAMP)
 
@@ -25,6 +25,18 @@ test: install
 	$(BIN)/mypy
 	@command -v chromium >/dev/null || echo "no chromium here: the tests of pages in a browser are skipped"
 	$(BIN)/python -m pytest --numprocesses auto
+
+# The suite on each Python that is here, each in an environment of its own; says which are not here, and which failed.
+pythons:
+	@failed= ; skipped= ; for v in 3.11 3.12 3.13 3.14 3.15; do \
+		if python$$v -c '$(RECENT)' >/dev/null 2>&1; then \
+			echo "== Python $$v"; \
+			$(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=python$$v install \
+				&& .venv-$$v/bin/python -m pytest --numprocesses auto || failed="$$failed $$v"; \
+		else skipped="$$skipped $$v"; fi; \
+	done; \
+	[ -z "$$skipped" ] || echo "not here, and so skipped:$$skipped"; \
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 # Parizek and Lhotak's Table 10 for our workloads, as they had it and by default, in about five minutes: bench/README.md.
 compare: install

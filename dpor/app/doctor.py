@@ -82,7 +82,10 @@ def _states() -> Examined:
     if report.verdict != "pass":
         return Examined(False, f"states: {LOCKED} under dpor: {report.verdict}; expected was pass")
     for reason in report.untold:
-        return Examined(None, f"states cannot be told, so --strategy dpor gains nothing here: {reason}")
+        without = (
+            "states cannot be told, so --strategy dpor gains nothing here, and no loop is seen to wait by spinning"
+        )
+        return Examined(None, f"{without}: {reason}")
     return Examined(True, f"states can be told: {report.states} of {LOCKED}, {report.matched} met again")
 
 

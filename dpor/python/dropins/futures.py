@@ -40,7 +40,8 @@ def base_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
     for name in ("Error", "CancelledError", "InvalidStateError", "BrokenExecutor", "TimeoutError"):
         names[name] = getattr(real_base, name)
     # Constants of the module. Not in containers that could change: every thread can reach them.
-    names["_FUTURE_STATES"] = tuple(names["_FUTURE_STATES"])
+    if "_FUTURE_STATES" in names:  # up to Python 3.13
+        names["_FUTURE_STATES"] = tuple(names["_FUTURE_STATES"])
     names["_STATE_TO_DESCRIPTION_MAP"] = MappingProxyType(names["_STATE_TO_DESCRIPTION_MAP"])
     names["id"] = lambda future: future._condition.dpor_location  # the order in which several are locked: run-stable
     return module.settle()

@@ -57,13 +57,16 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by:
         owner = objects[0].dpor_state
         return not (isinstance(owner, tuple) and owner[0] == number)
     if sync_choices is SyncChoices.SHARED and isinstance(rule, (Start, End)):
-        return _shares(objects[0], thread, others, layouts, held_by)
+        try:
+            return _shares(objects[0], thread, others, layouts, held_by)
+        except CannotTell:
+            return True
     return True
 
 
 def _shares(front: Any, thread: GuestThread, others: list[GuestThread], layouts: Layouts, held_by: Holding) -> bool:
     """Can anything that the thread of this Thread object can reach be reached from another? It is the one that stands
-    before its end, or one that `thread` is about to start."""
+    before its end, or one that `thread` is about to start. Raises `CannotTell`."""
     wanted = set(_reach([front]))
     if thread.front is front:
         wanted.update(_reach([*held_by(thread)]))

@@ -16,7 +16,7 @@ from dpor.python.hooks import operators
 from dpor.python.kernel import control, loops
 from dpor.python.kernel.model_thread import GuestThread, Waited
 from dpor.python.states.between import Reading, held
-from dpor.python.states.memory import OBJECTS, WORDS, handled_by
+from dpor.python.states.memory import OBJECTS, WORDS, ask, handled_by, why_not
 from dpor.python.states.stacks import CannotTell, Layout
 
 UNBOUND: Final = (1,)
@@ -56,7 +56,7 @@ class Layouts:
         self._by_value: dict[tuple[CodeType, str, str], int] = {}
         self._again: list[CodeType] = []
         self.get = self._known.get
-        self.bottom = frozenset(map(self.of, bottom))
+        self.bottom = frozenset() if why_not() else frozenset(map(self.of, bottom))
 
     def begin_run(self) -> None:
         for code in self._again:
@@ -65,9 +65,11 @@ class Layouts:
         self._again.clear()
 
     def of(self, code: CodeType) -> Layout:
+        """Raises `CannotTell` where frames cannot be read: there, its instructions need not be known either."""
         return self.get(id(code)) or self._new(code)
 
     def _new(self, code: CodeType) -> Layout:
+        ask()
         found = self._known[id(code)] = Layout(code, self.number(code), _ADDRESSES.get(code, frozenset()))
         return found
 

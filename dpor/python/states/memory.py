@@ -8,7 +8,7 @@ Two things make that safe. A slot is read only where it certainly holds a refere
 operands do below `stacktop`, which is exact while the frame waits for a Python function that it has called itself or is
 a suspended generator, and -1 while it waits for C code (then `dpor.python.states.stacks` works out what is there). And
 `why_not` tries the layout on frames whose contents are known, once, before anything else is read; where that fails
-nothing is read at all.
+nothing is read at all: this is the gate, and `slots_of`, through which all ways to a frame's memory lead, asks it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from types import FrameType
 from typing import Any, Final
 
 from greenlet import getcurrent, greenlet
+
+from dpor.python.states.stacks import CannotTell
 
 _KNOWN: Final = ((3, 11), (3, 12), (3, 13))
 _VERSION: Final = sys.version_info[:2]
@@ -41,8 +43,21 @@ _CODE, _STACKTOP, _SLOTS = (4, 8, 9) if _VERSION == (3, 11) else (0, 8, 9)
 
 
 def slots_of(frame: FrameType) -> int:
-    """The number of the word with the frame's first slot. Raises RuntimeError where the record is not that of the
-    frame's code."""
+    """The number of the word with the frame's first slot. Raises `CannotTell` where frames cannot be read."""
+    ask()
+    return _first_slot_of(frame)
+
+
+def ask() -> None:
+    """Raises `CannotTell` where frames cannot be read."""
+    reason = why_not()
+    if reason:
+        raise CannotTell(reason)
+
+
+def _first_slot_of(frame: FrameType) -> int:
+    """As `slots_of`, whether it is known or not. Raises RuntimeError where the record is not that of the frame's
+    code."""
     record = WORDS[(id(frame) + _F_FRAME) >> 3] >> 3
     if WORDS[record + _CODE] != id(frame.f_code):
         raise RuntimeError("a frame's memory is not laid out as expected")
@@ -76,7 +91,7 @@ def _is_as_expected() -> bool:
     def look(frame: FrameType | None, variables: list[object], operands: list[object] | None) -> None:
         assert frame is not None
         try:
-            top = in_use(slots_of(frame))
+            top = in_use(_first_slot_of(frame))
         except RuntimeError:
             seen.append(False)
             return
@@ -117,7 +132,7 @@ def _is_as_expected() -> bool:
     generator: Any = suspended(marks[0])
     next(generator)
     frame = generator.gi_frame
-    top = in_use(slots_of(frame))
+    top = in_use(_first_slot_of(frame))
     variables = [marks[0], marks[1], *_cells(suspended)]
     seen.append(top == len(variables) + 1)
     if seen[-1]:
@@ -127,7 +142,7 @@ def _is_as_expected() -> bool:
 
 
 def _slots(frame: FrameType, count: int) -> list[Any]:
-    first = slots_of(frame)
+    first = _first_slot_of(frame)
     return [OBJECTS[first + i] for i in range(count)]
 
 
@@ -153,9 +168,15 @@ def _handled_by(suspended: greenlet) -> Any:
         return None
 
 
+_GREENLET: Final = 40
+"""How many bytes a `PyGreenlet` has."""
+
+
 @cache
 def _greenlets_are_as_expected() -> bool:
     """Is the exception found that one greenlet handles, and none in one that handles none?"""
+    if why_not() or greenlet.__basicsize__ != _GREENLET:
+        return False
     error = ValueError()
 
     def handles() -> None:

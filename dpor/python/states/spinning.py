@@ -69,7 +69,9 @@ _rules: dict[tuple[int, ...], Spin] = {}
 def begin(capture: Capture) -> None:
     """Before each run."""
     global _capture
-    _capture = None if why_not() else capture
+    reason = why_not()
+    _capture = None if reason else capture
+    control.loops_unseen = f" (loops that wait by spinning are not told from others here: {reason})" if reason else ""
     if len(_reads) > _MOST_KNOWN:
         _reads.clear()
 
