@@ -18,11 +18,12 @@ from typing import Any, Final, NamedTuple
 
 import attrs
 
-from dpor.app.strategies import GOES_WITH, explorer_of, without_use
+from dpor.app.strategies import explorer_of, without_use
 from dpor.app.targets import programs_named
 from dpor.core.errors import UserError
 from dpor.core.options import Options
 from dpor.core.plural import plural
+from dpor.explorers import strategies_with
 from dpor.report.comparison import Comparison, Row
 
 WORKLOADS = (
@@ -62,7 +63,7 @@ def jobs(targets: Iterable[str], strategies: Sequence[str], options: Options) ->
     each = [attrs.evolve(options, strategy=strategy) for strategy in strategies]
     of_no_use = [set(without_use(one)) for one in each]
     for option in sorted(set.intersection(*of_no_use)):
-        flag, known = f"--{option.replace('_', '-')}", " or ".join(GOES_WITH[option])
+        flag, known = f"--{option.replace('_', '-')}", " or ".join(strategies_with(option))
         raise UserError(f"{flag} goes with {known}, of which none is among --strategies")
     each = [
         attrs.evolve(one, **{name: getattr(Options(), name) for name in useless})

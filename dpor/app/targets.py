@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 from dpor.core.errors import BadTarget, UserError
 from dpor.core.options import Options
 from dpor.core.steps import Explained, Step
-from dpor.core.system import Trace
+from dpor.core.system import Forwarding, Trace
 from dpor.explorers import STATIC
 from dpor.findings.data_races import RaceDetector
 from dpor.findings.explain import Checkable
@@ -29,7 +29,7 @@ that knows itself how it is loaded, or a system of one's own."""
 def open_target(target: Target, options: Options, facts: Any = None) -> Checkable:
     """The system for a target. Raises `UserError` (`BadTarget`, `BadProgram`)."""
     system = _open(target, options, facts)
-    return RaceDetector(system) if options.races else system
+    return cast(Checkable, RaceDetector(system)) if options.races else system
 
 
 def _open(target: Target, options: Options, facts: Any) -> Checkable:
@@ -40,7 +40,7 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
         return target
     given = os.fspath(target) if isinstance(target, os.PathLike) else target
     if _is_model(given):
-        return _ModelTarget(given, options)
+        return cast(Checkable, _ModelTarget(given, options))
 
     _refuse_name(options)
     from dpor.python.kernel.options import RuntimeOptions, StaticOptions
@@ -128,7 +128,7 @@ def target_name(target: Target, options: Options) -> str:
     return f"{getattr(named, '__module__', '?')}:{getattr(named, '__qualname__', '?')}"
 
 
-class _ModelTarget:
+class _ModelTarget(Forwarding):
     """An abstract program as a `Checkable`."""
 
     def __init__(self, path: str, options: Options) -> None:
@@ -137,11 +137,7 @@ class _ModelTarget:
         _refuse_runtime_options(options, "an abstract program")
         self._path = path
         self._system = system = AbstractSystem(load(path, options.name), options.max_steps)
-        self.run, self.outcome_text, self.is_memory = system.run, system.outcome_text, system.is_memory
-        self.state, self.pending, self.sync_states = system.state, system.pending, system.sync_states
-        self.changes_data, self.livelock, self.lasting = system.changes_data, system.livelock, system.lasting
-        self.is_choice, self.untold, self.remembers_way = system.is_choice, system.untold, system.remembers_way
-        self.ruled_out, self.withdraw_facts = system.ruled_out, system.withdraw_facts
+        super().__init__(system)
 
     def describe(self, trace: Trace) -> Explained:
         return Explained(

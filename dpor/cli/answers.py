@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from dpor.core.errors import DporError, NotDeterministic, UserError
+from dpor.core.plural import listed
 from dpor.report.text import plain
 
 if TYPE_CHECKING:
@@ -90,14 +91,30 @@ def keep_folder() -> bool:
     return True
 
 
+class StrategyOption(click.Option):
+    """An option whose help names strategies, which are looked up when help is asked for: `{own}`, those that the option
+    says something to; `{samplers}`, those that sample; `{all}`, every one with what it does."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from dpor.explorers import SAMPLERS, STATEFUL, STATELESS, described, strategies_with
+
+        every = (
+            f"{described(STATELESS)}. Storing states, so that programs which loop for ever end, too:"
+            f" {described(STATEFUL)}. Never exhaustive, one random schedule after another: {described(SAMPLERS)}."
+        )
+        own = strategies_with(self.name or "")
+        self.help = (self.help or "").format(own=own and listed(own), samplers=listed(SAMPLERS), all=every)
+        return super().get_help_record(ctx)
+
+
 def strategies_named(names: str | None, *, samplers: bool = False) -> list[str]:
     """Those of an option `--strategies a,b,c`; None: all that can cover everything. Raises `UserError`.
 
     `samplers`: may they be named, too?
     """
-    from dpor.explorers import SAMPLERS, STATEFUL, STRATEGIES
+    from dpor.explorers import SAMPLERS, STATEFUL, STATELESS
 
-    known = [*STRATEGIES, *STATEFUL]
+    known = [*STATELESS, *STATEFUL]
     if names is None:
         return known
     if samplers:

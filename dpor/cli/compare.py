@@ -13,6 +13,7 @@ from dpor.cli.answers import (
     EXIT_CODES,
     Exit,
     Number,
+    StrategyOption,
     check_outputs,
     draw,
     our_errors,
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     "--strategies",
     metavar="A,B,C",
     shell_complete=completing.strategies,
-    help="Which, the one that ratios refer to first. [default: all but random and pct]",
+    cls=StrategyOption,
+    help="Which, the one that ratios refer to first. [default: all but {samplers}]",
 )
 @click.option(
     "--max-seconds",

@@ -20,11 +20,7 @@ def files(context: click.Context, parameter: click.Parameter, incomplete: str) -
 
 def strategies(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """One name, or the last of several with commas between them."""
-    from dpor.explorers import SAMPLERS, STATEFUL, STRATEGIES
+    from dpor.explorers import STRATEGIES
 
     before, comma, last = incomplete.rpartition(",")
-    return [
-        CompletionItem(f"{before}{comma}{name}")
-        for name in (*STRATEGIES, *STATEFUL, *SAMPLERS)
-        if name.startswith(last)
-    ]
+    return [CompletionItem(f"{before}{comma}{name}") for name in STRATEGIES if name.startswith(last)]

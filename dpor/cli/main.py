@@ -25,6 +25,7 @@ from dpor.cli.answers import (
     Exit,
     Number,
     OneLineErrors,
+    StrategyOption,
     check_outputs,
     draw,
     end,
@@ -96,11 +97,8 @@ def cli() -> None:
     "--strategy",
     metavar="NAME",
     shell_complete=strategies,
-    help="The search: optimal (each class of equivalent interleavings once), source (the same, may start runs it must"
-    " drop), classic (backtrack sets), none (every interleaving; a judge for small programs)."
-    " Storing states, so that programs which loop for ever end, too: dpor, dpor+static, original and sa (as Java"
-    " Pathfinder does, without and with a static analysis), full (every state; a judge)."
-    " Never exhaustive: random and pct (one random schedule after another). [default: optimal]",
+    cls=StrategyOption,
+    help="The search: {all} [default: optimal]",
 )
 @click.option("--all", "all_", is_flag=True, help="Go on after the first failure; show each kind and place once.")
 @click.option(

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from dpor.cli.answers import Number, Whole, one_of
+from dpor.cli.answers import Number, StrategyOption, Whole, one_of
 from dpor.cli.static import static_options
 from dpor.core.options import DEFAULT_DEPTH, DEFAULT_STEPS
 from dpor.core.system import Store, SyncChoices
@@ -20,8 +20,9 @@ _OPTIONS: Final[tuple[Callable[..., Any], ...]] = (
         "--preemptions",
         type=Whole(0),
         metavar="N",
+        cls=StrategyOption,
         help="Only schedules with at most N preemptions: switches away from a thread that could have gone on. With"
-        " classic (then the default strategy) or none.",
+        " {own}; classic is then the default strategy.",
     ),
     click.option(
         "--seed",
@@ -29,7 +30,8 @@ _OPTIONS: Final[tuple[Callable[..., Any], ...]] = (
         default=0,
         show_default=True,
         metavar="N",
-        help="Of random and pct: the same seed gives the same schedules.",
+        cls=StrategyOption,
+        help="Of {own}: the same seed gives the same schedules.",
     ),
     click.option(
         "--depth",
@@ -37,7 +39,8 @@ _OPTIONS: Final[tuple[Callable[..., Any], ...]] = (
         default=DEFAULT_DEPTH,
         show_default=True,
         metavar="D",
-        help="Of pct: look for bugs that show if D events come in a certain order.",
+        cls=StrategyOption,
+        help="Of {own}: look for bugs that show if D events come in a certain order.",
     ),
     click.option(
         "--max-executions",
@@ -62,23 +65,24 @@ _OPTIONS: Final[tuple[Callable[..., Any], ...]] = (
         type=one_of(Store),
         default=Store.EVENTS.value,
         show_default=True,
-        help="Of full, original and dpor: which states are stored and can be met again: those after every event, those"
-        " with a choice, or nothing.",
+        cls=StrategyOption,
+        help="Of {own}: which states are stored and can be met again: those"
+        " after every event, those with a choice, or nothing.",
     ),
     click.option("--no-matching", "store", flag_value=Store.NOTHING.value, help="The same as --store nothing."),
     click.option(
         "--whole-states",
         is_flag=True,
-        help="Of full, original and dpor: keep whole states, and tell if two that differ have the same key (of 128"
-        " bits).",
+        cls=StrategyOption,
+        help="Of {own}: keep whole states, and tell if two that differ have the same key (of 128 bits).",
     ),
     click.option(
         "--sync-choices",
         type=one_of(SyncChoices),
         default=SyncChoices.ALL.value,
         show_default=True,
-        help="Of original: are all starts, ends and joins of threads choices, or those of threads that share"
-        " something?",
+        cls=StrategyOption,
+        help="Of {own}: are all starts, ends and joins of threads choices, or those of threads that share something?",
     ),
     static_options,
     click.option(

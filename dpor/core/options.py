@@ -97,8 +97,7 @@ def _names(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
 class Options:
     """How to check. Every field but one is an option of `dpor check` with the same name.
 
-    strategy        none, classic, source, optimal; storing states, full, original, sa, dpor, dpor+static; never
-                    exhaustive, random, pct; None: optimal, or with `preemptions`, classic
+    strategy        the name of one of `dpor.explorers.STRATEGIES`; None: optimal, or with `preemptions`, classic
     preemptions     explore schedules with at most so many preemptions only; None: all. For none and classic
     seed            of the random strategies: the same seed gives the same runs
     depth           of the bugs that pct looks for: how many events must come in a certain order

@@ -115,6 +115,24 @@ class System(Protocol):
         """
         ...
 
+    def pending(self) -> Sequence[Pending]:
+        """The next operation of each live thread, enabled or not, at the moment at which a chooser is being asked."""
+        ...
+
+
+class Forwarding:
+    """A system that can do what another one can, and does it as that one; but for the methods of a subclass."""
+
+    run: Callable[[Trace, Chooser], Run]
+    pending: Callable[[], Sequence[Pending]]
+
+    def __init__(self, system: System) -> None:
+        for name in (*dir(type(system)), *vars(system)):
+            if not name.startswith("_") and not hasattr(type(self), name):
+                method = getattr(system, name)
+                if callable(method):
+                    setattr(self, name, method)
+
 
 StateKey: TypeAlias = Hashable
 """The exact identity of a state: equal for two states only if no program could tell them apart."""
@@ -150,10 +168,6 @@ class StatefulSystem(System, Protocol):
 
     def untold(self) -> Mapping[str, int]:
         """Why states could not be told so far, with how often."""
-        ...
-
-    def pending(self) -> Sequence[Pending]:
-        """The next operation of each live thread, enabled or not."""
         ...
 
     def sync_states(self) -> Mapping[Location, Any]:

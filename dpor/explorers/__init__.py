@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Iterable
+from typing import Final
 
-from dpor.core.system import OracleSystem, Run, StatefulSystem, Store, SyncChoices, System, Trace
+from dpor.core.options import Options
+from dpor.core.system import OracleSystem, StatefulSystem, System
 from dpor.explorers.bounded_classic import BoundedClassic
 from dpor.explorers.bounded_none import BoundedNone
 from dpor.explorers.classic import Classic
@@ -15,16 +16,18 @@ from dpor.explorers.none import NoReduction
 from dpor.explorers.optimal import Optimal
 from dpor.explorers.original import Original
 from dpor.explorers.pct import Pct
+from dpor.explorers.pos import Pos
 from dpor.explorers.random_walk import RandomWalk
 from dpor.explorers.sa import Sa
 from dpor.explorers.search import Stats
 from dpor.explorers.source import Source
-from dpor.explorers.states import StatefulSearch
+from dpor.explorers.strategy import PROMISES, Explorer, Strategy
 
 __all__ = [
-    "BOUNDED",
+    "PROMISES",
     "SAMPLERS",
     "STATEFUL",
+    "STATELESS",
     "STATIC",
     "STRATEGIES",
     "BoundedClassic",
@@ -36,64 +39,148 @@ __all__ = [
     "NoReduction",
     "Optimal",
     "Pct",
+    "Pos",
     "RandomWalk",
     "Source",
     "Stats",
+    "Strategy",
+    "described",
+    "strategies_with",
 ]
 
 
-class Explorer(Protocol):
-    """A search in progress."""
-
-    @property
-    def trace(self) -> Trace:
-        """The run that `explore` yielded last."""
-        ...
-
-    @property
-    def stats(self) -> Stats: ...
-
-    def explore(self) -> Iterator[Run]:
-        """Yields after each run; ends when everything has been covered."""
-        ...
-
-    def progress(self) -> float | None:
-        """An estimate of the share explored, in 0..1; None where there can be none."""
-        ...
+def _none(system: System, options: Options) -> Explorer:
+    return NoReduction(system) if options.preemptions is None else BoundedNone(system, options.preemptions)
 
 
-STRATEGIES: dict[str, Callable[[System], Explorer]] = {
-    "none": NoReduction,
-    "classic": Classic,
-    "source": Source,
-    "optimal": Optimal,
-}
-"""By the names of the command line: those that store no states, for any system."""
+def _classic(system: System, options: Options) -> Explorer:
+    return Classic(system) if options.preemptions is None else BoundedClassic(system, options.preemptions)
 
 
-def _sa(system: StatefulSystem, store: Store, sync_choices: SyncChoices) -> Sa:
-    assert isinstance(system, OracleSystem)
-    return Sa(system, store, sync_choices)
+_STORING = ("max_states", "store", "whole_states")
+_ANALYSIS = ("field_access", "pointers", "immutable")
 
+_TABLE = (
+    Strategy(
+        "none",
+        _none,
+        options=("preemptions",),
+        promises=("outcomes", "classes"),
+        one_line="every interleaving; a judge for small programs",
+    ),
+    Strategy(
+        "classic",
+        _classic,
+        options=("preemptions",),
+        promises=("outcomes", "classes", "once"),
+        paper="FG05",
+        one_line="backtrack sets and sleep sets",
+    ),
+    Strategy(
+        "source",
+        lambda system, options: Source(system),
+        promises=("outcomes", "classes", "once"),
+        paper="ADJS14",
+        one_line="as optimal, may start runs it must drop",
+    ),
+    Strategy(
+        "optimal",
+        lambda system, options: Optimal(system),
+        promises=("outcomes", "classes", "once", "no blocked run"),
+        paper="ADJS14",
+        one_line="each class of equivalent interleavings once",
+    ),
+    Strategy(
+        "full",
+        lambda system, options: Full(system, options.store),
+        needs=StatefulSystem,
+        options=_STORING,
+        promises=("outcomes", "few states", "endless"),
+        one_line="every state; a judge",
+    ),
+    Strategy(
+        "original",
+        lambda system, options: Original(system, options.store, options.sync_choices),
+        needs=StatefulSystem,
+        options=(*_STORING, "sync_choices"),
+        promises=("outcomes", "few states", "endless"),
+        paper="PL",
+        one_line="choices where Java Pathfinder makes them",
+    ),
+    Strategy(
+        "sa",
+        lambda system, options: Sa(system, options.store, options.sync_choices),
+        needs=OracleSystem,
+        options=(*_STORING, "sync_choices", *_ANALYSIS),
+        promises=("outcomes", "few states", "endless"),
+        paper="PL",
+        one_line="as original, fewer by a static analysis",
+    ),
+    Strategy(
+        "dpor",
+        lambda system, options: Dpor(system, options.store),
+        needs=StatefulSystem,
+        options=_STORING,
+        promises=("outcomes", "few states", "endless"),
+        paper="YCGK08",
+        one_line="only the states that matter",
+    ),
+    Strategy(
+        "dpor+static",
+        lambda system, options: Dpor(system, options.store),
+        needs=StatefulSystem,
+        options=(*_STORING, *_ANALYSIS),
+        promises=("outcomes", "endless"),
+        paper="PL",
+        one_line="as dpor, reads of immutable fields cost nothing",
+    ),
+    Strategy(
+        "random",
+        lambda system, options: RandomWalk(system, options.seed),
+        options=("seed",),
+        one_line="at each step any thread as likely as the others",
+    ),
+    Strategy(
+        "pct",
+        lambda system, options: Pct(system, options.seed, options.depth),
+        options=("seed", "depth"),
+        paper="BKMN10",
+        one_line="random priorities, changed at a few random steps",
+    ),
+    Strategy(
+        "pos",
+        lambda system, options: Pos(system, options.seed),
+        options=("seed",),
+        paper="YYG18",
+        one_line="random priorities of events, drawn anew where they race",
+    ),
+)
 
-STATEFUL: dict[str, Callable[[StatefulSystem, Store, SyncChoices], StatefulSearch]] = {
-    "full": lambda system, store, sync_choices: Full(system, store),
-    "original": Original,
-    "sa": _sa,
-    "dpor": lambda system, store, sync_choices: Dpor(system, store),
-    "dpor+static": lambda system, store, sync_choices: Dpor(system, store),
-}
-"""Those that store the states they meet, for systems that can tell them. `dpor+static` is `dpor` in a system that uses
-what is known of the program beforehand."""
+STRATEGIES: Final[dict[str, Strategy]] = {strategy.name: strategy for strategy in _TABLE}
+"""By the names of the command line: all that is known of each, and known nowhere else."""
 
-STATIC = ("sa", "dpor+static")
+SAMPLERS: Final = tuple(strategy.name for strategy in _TABLE if strategy.samples)
+"""Those that only try one schedule after another."""
+
+STATEFUL: Final = tuple(strategy.name for strategy in _TABLE if strategy.stores_states)
+"""Those that store the states they meet, for systems that can tell them."""
+
+STATELESS: Final = tuple(name for name in STRATEGIES if name not in (*SAMPLERS, *STATEFUL))
+"""Those that cover everything and store no states, for any system."""
+
+STATIC: Final = tuple(strategy.name for strategy in _TABLE if "immutable" in strategy.options)
 """Those that use facts about the program's source."""
 
-BOUNDED: dict[str, Callable[[System, int], Explorer]] = {"none": BoundedNone, "classic": BoundedClassic}
-"""The same with at most so many preemptions."""
 
-SAMPLERS: dict[str, Callable[[System, int, int], Explorer]] = {
-    "random": lambda system, seed, depth: RandomWalk(system, seed),
-    "pct": Pct,
-}
-"""Those that only try one schedule after another: from a seed, and for `pct` the depth of the bugs it looks for."""
+def strategies_with(option: str) -> list[str]:
+    """Those that an option says something to, where it does not to all; empty: it does to all.
+
+    >>> strategies_with("depth"), strategies_with("max_steps")
+    (['pct'], [])
+    """
+    return [name for name, strategy in STRATEGIES.items() if option in strategy.options]
+
+
+def described(names: Iterable[str]) -> str:
+    """What each does, for the help of the command line."""
+    return ", ".join(f"{name} ({STRATEGIES[name].one_line})" for name in names)

@@ -5,38 +5,29 @@ from __future__ import annotations
 from dpor.core.data_races import DataRace, data_races
 from dpor.core.outcome import Finding, Kind
 from dpor.core.schedule import relative
-from dpor.core.steps import Explained, Step
-from dpor.core.system import Chooser, Ending, Run, Trace
+from dpor.core.steps import Step
+from dpor.core.system import Chooser, Ending, Forwarding, Run, Trace
 from dpor.findings.explain import Checkable
 
 
-class RaceDetector:
+class RaceDetector(Forwarding):
     """Another system, each of whose runs also finds its data races. A run that was given up tells none: whoever gives
     one up has seen, or will see, an equivalent one to its end."""
 
     def __init__(self, system: Checkable) -> None:
+        super().__init__(system)
         self._system = system
-        self.aloud, self.sources, self.versions, self.facts = (
-            system.aloud,
-            system.sources,
-            system.versions,
-            system.facts,
-        )
-        self.outcome_text, self.is_memory = system.outcome_text, system.is_memory
 
     def run(self, trace: Trace, choose: Chooser) -> Run:
         """See `dpor.core.system.System.run`."""
         run = self._system.run(trace, choose)
         if run.ending is not Ending.STOPPED:
-            races = data_races(trace, self.is_memory)
+            races = data_races(trace, self._system.is_memory)
             if races:
                 steps = self._system.describe(trace).steps
                 found = {finding.group: finding for finding in (_finding(race, steps) for race in reversed(races))}
                 run.findings = [*run.findings, *reversed(found.values())]
         return run
-
-    def describe(self, trace: Trace) -> Explained:
-        return self._system.describe(trace)
 
 
 def _finding(race: DataRace, steps: tuple[Step, ...]) -> Finding:

@@ -108,6 +108,7 @@ class Embedded:
         self.table = OperationTable()
         self._make = make
         self._max_steps = max_steps
+        self._pending: list[Pending] = []
 
     def run(self, trace: Trace, choose: Chooser) -> Run:
         """See `dpor.core.system.System.run`."""
@@ -119,6 +120,7 @@ class Embedded:
             if not enabled:
                 blocked = [Pending(thread, operation, states[thread]) for thread, operation in pending.items()]
                 return self._ended(machine, blocked)
+            self._pending = [Pending(thread, operation, states[thread]) for thread, operation in pending.items()]
             if len(trace) >= self._max_steps:
                 limit = f"a run was cut after {plural(self._max_steps, 'event')} (max_steps of Embedded)"
                 return Run(Ending.CUT, findings=machine.findings(), limits=[limit])
@@ -137,6 +139,10 @@ class Embedded:
             trace.threads.append(thread)
             trace.operations.append(done)
             trace.befores.append(states[thread])
+
+    def pending(self) -> Sequence[Pending]:
+        """See `dpor.core.system.System.pending`."""
+        return self._pending
 
     def _repeated(self, trace: Trace, told: list[tuple[str, str]]) -> Machine:
         """A machine that has performed the trace; what it said of each event is put into the list."""

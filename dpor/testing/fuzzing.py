@@ -14,7 +14,7 @@ import attrs
 
 from dpor.core.errors import BadTarget
 from dpor.core.schedule import to_json_text
-from dpor.explorers import STATEFUL, STRATEGIES
+from dpor.explorers import STRATEGIES
 from dpor.testing.abstract import Spec, random_program
 from dpor.testing.endless_python import endless_program
 from dpor.testing.judging import PROMISES, MakeExplorer, TooLarge, disagreement, explorers_of
@@ -78,7 +78,7 @@ class Disagreement:
         values = {
             "seed": self.seed,
             "wrong": self.wrong.replace("\\", "/").replace('"', "'"),
-            "names": [name] if name in {**STRATEGIES, **STATEFUL} else None,
+            "names": [name] if name in STRATEGIES else None,
             "lies": f", lies={self.seed}" if self.lies else "",
         }
         test = folder / f"test_fuzz_{self.seed}.py"

@@ -22,7 +22,7 @@ from dpor.core.operations import READ, UPDATE, Action, Operation
 from dpor.core.options import Options
 from dpor.core.outcome import Kind
 from dpor.core.system import STOP, Ending, Run, StatefulSystem, System, Trace
-from dpor.explorers import STATEFUL, STATIC, STRATEGIES, Explorer
+from dpor.explorers import STATEFUL, STATELESS, STATIC, STRATEGIES, Explorer
 from dpor.model import AbstractSystem, load
 from dpor.testing.abstract import Spec
 
@@ -40,24 +40,10 @@ MOST_STATES: Final = 3_000
 ENDLESS: Final = 20 * MOST_RUNS
 """Of the search that is judged: a search with so many runs is taken not to end."""
 
-PROMISES: Final[Mapping[str, frozenset[str]]] = {
-    "none": frozenset({"classes"}),
-    "classic": frozenset({"classes", "once"}),
-    "source": frozenset({"classes", "once"}),
-    "optimal": frozenset({"classes", "once", "no blocked run"}),
-    "original": frozenset({"few states", "endless"}),
-    "sa": frozenset({"few states", "endless"}),
-    "dpor": frozenset({"few states", "endless"}),
-    "dpor+static": frozenset({"endless"}),
+PROMISES: Final[Mapping[str, Collection[str]]] = {
+    name: strategy.promises for name, strategy in STRATEGIES.items() if not strategy.samples
 }
-"""What a search is held to besides all outcomes, deadlocks and failures:
-
-classes          each trace class is seen
-once             none twice
-no blocked run   no run is begun in vain
-few states       no more states are stored than `full` stores
-endless          whether the program can go on for ever, and in a livelock, is told as `full` tells it
-"""
+"""What a search is held to: see `dpor.explorers.PROMISES`. To all outcomes it is held in any case."""
 
 
 class TooLarge(DporError):
@@ -236,7 +222,7 @@ def disagreement(
     if known.none is not None and known.full is not None and (wrong := _against(known.full, known.none)):
         return f"full: {wrong}"
     for name, make in chosen.items():
-        if name in STATEFUL if known.full is None else name in STRATEGIES and known.none is None:
+        if name in STATEFUL if known.full is None else name in STATELESS and known.none is None:
             continue
         own = _system_of(program, name, lies) if name in STATIC else system
         if wrong := wrong_with(make, promises.get(name, ()), own, known):
@@ -248,7 +234,7 @@ def explorers_of(explorers: Mapping[str, MakeExplorer] | Collection[str] | None)
     """The explorers by name."""
     if isinstance(explorers, Mapping):
         return explorers
-    names = [*STRATEGIES, *STATEFUL] if explorers is None else explorers
+    names = [*STATELESS, *STATEFUL] if explorers is None else explorers
     return {name: explorer_of(Options(strategy=name)) for name in names if name not in ("none", "full")}
 
 

@@ -6,8 +6,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from dpor.core.system import Store, SyncChoices
-from dpor.explorers import STATEFUL
+from dpor.explorers import STRATEGIES
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.program.system import PythonSystem
 from dpor.testing import Seen, TooLarge, explore, make_program
@@ -29,7 +28,7 @@ class Believed(PythonSystem):
 
 def seen(strategy: str, system: PythonSystem) -> Seen:
     try:
-        return explore(lambda s: STATEFUL[strategy](s, Store.EVENTS, SyncChoices.ALL), system, states=LARGEST)
+        return explore(STRATEGIES[strategy], system, states=LARGEST)
     finally:
         system.leave()
 

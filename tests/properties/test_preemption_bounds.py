@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from dpor.core.operations import VALUE_SHIFT, Action
+from dpor.core.options import Options
 from dpor.core.system import System, Trace
-from dpor.explorers import BOUNDED, STRATEGIES, Explorer
+from dpor.explorers import STRATEGIES, Explorer
 from dpor.model import AbstractSystem
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.program.system import PythonSystem
@@ -72,7 +73,7 @@ def listed(system: System, most: int) -> tuple[set[Hashable], int, bool]:
 
 def bounded(strategy: str, most: int, made: list[Explorer]) -> Callable[[System], Any]:
     def make(system: System) -> Any:
-        made.append(BOUNDED[strategy](system, most))
+        made.append(STRATEGIES[strategy].make(system, Options(preemptions=most)))
         return made[-1]
 
     return make
@@ -149,9 +150,9 @@ def test_generated_python_programs(timeouts: str, tmp_path: Path) -> None:
         system = PythonSystem(f"{file}::scenario", RuntimeOptions(timeouts=timeouts))
         learn(system)
         for most in BOUNDS:
-            none = outcomes(BOUNDED["none"](system, most))
+            none = outcomes(STRATEGIES["none"].make(system, Options(preemptions=most)))
             if none is not None:
-                classic = outcomes(BOUNDED["classic"](system, most))
+                classic = outcomes(STRATEGIES["classic"].make(system, Options(preemptions=most)))
                 assert classic is not None
                 assert classic[0] == none[0], (seed, most)
                 assert classic[1] <= none[1], (seed, most)

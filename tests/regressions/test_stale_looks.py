@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dpor
-from dpor.explorers import STATEFUL, STRATEGIES
+from dpor.explorers import STATEFUL, STATELESS
 from tests.source_outcomes import PREAMBLE, outcomes
 
 LOOKS = [
@@ -57,7 +57,7 @@ def test_what_is_nested_is_replaced_and_then_changed(look: str, tmp_path: Path) 
     assert outcomes(tmp_path, source) >= outcomes(tmp_path, source, "none")
 
 
-@pytest.mark.parametrize("strategy", [*STRATEGIES, *STATEFUL])
+@pytest.mark.parametrize("strategy", [*STATELESS, *STATEFUL])
 @pytest.mark.parametrize("seen", ["[[0]]", "[[4]]", "[[4, 5]]"])
 def test_every_strategy_sees_it(seen: str, strategy: str, tmp_path: Path) -> None:
     source = NESTED.replace("{look}", "str(outer)").replace("return seen[0]", f"assert seen[0] != '{seen}'")

@@ -23,7 +23,7 @@ from dpor.app import comparing
 from dpor.cli.main import cli
 from dpor.core.errors import UserError
 from dpor.core.options import Options
-from dpor.explorers import STATEFUL, STRATEGIES
+from dpor.explorers import STATEFUL, STATELESS
 from dpor.report.comparison import MEASURES, Row
 from dpor.report.html import chart
 
@@ -63,10 +63,10 @@ def compare(*arguments: str) -> Result:
 def test_every_strategy_has_a_column_with_ratios_to_the_first() -> None:
     done = compare("sb.json")
     assert done.exit_code == 0
-    count = len([*STRATEGIES, *STATEFUL])
+    count = len([*STATELESS, *STATEFUL])
     title, _, header, _, *lines = done.stdout.splitlines()
     assert title == "sb.json"
-    assert header.split() == [*STRATEGIES, *STATEFUL]
+    assert header.split() == [*STATELESS, *STATEFUL]
     cells = {line.split()[0]: line.split()[1:] for line in lines if line}
     assert cells["verdict"] == ["pass"] * count
     assert cells["executions"][:9] == ["6", *["3", "0.5×"] * 3, "4", "0.67×"]

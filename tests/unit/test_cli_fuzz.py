@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import jsonschema
 import pytest
 from click.testing import CliRunner, Result
@@ -15,7 +16,7 @@ from click.testing import CliRunner, Result
 import dpor
 from dpor import testing
 from dpor.cli.main import cli
-from dpor.explorers import STATEFUL, STRATEGIES, Dpor, Source
+from dpor.explorers import STATEFUL, STATELESS, STRATEGIES, Dpor, Source, Strategy
 from dpor.model import AbstractSystem
 from dpor.python.program.system import PythonSystem
 from dpor.testing import Disagreement, disagreement, make_program
@@ -46,7 +47,7 @@ def test_no_fault_is_exit_code_0() -> None:
     assert judged + too_large == 40
     assert judged > 30
     assert content["disagreement"] is None
-    names = ", ".join([*STRATEGIES, *STATEFUL])
+    names = ", ".join([*STATELESS, *STATEFUL])
     assert done.stdout.startswith(f"PASSED  {names}: no fault on {judged} programs (")
     assert len(done.stderr.splitlines()) == 20
     assert done.stderr.splitlines()[-1].startswith("[40/40] no fault up to seed 39, ")
@@ -92,9 +93,14 @@ class Forgetful(Source):
             super().reverse(first, end, action, operation)
 
 
+def as_source(explorer: type[Source]) -> Strategy:
+    """The strategy `source` with another explorer."""
+    return attrs.evolve(STRATEGIES["source"], make=lambda system, options: explorer(system))
+
+
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(STRATEGIES, "source", Forgetful)
+    monkeypatch.setitem(STRATEGIES, "source", as_source(Forgetful))
 
 
 def test_of(file: str) -> Callable[[], None]:
@@ -127,7 +133,7 @@ def test_a_fault_is_made_small_and_saved(monkeypatch: pytest.MonkeyPatch) -> Non
     saved = test_of(found["files"][0])
     with pytest.raises(AssertionError):
         saved()
-    monkeypatch.setitem(STRATEGIES, "source", Source)
+    monkeypatch.setitem(STRATEGIES, "source", as_source(Source))
     saved()
 
 
@@ -162,7 +168,7 @@ class Box:
     saved = test_of("kept/test_fuzz_7.py")
     with pytest.raises(AssertionError):
         saved()
-    monkeypatch.setitem(STRATEGIES, "source", Source)
+    monkeypatch.setitem(STRATEGIES, "source", as_source(Source))
     saved()
 
 
@@ -184,7 +190,7 @@ def test_ctrl_c_keeps_the_smallest_program_so_far(monkeypatch: pytest.MonkeyPatc
     assert done.stdout.startswith(
         "INTERRUPTED  none, classic, source, optimal, full, original, sa, dpor, dpor+static: no fault on "
     )
-    monkeypatch.setitem(STRATEGIES, "source", Forgetful)
+    monkeypatch.setitem(STRATEGIES, "source", as_source(Forgetful))
     first = testing.fuzz(["source"])
     assert first is not None
     calls, stop = 0, calls - stop + 2

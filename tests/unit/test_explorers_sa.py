@@ -13,8 +13,7 @@ import pytest
 import dpor
 from dpor.core.errors import UserError
 from dpor.core.oracle import At
-from dpor.core.system import Store, SyncChoices
-from dpor.explorers import STATEFUL
+from dpor.explorers import STRATEGIES
 from dpor.model import AbstractSystem
 from dpor.python.kernel import control
 from dpor.python.kernel.options import StaticOptions
@@ -36,7 +35,7 @@ class Believed(LyingModel):
 
 
 def seen(strategy: str, system: AbstractSystem) -> Seen:
-    return explore(lambda s: STATEFUL[strategy](s, Store.EVENTS, SyncChoices.ALL), system)
+    return explore(STRATEGIES[strategy], system)
 
 
 def differs(a: Seen, b: Seen) -> bool:

@@ -1,0 +1,50 @@
+"""Partial order sampling: random priorities of events, drawn anew where events race [YYG18].
+
+Each pending event has a random priority, and the highest that can run does. Then the pending events that conflict with
+it get new ones: that they came after it is to say nothing of how they come among themselves.
+
+Here              In the paper
+_priorities       the priority of each thread's pending event
+dependent()       two events race
+
+Guarantee: n threads of one event each, all conflicting, come in each order with probability 1 / n!. An event that
+follows k others of its thread comes before a conflicting first event of another thread, where nothing else conflicts,
+with probability 1 / (k + 2); in a random walk, 1 / 2^(k + 1).
+
+Differs: a thread that has run `PATIENCE` steps in a row goes below all until it has run again, or a loop that waits for
+another thread could go on for very long.
+"""
+
+from __future__ import annotations
+
+from dpor.core.dependence import dependent
+from dpor.core.operations import ThreadId
+from dpor.core.system import System
+from dpor.explorers.search import PATIENCE, threads_of
+from dpor.explorers.walk import Walk
+
+
+class Pos(Walk):
+    """Random priorities of events."""
+
+    def __init__(self, system: System, seed: int) -> None:
+        super().__init__(system, seed)
+        self._priorities: dict[ThreadId, float] = {}
+        self._in_a_row = 0
+
+    def begin(self) -> None:
+        self._priorities.clear()
+        self._in_a_row = 0
+
+    def pick(self, enabled: int) -> ThreadId:
+        priorities, trace = self._priorities, self.trace
+        last = trace.threads[-1] if trace.threads else -1
+        for thread, operation, _ in self.system.pending():
+            if thread == last or thread not in priorities or dependent(trace.operations[-1], operation):
+                priorities[thread] = self._random.random()
+        first = max(threads_of(enabled), key=lambda thread: priorities[thread])
+        self._in_a_row = self._in_a_row + 1 if first == last else 0
+        if self._in_a_row >= PATIENCE:
+            priorities[first] = -1.0
+            first = max(threads_of(enabled), key=lambda thread: priorities[thread])
+        return first
