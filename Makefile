@@ -8,7 +8,8 @@ RECENT := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	if $$p -c '$(RECENT)' >/dev/null 2>&1; then echo $$p; break; fi; done)
 
-.PHONY: install test pythons compare docs
+.PHONY: install test quick golden golden-accept pythons compare docs
+
 
 install: $(STAMP)
 
@@ -37,6 +38,20 @@ pythons:
 	done; \
 	[ -z "$$skipped" ] || echo "not here, and so skipped:$$skipped"; \
 	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
+
+# What catches most mistakes, in under 90 seconds: the files are named in tests/quick.txt.
+quick: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest --numprocesses 2 $$(grep -v '^#' tests/quick.txt)
+
+# Accesses, executions and outcomes as they were recorded, and to record them anew: tests/README.md.
+golden: install
+	$(BIN)/python -m tests.golden
+
+golden-accept: install
+	$(BIN)/python -m tests.golden --accept
 
 # Parizek and Lhotak's Table 10 for our workloads, as they had it and by default, in about five minutes: bench/README.md.
 compare: install
