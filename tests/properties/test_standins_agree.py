@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from dpor.python.hooks import attributes
+from dpor.python.hooks import calls
+from dpor.python.program.layers import Layers
 from tests.properties import cpython_threading
 from tests.under_control import explore, stdlib
 
@@ -202,7 +203,8 @@ def shown(kind: str, seed: int, module: Any) -> set[Any]:
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + PROGRAMS))
 def test_outcomes_agree(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if kind == "local":  # CPython's stores its `__dict__` under a lock of its own at each access: 20,000 runs a program
-        monkeypatch.setattr(attributes, "call", lambda callee: callee)
+        monkeypatch.setattr(Layers, "call", staticmethod(lambda callee: callee))
+        monkeypatch.setattr(calls, "call", lambda callee: callee)
     ours, theirs = shown(kind, seed, OURS), shown(kind, seed, THEIRS)
     assert ours == theirs, (
         f"{program(kind, seed, OURS).__doc__}: only ours {ours - theirs}, only theirs {theirs - ours}"
