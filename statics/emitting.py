@@ -7,25 +7,26 @@ their ways go on from its end. That adds paths that no run takes, and loses none
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+import attrs
 
 from dpor.statics.ir import Function, Instruction, Nothing, Position, Raise, Return
 
 
-@dataclass(slots=True)
+@attrs.define
 class Loop:
     """A loop being built: where `continue` goes, and the ways that `break` took."""
 
     head: int
-    breaks: list[int] = field(default_factory=list)
+    breaks: list[int] = attrs.field(factory=list)
 
 
-@dataclass(slots=True)
+@attrs.define
 class Cleanup:
     """A `finally` being built: where it begins, and what those who left through it want to do afterwards."""
 
     entry: int
-    leavings: set[str] = field(default_factory=set)
+    leavings: set[str] = attrs.field(factory=set)
 
 
 class Emitter:

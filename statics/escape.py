@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+import attrs
 
 from dpor.statics import ir
 from dpor.statics.call_graph import FRESH, NATIVE, How, Site
@@ -20,12 +21,12 @@ from dpor.statics.solver import members
 _MATTER = {Kind.INSTANCE, Kind.CONTAINER, Kind.GENERATOR, Kind.NATIVE_INSTANCE, Kind.WRAPPER, Kind.FUNCTION}
 
 
-@dataclass(slots=True)
+@attrs.define
 class Summary:
     """Of a function: the parameters that may escape in it, those it may return, whether it may return from the heap."""
 
-    escaping: set[str] = field(default_factory=set)
-    returned: set[str] = field(default_factory=set)
+    escaping: set[str] = attrs.field(factory=set)
+    returned: set[str] = attrs.field(factory=set)
     returns_escaped: bool = False
 
 

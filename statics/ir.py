@@ -9,8 +9,9 @@ and temporary ones are `%1`, `%2`, ... `show` prints a function.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
 from typing import Final, NamedTuple
+
+import attrs
 
 
 class Position(NamedTuple):
@@ -33,29 +34,29 @@ class Variable(NamedTuple):
         return f"{self.scope}:{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Instruction:
     """`dst` of any instruction is the name that it gives a value, "" if none."""
 
     dst: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Nothing(Instruction):
     """A place where ways meet."""
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Value(Instruction):
     """dst = a built-in value that cannot change and leads to no other object."""
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Copy(Instruction):
     src: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Allocate(Instruction):
     """dst = a new list, tuple, set or dict (`kind`); of starred elements, what they hold goes in."""
 
@@ -65,14 +66,14 @@ class Allocate(Instruction):
     starred: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class MakeFunction(Instruction):
     function: Function
     defaults: tuple[tuple[str, str], ...]
     """Parameter, and the variable that holds its default."""
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class MakeClass(Instruction):
     klass: ClassDefinition
     bases: tuple[str, ...]
@@ -80,12 +81,12 @@ class MakeClass(Instruction):
     """Metaclass, keywords, unpacked bases: whatever else `class` is given."""
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Import(Instruction):
     module: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Super(Instruction):
     """dst = super(), in a method of `klass` whose first parameter is `receiver`."""
 
@@ -93,50 +94,50 @@ class Super(Instruction):
     receiver: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class LoadAttribute(Instruction):
     base: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class StoreAttribute(Instruction):
     base: str
     name: str
     src: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class DeleteAttribute(Instruction):
     base: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class LoadItem(Instruction):
     base: str
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class StoreItem(Instruction):
     base: str
     key: str
     src: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class DeleteItem(Instruction):
     base: str
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class LoadVariable(Instruction):
     variable: Variable
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class StoreVariable(Instruction):
     """Stores `src`; where that is "", deletes the variable."""
 
@@ -144,7 +145,7 @@ class StoreVariable(Instruction):
     src: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Call(Instruction):
     callee: str
     args: tuple[str, ...]
@@ -160,7 +161,7 @@ RAISED: Final = "raise"
 IMPORTED: Final = "import *"
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Invoke(Instruction):
     """dst = what special methods, any of `methods`, of the operands return when given the operands.
 
@@ -173,29 +174,29 @@ class Invoke(Instruction):
     operands: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Caught(Instruction):
     """dst = the exception being handled."""
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Raise(Instruction):
     src: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Return(Instruction):
     src: str
 
 
-@dataclass(frozen=True, slots=True)
+@attrs.frozen
 class Yield(Instruction):
     """Gives `src` to whoever resumes the generator; dst = what is sent."""
 
     src: str
 
 
-@dataclass(eq=False, slots=True)
+@attrs.define(eq=False)
 class Parameters:
     """`plain` by position, then `only_keywords`; `rest` and `rest_keywords` are those of * and **, or ""."""
 
@@ -209,7 +210,7 @@ class Parameters:
         return (*self.plain, *self.only_keywords, *filter(None, (self.rest, self.rest_keywords)))
 
 
-@dataclass(eq=False, slots=True)
+@attrs.define(eq=False)
 class Function:
     """A function, lambda, generator expression or module body.
 
@@ -225,10 +226,10 @@ class Function:
     suspends: bool = False
     klass: ClassDefinition | None = None
     is_module: bool = False
-    instructions: list[Instruction] = field(default_factory=list)
-    positions: list[Position] = field(default_factory=list)
-    following: list[list[int]] = field(default_factory=list)
-    handlers: list[int] = field(default_factory=list)
+    instructions: list[Instruction] = attrs.field(factory=list)
+    positions: list[Position] = attrs.field(factory=list)
+    following: list[list[int]] = attrs.field(factory=list)
+    handlers: list[int] = attrs.field(factory=list)
 
     @property
     def key(self) -> str:
@@ -244,7 +245,7 @@ class Function:
             yield self.handlers[i]
 
 
-@dataclass(eq=False, slots=True)
+@attrs.define(eq=False)
 class ClassDefinition:
     """defines   names that the body binds whatever happens
     declares     names that its methods store through their first parameter, or that the body binds
@@ -253,14 +254,14 @@ class ClassDefinition:
     path: str
     name: str
     line: int
-    defines: set[str] = field(default_factory=set)
-    declares: set[str] = field(default_factory=set)
+    defines: set[str] = attrs.field(factory=set)
+    declares: set[str] = attrs.field(factory=set)
 
     def __repr__(self) -> str:
         return f"<class {self.name}>"
 
 
-@dataclass(eq=False, slots=True)
+@attrs.define(eq=False)
 class Program:
     """names        the name of each file's module, by path
     modules      the function of each module's body, by the module's name
@@ -268,11 +269,11 @@ class Program:
     deleted       attribute names that some instruction deletes
     """
 
-    names: dict[str, str] = field(default_factory=dict)
-    modules: dict[str, Function] = field(default_factory=dict)
-    functions: list[Function] = field(default_factory=list)
-    classes: list[ClassDefinition] = field(default_factory=list)
-    deleted: set[str] = field(default_factory=set)
+    names: dict[str, str] = attrs.field(factory=dict)
+    modules: dict[str, Function] = attrs.field(factory=dict)
+    functions: list[Function] = attrs.field(factory=list)
+    classes: list[ClassDefinition] = attrs.field(factory=list)
+    deleted: set[str] = attrs.field(factory=set)
 
 
 def used(instruction: Instruction) -> tuple[str, ...]:
@@ -318,7 +319,7 @@ def describe(instruction: Instruction) -> str:
     name = "".join(
         f" {letter.lower()}" if letter.isupper() else letter for letter in type(instruction).__name__
     ).strip()
-    operands = [_word(getattr(instruction, f.name)) for f in fields(instruction) if f.name != "dst"]
+    operands = [_word(getattr(instruction, f.name)) for f in attrs.fields(type(instruction)) if f.name != "dst"]
     text = " ".join([name, *filter(None, operands)])
     return f"{instruction.dst} = {text}" if instruction.dst else text
 

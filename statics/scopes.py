@@ -6,13 +6,14 @@ Comprehensions are scopes, but part of the function they stand in: their variabl
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+import attrs
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-@dataclass(eq=False, slots=True)
+@attrs.define(eq=False)
 class Scope:
     """kind       module, function, class or comprehension
     parent      the scope around it
@@ -22,11 +23,11 @@ class Scope:
     kind: str
     parent: Scope | None
     number: int
-    bound: set[str] = field(default_factory=set)
-    of_module: set[str] = field(default_factory=set)
-    outer: set[str] = field(default_factory=set)
-    used: set[str] = field(default_factory=set)
-    captured: set[str] = field(default_factory=set)
+    bound: set[str] = attrs.field(factory=set)
+    of_module: set[str] = attrs.field(factory=set)
+    outer: set[str] = attrs.field(factory=set)
+    used: set[str] = attrs.field(factory=set)
+    captured: set[str] = attrs.field(factory=set)
 
     def function(self) -> Scope:
         """The function (or module) that the scope is part of."""
