@@ -72,11 +72,25 @@ def _place(name: Hashable, names: Any) -> str:
         case ("root", (_, str() as variable), number):
             return f"{variable}/{number}"
         case (int() as owner, part):
-            return _place(names(owner), names) + PARTS.get(str(part), f"[{part!r}]")
+            return _place(names(owner), names) + PARTS.get(str(part), f"[{_key(part)}]")
         case tuple():
             return "(" + " ".join(_place(part, names) for part in name) + ")"
         case _:
             return str(name)
+
+
+def _key(part: Hashable) -> str:
+    """The part of a container that a key stands for, without numbers that depend on what the process did before."""
+    match part:
+        case ("object", int()):
+            return "an object"
+        case int() if part >= _LEAST_ID:
+            return "an id"
+    return repr(part)
+
+
+_LEAST_ID = 1 << 33
+"""No key of the recorded programs is as large, and all numbers in place of addresses are."""
 
 
 def _marks(run: Run) -> set[str]:
