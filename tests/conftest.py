@@ -1,7 +1,9 @@
-"""What holds for all tests: those marked slow or network run only if `-m` asks for them."""
+"""What holds for all tests: those marked slow or network run only if `-m` asks for them, and searches check their
+invariants (`dpor.explorers.invariants`)."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 
@@ -12,6 +14,8 @@ settings.register_profile(
     "the same in every run", derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
 )
 settings.load_profile("the same in every run")
+
+os.environ.setdefault("DPOR_CHECK", "1")  # for processes that tests start, too
 
 ON_REQUEST = ("slow", "network")
 

@@ -25,7 +25,8 @@ import attrs
 
 from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import THREAD_MASK, Action, Location, Operation, ThreadId
-from dpor.core.system import STOP, Pending, Run, System, Trace
+from dpor.core.system import STOP, Ending, Pending, Run, System, Trace
+from dpor.explorers import invariants
 from dpor.explorers.preemptions import NOBODY, START, Point
 from dpor.explorers.search import PATIENCE, Search, awake, threads_of
 from dpor.explorers.wakeup_tree import Branch
@@ -58,6 +59,13 @@ class BoundedClassic(Search):
         self._bounded: list[_Bounded] = []  # one for each node
         self._blocked: Sequence[Pending] = ()
         self._left: Action = STOP  # what would have gone on, where another was chosen for want of patience
+
+    def check(self, start: int, run: Run) -> None:
+        super().check(start, run)
+        bounded = self._bounded
+        if run.ending is Ending.STOPPED:  # the last was made for a node at which nothing was chosen
+            bounded = bounded[:-1]
+        invariants.check_lengths(len(self.trace), bounded=bounded)
 
     # ------------------------------------------------------------------ one run
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpor.core.operations import Action
 from dpor.core.system import Run, System
+from dpor.explorers import invariants
 from dpor.explorers.none import NoReduction
 from dpor.explorers.preemptions import START, Point
 from dpor.explorers.search import threads_of
@@ -18,6 +19,10 @@ class BoundedNone(NoReduction):
         self._points: list[Point] = []  # one for each event
         self._left_out: list[int] = []  # for each event, the threads that the bound left out there
 
+    def check(self, start: int, run: Run) -> None:
+        super().check(start, run)
+        invariants.check_lengths(len(self.trace), points=self._points, left_out=self._left_out)
+
     def _choose(self, enabled: int) -> Action:
         trace, points, position = self.trace, self._points, len(self.trace)
         if self._resumed is None:
@@ -30,6 +35,8 @@ class BoundedNone(NoReduction):
             points.append(point)
             self._left_out.append(enabled & ~within)
             enabled = within
+        else:
+            del points[position + 1 :], self._left_out[position + 1 :]
         return super()._choose(enabled)
 
     def _learn(self, start: int, run: Run) -> None:

@@ -23,6 +23,7 @@ from collections.abc import Iterable
 
 from dpor.core.operations import Operation
 from dpor.core.system import Pending, Run, StatefulSystem, Store
+from dpor.explorers import invariants
 from dpor.explorers.state_graph import NOWHERE, Event, StateNumber
 from dpor.explorers.states import StatefulSearch, last_or_lowest
 from dpor.explorers.summaries import Items, KnownEvent, Summary, SyncNumber
@@ -112,6 +113,16 @@ class Dpor(StatefulSearch):
                         state = source
                     else:
                         self._grow(source)
+
+    def check_finished(self) -> None:
+        super().check_finished()
+        invariants.check_summaries(self.graph, self._summaries, self._offered, self._spread)
+        invariants.check_persistent(self.graph, self._rivals)
+
+    def _rivals(self, source: StateNumber, number: int, target: StateNumber) -> int:
+        """The threads with something that could come before this event."""
+        items = self._items
+        return items.threads_of(items.rivals(self._event(number), self._summaries[target], self._sync[source]))
 
     def _event(self, number: int) -> KnownEvent:
         known = self._known

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from dpor.core.operations import VALUE_SHIFT, Action
 from dpor.core.system import Run, System
+from dpor.explorers import invariants
 from dpor.explorers.search import DepthFirst, threads_of
 
 
@@ -17,6 +18,10 @@ class NoReduction(DepthFirst):
         self._todo: list[list[Action]] = []  # for each event, the actions still to be tried instead of it
         self._done: list[int] = []
         self._resumed: list[Action] | None = None
+
+    def check(self, start: int, run: Run) -> None:
+        super().check(start, run)
+        invariants.check_lengths(len(self.trace), todo=self._todo, done=self._done)
 
     def _alternatives(self) -> Iterable[tuple[int, int]]:
         return zip(self._done, map(len, self._todo), strict=True)

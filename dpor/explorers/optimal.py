@@ -14,6 +14,8 @@ operations of blocked threads take part in races [ADJS17, section 9].
 from __future__ import annotations
 
 from dpor.core.operations import Action, Operation
+from dpor.core.system import Run
+from dpor.explorers import invariants
 from dpor.explorers.search import Search
 from dpor.explorers.wakeup_tree import insert, is_weak_initial
 
@@ -31,3 +33,8 @@ class Optimal(Search):
                 return
         if insert(node.plan, sequence):
             self.count_choice(node)
+
+    def check(self, start: int, run: Run) -> None:
+        super().check(start, run)
+        invariants.check_not_blocked(run)
+        invariants.check_wakeup_trees(self.nodes)

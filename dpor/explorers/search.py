@@ -20,6 +20,7 @@ from dpor.core.dependence import dependent
 from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation, ThreadId
 from dpor.core.system import STOP, Ending, Run, System, Trace
+from dpor.explorers import invariants
 from dpor.explorers.wakeup_tree import Branch
 
 NEXT_VALUE = 1 << VALUE_SHIFT
@@ -81,6 +82,8 @@ class DepthFirst:
         self.system = system
         self.trace = Trace()
         self.stats = Stats()
+        self._is_checked = invariants.are_wanted()
+        self._explored: set[tuple[Action, ...]] = set()  # the runs so far, if that is checked
 
     def explore(self) -> Iterator[Run]:
         """Run after run; the trace of each is in `self.trace` until the next is asked for."""
@@ -96,8 +99,15 @@ class DepthFirst:
                 stats.executions += 1
             yield run
             self._learn(start, run)
+            if self._is_checked:
+                self.check(start, run)
             if not self._go_back():
                 return
+
+    def check(self, start: int, run: Run) -> None:
+        """Do the invariants hold, now that all has been learned from a run, new from `start` on?"""
+        invariants.check_trace(self.trace)
+        invariants.check_not_repeated(self.trace, self._explored)
 
     def progress(self) -> float:
         """An estimate of the share explored, in 0..1: the known alternatives of a point are taken to weigh the same."""
@@ -147,6 +157,11 @@ class Search(DepthFirst):
     def choose_again(self, position: int, action: Action, operation: Operation) -> None:
         """Plan another alternative of the event at `position`: of a data choice, or of who times out."""
         self.reverse(position, len(self.trace), action, operation)
+
+    def check(self, start: int, run: Run) -> None:
+        super().check(start, run)
+        invariants.check_clocks(self.happens_before, start)
+        invariants.check_nodes(self.trace, self.nodes)
 
     def _alternatives(self) -> Iterable[tuple[int, int]]:
         return ((node.done, len(node.plan)) for node in self.nodes)

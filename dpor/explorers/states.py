@@ -17,6 +17,7 @@ from dpor.core.errors import NotDeterministic
 from dpor.core.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation
 from dpor.core.outcome import Finding
 from dpor.core.system import STOP, Ending, Run, StatefulSystem, StateKey, Store, Trace
+from dpor.explorers import invariants
 from dpor.explorers.cycles import breaking
 from dpor.explorers.rounds import Round, find_rounds
 from dpor.explorers.search import Stats
@@ -62,6 +63,8 @@ class StatefulSearch:
         self._is_stored = bytearray()
         self._unstored = 0  # events since the last state that was stored
         self._passing: tuple[StateKey | None, StateNumber] = None, NOWHERE  # one of the states since
+        self._is_checked = invariants.are_wanted()
+        self._checked = 0  # so many states have been looked at
 
     # ------------------------------------------------------------------ what a search decides
 
@@ -92,6 +95,17 @@ class StatefulSearch:
             complete = False
         return complete
 
+    def check(self) -> None:
+        """Do the invariants hold between runs?"""
+        invariants.check_trace(self.trace)
+        invariants.check_graph(self.graph, range(self._checked, len(self.graph)))
+        self._checked = len(self.graph)
+
+    def check_finished(self) -> None:
+        """Do they hold of the finished graph?"""
+        invariants.check_graph(self.graph, range(len(self.graph)))
+        invariants.check_finished(self.graph)
+
     # ------------------------------------------------------------------ searching
 
     def explore(self) -> Iterator[Run]:
@@ -106,9 +120,13 @@ class StatefulSearch:
                 stats.executions += 1
                 self._take_end(run)
             self.between()
+            if self._is_checked:
+                self.check()
             yield run
             while not self._go_back():
                 if self.complete():
+                    if self._is_checked:
+                        self.check_finished()
                     yield from self._rounds()
                     return
 

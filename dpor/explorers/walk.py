@@ -13,6 +13,7 @@ from random import Random
 from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import VALUE_SHIFT, Action, ThreadId
 from dpor.core.system import STOP, Run, System, Trace
+from dpor.explorers import invariants
 from dpor.explorers.search import Stats
 
 
@@ -25,6 +26,7 @@ class Walk:
         self.trace = Trace()
         self.stats = Stats()
         self._random = Random(seed)
+        self._is_checked = invariants.are_wanted()
         self._classes: set[int] = set()
         self._drawn = 0  # the data choices among so many events of the run have been drawn
         self._other: Action = STOP  # what the last event is to be instead
@@ -37,6 +39,8 @@ class Walk:
             self.begin()
             trace.cut(0)
             run = self._run()
+            if self._is_checked:
+                invariants.check_trace(trace)
             stats.executions += 1
             stats.events += len(trace)
             self._classes.add(_class(trace))

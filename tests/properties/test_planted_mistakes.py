@@ -333,6 +333,12 @@ JUDGES: dict[str, Callable[[Plant], bool]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _judges_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judges are to notice, not the search itself (tests/unit/test_search_invariants.py)."""
+    monkeypatch.setenv("DPOR_CHECK", "0")
+
+
 @pytest.mark.parametrize(
     ("plant", "judge"),
     [pytest.param(p, judge, id=f"{p.title}, {judge}") for p in PLANTS for judge in p.caught_by.split()],
