@@ -24,7 +24,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final, NoReturn
 
-from dpor.core.home import OURS
+from dpor.core.home import is_our_file
 
 PATIENCE: Final = 3.0
 """Seconds without a word from the child, when its time is over, until it is killed: enough for one that others leave
@@ -32,7 +32,6 @@ little of the processor."""
 WHERE: Final = getattr(signal, "SIGUSR1", None)
 """Asks the child where it stands. Answered by C code, so at any time."""
 FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-_WORKLOADS: Final = os.path.join(OURS, "workloads", "")
 _HEADER: Final = struct.Struct("!dI")
 _ENDED: Final = -1.0
 _ORPHAN: Final = 3
@@ -188,6 +187,6 @@ def where_it_stands(traceback: str) -> str:
     for line in traceback.splitlines():
         file, _, rest = line.strip().removeprefix('File "').partition('", line ')
         number, _, function = rest.partition(" in ")
-        if rest and (file.startswith(_WORKLOADS) or not file.startswith((OURS, library, "<"))):
+        if rest and not is_our_file(file) and not file.startswith((library, "<")):
             return f", in {function} at {file}:{number}"
     return ""

@@ -16,6 +16,8 @@ from dpor.cli.guard import where_it_stands
 from dpor.cli.main import cli
 from dpor.core.errors import BadTarget
 from dpor.core.workload_list import FOLDER, named, workloads
+from dpor.python.program.system import PythonSystem
+from dpor.python.states.frames import Layouts
 
 
 def run(*arguments: str) -> Result:
@@ -85,3 +87,11 @@ def test_a_file_of_that_name_is_not_passed_over_in_silence(
     with pytest.raises(BadTarget, match=rf"daisy names a workload, and {file} lies here: say daisy.py::NAME or "):
         named("daisy")
     assert named("daisy:bug") is None, "a module's function, as for any other module"
+
+
+def test_the_code_of_a_workload_is_no_code_of_dpor() -> None:
+    """Where states are told, variables that our own frames will not read again are left out; a program's are not."""
+    system = PythonSystem("locked_counter")
+    (path,) = (path for path in system.sources() if path.endswith("locked_counter.py"))
+    code = compile("", path, "exec")
+    assert not Layouts([]).of(code).is_ours

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import FrameType
 from typing import Final, NamedTuple
 
-from dpor.core.home import OURS
+from dpor.core.home import is_our_file
 from dpor.core.operations import ThreadId
 from dpor.python.kernel import control
 
@@ -53,7 +53,7 @@ def _outermost(frame: FrameType | None) -> tuple[FrameType | None, FrameType | N
     called = None
     while frame is not None and not control.is_guest_file(frame.f_code.co_filename):
         code = frame.f_code
-        if not code.co_filename.startswith(OURS) and _is_call(frame, called):
+        if not is_our_file(code.co_filename) and _is_call(frame, called):
             called = frame
         frame = frame.f_back
     return called, frame

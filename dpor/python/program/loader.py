@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpor.core.errors import BadTarget
+from dpor.core.home import is_workload
 from dpor.python.dropins import generating, logs, loops, outside
 from dpor.python.dropins.importing import import_statement
 from dpor.python.kernel.host_modules import StandIn
 from dpor.python.kernel.library import MODELLED, ON_DEMAND, PARTS
-from dpor.python.kernel.ours import is_workload
 from dpor.python.program.changing_globals import STDLIB, changing_globals
 from dpor.python.program.import_once import lasts
 from dpor.python.rewrite import instrument

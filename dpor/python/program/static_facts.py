@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from types import FrameType
 
-from dpor.core.home import OURS
+from dpor.core.home import is_our_file
 from dpor.core.oracle import At, Source
 from dpor.python.kernel.options import StaticOptions
 from dpor.statics.accesses import Access
@@ -106,4 +106,4 @@ def stands_in_program(frames: Iterable[FrameType], is_guest_file: Callable[[str]
     """Whether the innermost of the frames, but for ours, is in the program's files: the analysis has seen what it does.
     Else it is in a library, which does things of its own."""
     names = (frame.f_code.co_filename for frame in frames)
-    return is_guest_file(next((name for name in names if is_guest_file(name) or not name.startswith(OURS)), ""))
+    return is_guest_file(next((name for name in names if not is_our_file(name)), ""))

@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from dpor.core.home import is_ours
 from dpor.core.operations import Operation
 from dpor.primitives.rules import BaseRule
 from dpor.python.dropins.locals import _Here, local
@@ -27,7 +28,6 @@ from dpor.python.effects.kinds import Family, static
 from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import StandIn
 from dpor.python.kernel.model_thread import GuestThread
-from dpor.python.kernel.ours import is_ours
 from dpor.python.sharing import shared_objects
 from dpor.python.states.between import Reading
 from dpor.python.states.classes import HEAP_TYPE, Classes

@@ -13,7 +13,7 @@ from functools import cached_property
 from types import CodeType
 from typing import Final
 
-from dpor.core.home import OURS
+from dpor.core.home import is_our_file
 from dpor.statics.bytecode import Flow
 from dpor.statics.liveness import liveness, names
 
@@ -140,7 +140,7 @@ class Layout:
         self.number = number
         self.names = names(code)
         self.slots = len(self.names)
-        self.is_ours = code.co_filename.startswith(OURS)
+        self.is_ours = is_our_file(code.co_filename)
         self.is_generator = bool(code.co_flags & _GENERATOR)
         self.is_optimized = bool(code.co_flags & _OPTIMIZED)
         self.inits: dict[type, bool] = {}

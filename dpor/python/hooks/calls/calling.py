@@ -20,6 +20,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
+from dpor.core.home import is_ours
 from dpor.python.effects.calls import Bound, acts_unseen
 from dpor.python.effects.kinds import family_of, is_immutable, static
 from dpor.python.effects.reach import ANYTHING, views
@@ -40,7 +41,6 @@ from dpor.python.hooks.calls.unknown import limiting, module_of, reading_c, read
 from dpor.python.hooks.operators import SCALARS, unpackmap
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
-from dpor.python.kernel.ours import is_ours
 from dpor.python.kernel.unmodelled import PROCESSES, refuse
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import is_instrumented
