@@ -137,7 +137,6 @@ OWN_STATE = {
         "stateful",
         "_most",
         "_yielding",
-        "loops_unseen",
     },
 }
 """Names of a module that others assign, until a run is an object: all of them are the state of the one run."""

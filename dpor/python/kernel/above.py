@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 
 class Above(Protocol):
-    """Implemented by `dpor.python.program.system`."""
+    """Implemented by `dpor.python.program.layers`."""
 
     def is_guest_file(self, filename: str, /) -> bool:
         """True if the file is source of the program, rewritten."""
@@ -26,6 +26,10 @@ class Above(Protocol):
 
     def goes_round_silently(self, frame: FrameType, /) -> None:
         """A loop in this frame goes round again and again without an operation."""
+        ...
+
+    def loops_unseen(self) -> str:
+        """Said where a run is cut, if loops that wait by spinning cannot be told from others; else empty."""
         ...
 
     def call(self, callee: Any, /) -> Any:

@@ -372,7 +372,7 @@ def _decide() -> GuestThread | None:
                 return None
     if _position >= _most:
         _ending = Ending.CUT if _most == options.max_steps else Ending.ENDED
-        limit(f"{_why_cut()}{loops_unseen}")
+        limit(f"{_why_cut()}{above.loops_unseen()}")
         return None
     try:
         action = _choose(enabled)
@@ -968,14 +968,10 @@ def atomic() -> Iterator[None]:
 def _cut(reason: str, ending: Ending) -> NoReturn:
     """End the run where it is, which then stands for less than everything."""
     global _ending
-    limit(f"{reason}{loops_unseen}")
+    limit(f"{reason}{above.loops_unseen()}")
     _ending = ending
     _hub.switch()
     raise GuestExit
-
-
-loops_unseen = ""
-"""Said where a run is cut, if loops that wait by spinning cannot be told from others."""
 
 
 def _why_cut() -> str:

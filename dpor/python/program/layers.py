@@ -21,6 +21,7 @@ class Layers:
     publish_roots = staticmethod(shared_objects.publish_roots)
     went_round = staticmethod(spinning.went_round)
     goes_round_silently = staticmethod(spinning.goes_round_silently)
+    loops_unseen = staticmethod(spinning.loops_unseen)
     call = staticmethod(calls.call)
     standin = staticmethod(effects.standin)
     read_operation = staticmethod(attributes.read_operation)

@@ -86,6 +86,7 @@ class PythonSystem:
         self._stdlib = stdlib
         stdlib.begin_search()
         self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
+        self._layers = Layers(self._loader.is_guest_file)
         self._target: Target | None = None
         self._given = target
         self._unhooked: frozenset[str] = frozenset()
@@ -184,7 +185,7 @@ class PythonSystem:
     ) -> tuple[Ending, list[Pending]]:
         """Carry out `body` as the main model thread, with all that the program is given and nothing left afterwards."""
         control.refuse_nesting()
-        control.serve(Layers(self._loader.is_guest_file))
+        control.serve(self._layers)
         with self._loader.importing(), self._sink.quiet():
             self._capture.begin_run()
             spinning.begin(self._capture)

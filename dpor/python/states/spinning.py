@@ -69,11 +69,15 @@ _rules: dict[tuple[int, ...], Spin] = {}
 def begin(capture: Capture) -> None:
     """Before each run."""
     global _capture
-    reason = why_not()
-    _capture = None if reason else capture
-    control.loops_unseen = f" (loops that wait by spinning are not told from others here: {reason})" if reason else ""
+    _capture = None if why_not() else capture
     if len(_reads) > _MOST_KNOWN:
         _reads.clear()
+
+
+def loops_unseen() -> str:
+    """See `dpor.python.kernel.above.Above`."""
+    reason = why_not()
+    return f" (loops that wait by spinning are not told from others here: {reason})" if reason else ""
 
 
 def went_round(frame: FrameType) -> None:
