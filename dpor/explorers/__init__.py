@@ -21,10 +21,10 @@ from dpor.explorers.random_walk import RandomWalk
 from dpor.explorers.sa import Sa
 from dpor.explorers.search import Stats
 from dpor.explorers.source import Source
-from dpor.explorers.strategy import PROMISES, Explorer, Strategy
+from dpor.explorers.strategy import KNOWN_PROMISES, Explorer, Strategy
 
 __all__ = [
-    "PROMISES",
+    "KNOWN_PROMISES",
     "SAMPLERS",
     "STATEFUL",
     "STATELESS",

@@ -36,7 +36,7 @@ class Explorer(Protocol):
         ...
 
 
-PROMISES: Final = {
+KNOWN_PROMISES: Final = {
     "outcomes": "all outcomes, deadlocks and failures are seen",
     "classes": "each trace class is seen",
     "once": "none twice",
@@ -57,7 +57,7 @@ class Strategy:
     make       begins it: an explorer of a system, as the options say
     needs      what the system must be able to do, in the words of `dpor.core.system`
     options    those that mean something to this strategy, of the options that do not mean something to all
-    promises   what it can be held to, of `PROMISES`; empty: it is never exhaustive
+    promises   what it can be held to, of `KNOWN_PROMISES`; empty: it is never exhaustive
     paper      the tag in GLOSSARY.md; "" if it needs none
     one_line   what it does, in a few words, for help and docs
     """

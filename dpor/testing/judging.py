@@ -43,7 +43,7 @@ ENDLESS: Final = 20 * MOST_RUNS
 PROMISES: Final[Mapping[str, Collection[str]]] = {
     name: strategy.promises for name, strategy in STRATEGIES.items() if not strategy.samples
 }
-"""What a search is held to: see `dpor.explorers.PROMISES`. To all outcomes it is held in any case."""
+"""What a search is held to: see `dpor.explorers.KNOWN_PROMISES`. To all outcomes it is held in any case."""
 
 
 class TooLarge(DporError):
