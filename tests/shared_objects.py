@@ -107,7 +107,7 @@ def pretending(*, knowing: bool = True) -> Iterator[World]:
     """A world in which all accesses show, as every way in which containers change is known; or nothing is known yet."""
     made = World()
     with pytest.MonkeyPatch.context() as patch:
-        control.serve(Layers(lambda name: name == FILE))
+        control.serve(Layers(lambda name: name == FILE, lambda package: False))
         control.begin(control.Search(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
         try:
             shared_objects.forget()

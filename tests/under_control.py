@@ -20,7 +20,7 @@ from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.program.layers import Layers
 from dpor.python.sharing import shared_objects
 
-control.serve(Layers(lambda filename: False))  # what the fronts below call goes up through it
+control.serve(Layers(lambda filename: False, lambda package: False))  # what the fronts below call goes up through it
 
 
 class FunctionSystem:

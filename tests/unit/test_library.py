@@ -10,14 +10,14 @@ import pytest
 
 import dpor
 from dpor.python.dropins import stdlib
-from dpor.python.kernel.library import MODELLED, ON_DEMAND
+from dpor.python.kernel.library import CONSTANT, MODELLED
 
 
 def test_the_modelled_modules_are_those_with_a_stand_in() -> None:
     assert {name.partition(".")[0] for name in stdlib._MAKERS} == MODELLED
 
 
-@pytest.mark.parametrize("name", sorted(ON_DEMAND))
+@pytest.mark.parametrize("name", sorted(CONSTANT))
 def test_what_is_instrumented_on_demand_is_in_python(name: str) -> None:
     module = __import__(name)
     assert name in sys.stdlib_module_names

@@ -131,7 +131,8 @@ def _refuse_thread() -> None:
     name = "a thread" if thread is None else f"a {kind.__module__}.{kind.__qualname__}"
     module = "?" if frame is None else str(frame.f_globals.get("__name__"))
     package = module.partition(".")[0]
-    cure = _CURES.get(package, f"add --instrument {package}")
+    control.demand(package, f"{module} starts {name}", at_once=True)
+    cure = _CURES.get(package, "start it with threading.Thread in code of the program")
     give_up(f"{module} starts {name}, a real thread that no schedule has: {cure}")
 
 

@@ -16,6 +16,10 @@ class Above(Protocol):
         """True if the file is source of the program, rewritten."""
         ...
 
+    def can_instrument(self, package: str, /) -> bool:
+        """True if the package is not instrumented, but its source is there."""
+        ...
+
     def publish_roots(self, front: Any, /) -> None:
         """A thread is about to start, `front` its object: share what it is given and what every thread can reach."""
         ...

@@ -48,7 +48,7 @@ from dpor.python.kernel import depth
 from dpor.python.kernel.above import Above
 from dpor.python.kernel.assumptions import DAEMONS, INSTRUMENTED, SPINS, STARTS, Following, about
 from dpor.python.kernel.depth import DEEP, ROOM, with_room
-from dpor.python.kernel.library import MODELLED, ON_DEMAND, package_of
+from dpor.python.kernel.library import CLOSED, package_of
 from dpor.python.kernel.listeners import Failure, Observer, Recorder, Specifications
 from dpor.python.kernel.model_thread import GuestExit, GuestThread
 from dpor.python.kernel.options import RuntimeOptions
@@ -909,24 +909,23 @@ def opaque_for_threads(name: str) -> None:
     _opaque(name, limit_of_threads)
 
 
-def demand(module: str, why: str) -> bool:
-    """The module is needed instrumented. Is it one that can be, and was not?"""
+def demand(module: str, why: str, *, at_once: bool = False) -> bool:
+    """Code of this module, which is not instrumented, acts while several threads can act. True if it will be
+    instrumented from now on; False if it cannot be, or is to be trusted."""
     package = package_of(module)
-    fact = (INSTRUMENTED, package)
-    if package not in ON_DEMAND or fact in facts:
+    if package in CLOSED or package in options.trusted or not above.can_instrument(package):
         return False
-    withdraw(fact, f"{why}: {package} is instrumented")
+    fact = (INSTRUMENTED, package)
+    if fact not in facts:
+        withdraw(fact, f"{why}: {package} is instrumented", at_once=at_once)
     return True
 
 
 def _opaque(name: str, limited: Callable[[str], None]) -> None:
     package = package_of(name)
-    if demand(package, f"{name} is used on shared objects"):
+    if demand(package, f"{name} runs while several threads exist") or package in options.trusted:
         return
-    if package in MODELLED or (INSTRUMENTED, package) in facts:
-        limited(f"{name} ran as one step, which in Python it is not")
-    else:
-        limited(f"{name} ran as one step: add --instrument {package}")
+    limited(f"{name} ran as one step, which in Python it is not")
 
 
 def withdraw(fact: object, reason: str, *, at_once: bool = False) -> None:

@@ -38,6 +38,7 @@ class RuntimeOptions:
     timeout_limit  how often a call site may time out in one thread and run while something else can move
     statics        how the program is analysed; None: not at all
     oracle         what is asked in place of the analysis
+    trusted        packages each call of which is one step
     """
 
     max_steps: int = 20_000
@@ -48,3 +49,4 @@ class RuntimeOptions:
     whole_states: bool = False
     statics: StaticOptions | None = None
     oracle: Callable[[Source], Oracle] | None = None
+    trusted: frozenset[str] = frozenset()

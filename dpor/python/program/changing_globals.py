@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-import sys
 from typing import Final
 
-STDLIB: Final = sys.stdlib_module_names - {"test"}  # many a program's tests are in a package of this name
+from dpor.python.kernel.library import STDLIB
+
 _PLAIN_DECORATORS: Final = ("staticmethod", "classmethod", "property")
 
 

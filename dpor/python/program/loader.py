@@ -1,8 +1,9 @@
 """Loads the program: an import hook that instruments its modules, and brings them back to their first state.
 
-The program's own modules (the target's file, the project that it lies in, and packages named with `--instrument`) are
-compiled from rewritten source; everything else is imported as usual. Their `__builtins__` has an `__import__` that
-gives them the stand-ins of `threading`, `queue` and the like, so host and program each see their own.
+The program's own modules (the target's file, the project that it lies in, packages named with `--instrument`, and those
+that runs have shown to act) are compiled from rewritten source; everything else is imported as usual, but not as the
+host's (see `sides`). Their `__builtins__` has an `__import__` that gives them the stand-ins of `threading`, `queue` and
+the like.
 
 Import runs once. Before every run the modules' code is executed again in the same module objects, in the order in
 which that happened first, unless nothing that outlives a run can have been changed: see `lasting`.
@@ -29,9 +30,10 @@ from dpor.core.home import is_workload
 from dpor.python.dropins import generating, logs, loops, outside
 from dpor.python.dropins.importing import import_statement
 from dpor.python.kernel.host_modules import StandIn
-from dpor.python.kernel.library import MODELLED, ON_DEMAND, PARTS
-from dpor.python.program.changing_globals import STDLIB, changing_globals
+from dpor.python.kernel.library import CLOSED, CONSTANT, MODELLED, PARTS, STDLIB
+from dpor.python.program.changing_globals import changing_globals
 from dpor.python.program.import_once import lasts
+from dpor.python.program.sides import Sides
 from dpor.python.rewrite import instrument
 
 if TYPE_CHECKING:
@@ -41,10 +43,6 @@ _WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # whose p
 _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-BENEATH = frozenset({"dpor", "greenlet", "logging", "typing"})
-"""What runs programs."""
-_NEVER = (*BENEATH, "attrs", "attr", "pytest", "_pytest", "hypothesis")
-
 
 _instrumented = lru_cache(maxsize=1024)(instrument)
 """Most of a program stays as it is when a fact is learnt, and from one check of a process to the next."""
@@ -66,7 +64,7 @@ class GuestModule:
         self.first: dict[str, Any] = {}
         self.changing: frozenset[str] | None = frozenset()
         self.lasts = True
-        if module.__name__.partition(".")[0] not in ON_DEMAND:
+        if module.__name__.partition(".")[0] not in CONSTANT:
             tree = ast.parse(source, path)
             self.changing = changing_globals(tree)
             self.lasts = self.changing == frozenset() or lasts(tree)
@@ -92,7 +90,7 @@ class Loader:
         self._hooks = hooks
         self._guest_module = guest_module
         self._packages = tuple(instrument_packages)
-        self._library: frozenset[str] = frozenset()
+        self._acting: frozenset[str] = frozenset()
         self._root: Path | None = None
         self._least_root: Path | None = None
         self._files: set[str] = set()
@@ -102,9 +100,8 @@ class Loader:
         self.visible_globals: dict[str, frozenset[str]] = {}
         self.numbers = False  # hook also operators with a number that is written out
         self.starting: frozenset[str] = frozenset()  # modules that start threads when they are imported
-        self._shadowed: dict[str, types.ModuleType] = {}
+        self._sides = Sides(self._is_of_program)
         self._has_loops = False  # does the program import `asyncio`?
-        self._host_modules: list[str] = []
         self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
         self._builtins = dict(vars(builtins), __import__=self._import)
         self._finder = _Finder(self)
@@ -123,26 +120,38 @@ class Loader:
         """All in this folder belongs to the program, if a file of it does."""
         self._least_root = directory.resolve()
 
-    def _hide_host_modules(self) -> None:
-        """The host may have imported the program's modules: the program is to import its own."""
-        for name in self._of_host():
-            self._host_modules.append(name)
-            self._shadowed[name] = sys.modules.pop(name)
+    def instrument_acting(self, packages: Iterable[str]) -> bool:
+        """Between runs: these packages are the program's, as runs have shown. True if there are more of them than there
+        were: then the program is to be loaded again (`start_over`)."""
+        wanted = frozenset(packages)
+        more = wanted.union(part for part, whole in PARTS.items() if whole in wanted) - self._acting
+        self._acting |= more
+        return bool(more)
 
-    def _of_host(self) -> list[str]:
-        """The modules of the program that the host has imported, by name."""
-        origins = {
-            name: getattr(getattr(module, "__spec__", None), "origin", None) for name, module in sys.modules.items()
-        }
-        return [name for name, origin in origins.items() if name not in self.modules and self._is_program(name, origin)]
+    def start_over(self) -> None:
+        """Between runs: forget all modules, since other packages are instrumented now."""
+        self.clear()
+        self.modules.clear()
+        self.sources.clear()
+        self._files.clear()
+        self._codes.clear()
+        self._sides.forget()
 
-    def instrument_library(self, modules: Iterable[str]) -> None:
-        """Between runs: from now on these modules of the standard library are the program's."""
-        wanted = frozenset(modules)
-        more = wanted.union(part for part, whole in PARTS.items() if whole in wanted) - self._library
-        if more:
-            self._library |= more
-            self._host_modules += [name for name in self._of_host() if name not in self._host_modules]
+    def can_instrument(self, package: str) -> bool:
+        """While the program runs: true if the package is not instrumented, but is source that could be."""
+        module = sys.modules.get(package)
+        if module is None or any(name.partition(".")[0] == package for name in self.modules):
+            return False
+        file = vars(module).get("__file__")
+        return "__path__" in vars(module) if file is None else str(file).endswith(".py")
+
+    def _is_of_program(self, name: str) -> bool:
+        """True if the module of this name, wherever it is, is instrumented."""
+        return name in self.modules or is_workload(name) or self._is_in(name, self._packages, self._acting)
+
+    @staticmethod
+    def _is_in(name: str, packages: Iterable[str], tops: frozenset[str]) -> bool:
+        return name.partition(".")[0] in tops or any(name == p or name.startswith(p + ".") for p in packages)
 
     def is_program_module(self, name: str, default: types.ModuleType) -> bool:
         """Is a module that the host knows by this name one of the program's?"""
@@ -157,10 +166,10 @@ class Loader:
         top = name.partition(".")[0]
         if top in MODELLED:
             return False
-        if is_workload(name) or any(name == p or name.startswith(p + ".") for p in self._packages):
+        if is_workload(name) or self._is_in(name, self._packages, self._acting):
             return True
-        if top in _NEVER or top in STDLIB:
-            return top in self._library
+        if top in CLOSED or top in STDLIB:
+            return False
         path = Path(origin).resolve()
         if self._root is None or "site-packages" in path.parts or not path.is_relative_to(self._root):
             return False
@@ -172,20 +181,13 @@ class Loader:
     def importing(self) -> Iterator[None]:
         """While the program runs or is loaded: its imports go through here, and its modules are in `sys.modules`."""
         sys.meta_path.insert(0, self._finder)
-        self._shadowed = {}
-        for name in self._host_modules:
-            if name not in self.modules and name in sys.modules:
-                self._shadowed[name] = sys.modules.pop(name)
-        for name, guest in self.modules.items():
-            self._enter(name, guest.module)
+        self._sides.enter()
         try:
             with outside.watched, generating.watched, self._logs(), loops.apart(self._has_loops):
                 yield
         finally:
             sys.meta_path.remove(self._finder)
-            for name in self.modules:
-                sys.modules.pop(name, None)
-            sys.modules.update(self._shadowed)
+            self._sides.leave()
 
     def restore_host(self) -> None:
         """After a run: what the program has changed in modules that it has in common with the host."""
@@ -194,11 +196,6 @@ class Loader:
 
     def _logs(self) -> AbstractContextManager[None]:
         return _NOTHING if self.host is None else logs.watched(self._guest_module("threading"))
-
-    def _enter(self, name: str, module: types.ModuleType) -> None:
-        if name in sys.modules and sys.modules[name] is not module:
-            self._shadowed[name] = sys.modules[name]
-        sys.modules[name] = module
 
     def _import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
@@ -210,6 +207,7 @@ class Loader:
         if name.partition(".")[0] == "asyncio":
             self._has_loops = True
             loops.begin()
+        self._sides.hide_host()
         module = import_statement(self._guest_module, name, globals, locals, fromlist, level)
         from dpor.python.hooks import attributes
         from dpor.python.kernel import control
@@ -230,8 +228,7 @@ class Loader:
         if str(directory) not in sys.path:
             sys.path.insert(0, str(directory))
         name = ".".join(parts)
-        self._hide_host_modules()
-        if name in STDLIB or name in _NEVER:
+        if name in STDLIB or name in CLOSED:
             name = f"__target_{name}__"
         if "." in name:
             return self.load_name(name)
@@ -241,7 +238,7 @@ class Loader:
         spec = importlib.util.spec_from_file_location(name, file, loader=loader)
         assert spec is not None
         module = importlib.util.module_from_spec(spec)
-        self._enter(name, module)
+        sys.modules[name] = module
         loader.exec_module(module)
         return module
 
@@ -257,8 +254,8 @@ class Loader:
 
     def share_exceptions(self, name: str, module: types.ModuleType) -> None:
         """The program catches what code that is not instrumented raises: a module of the library raises the same."""
-        if name.partition(".")[0] in self._library:
-            for other, value in vars(self._shadowed.get(name, _NONE)).items():
+        if name.partition(".")[0] in self._acting & STDLIB:
+            for other, value in vars(self._sides.host_module(name) or _NONE).items():
                 if isinstance(value, type) and issubclass(value, BaseException):
                     module.__dict__[other] = value
 
@@ -315,8 +312,12 @@ class Loader:
         guest = self.modules.get(name)
         return default if guest is None and default.__name__.endswith(name) else guest.module if guest else _NONE
 
+    def host_file(self, name: str) -> str:
+        """While the program is loaded: the file of the module that the host knows by this name, or an empty text."""
+        module = self._sides.host_module(name) or sys.modules.get(name)
+        return str(getattr(module, "__file__", None) or "")
+
     def load_name(self, name: str) -> types.ModuleType:
-        self._hide_host_modules()
         return importlib.import_module(name)
 
     def compile(self, name: str, path: str, module: types.ModuleType) -> GuestModule:
@@ -362,7 +363,7 @@ class Loader:
     def reset(self, changed: bool) -> None:
         """Import the modules again, each in its first globals: in the order of the first time, circles included. Those
         of the library only if something was `changed` at the top level of a module: they import none of the others."""
-        names = [name for name in self.modules if changed or name.partition(".")[0] not in self._library]
+        names = [name for name in self.modules if changed or name.partition(".")[0] not in CONSTANT]
         for name in names:
             sys.modules.pop(name, None)
         for name in names:
@@ -372,8 +373,8 @@ class Loader:
     def import_parts(self, name: str, module: types.ModuleType) -> None:
         """What a program finds in a package of the library without having imported it, such as `collections.abc`:
         somebody in the process has."""
-        host = self._shadowed.get(name)
-        if name in self._library and host is not None:
+        host = self._sides.host_module(name)
+        if name in self._acting & STDLIB and host is not None:
             for part in sorted(vars(host).keys() - vars(module).keys()):
                 if getattr(vars(host)[part], "__name__", None) == f"{name}.{part}":
                     found = importlib.import_module(f"{name}.{part}")

@@ -33,14 +33,14 @@ from dpor.python.hooks.calls.contexts import tell_shared as tell_shared_contexts
 from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import control, timing
 from dpor.python.kernel.assumptions import INSTRUMENTED, STARTS, about
-from dpor.python.kernel.library import MODELLED
+from dpor.python.kernel.library import BENEATH, MODELLED
 from dpor.python.kernel.listeners import Recorder
 from dpor.python.kernel.model_thread import GuestExit, GuestThread
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.stuck import Stuck
 from dpor.python.program.every_access import EveryAccess
 from dpor.python.program.layers import Layers
-from dpor.python.program.loader import BENEATH, Loader
+from dpor.python.program.loader import Loader
 from dpor.python.program.static_facts import Analysis, stack_of, stands_in_program
 from dpor.python.program.target import Opener, Target, open_target
 from dpor.python.sharing import shared_objects
@@ -86,24 +86,19 @@ class PythonSystem:
         self._stdlib = stdlib
         stdlib.begin_search()
         self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
-        self._layers = Layers(self._loader.is_guest_file)
+        self._layers = Layers(self._loader.is_guest_file, self._loader.can_instrument)
         self._target: Target | None = None
         self._given = target
         self._unhooked: frozenset[str] = frozenset()
+        self._oracle: Oracle | None = None
+        self._withdrawn: set[str] = set()
         self._know_facts()
         self._runs = 0
         self._returned: Hashable = None
         self._whole_states: dict[bytes, bytes] = {}
         self._sink = _Sink()
         _systems.add(self)
-        while True:
-            try:
-                self._load()
-                break
-            except FactWithdrawn:  # by threads that a module starts when it is imported
-                self._renew_facts()
-        self._oracle: Oracle | None = None
-        self._withdrawn: set[str] = set()
+        self._load()
         self._analyse()
         for package in instrument:
             if not self._loader.exists(package):
@@ -120,7 +115,16 @@ class PythonSystem:
         return all_hooks(self._search.facts, module)
 
     def _load(self) -> None:
+        """Import the program, again and again until it shows no new facts (by threads that a module starts)."""
+        while True:
+            try:
+                return self._load_once()
+            except FactWithdrawn:
+                self._know_facts()
+
+    def _load_once(self) -> None:
         """Import the program, under control, so that what its modules make is named as in every later run."""
+        self._loader.start_over()
         self._begin_search()
         shared_objects.begin(self._roots)
 
@@ -163,9 +167,9 @@ class PythonSystem:
             control.forget()
             specifying.forget()
             self._stdlib.forget()
-            shared_objects.begin(self._roots)
             if not trace.threads:
                 self._renew_facts()
+            shared_objects.begin(self._roots)
         finally:
             sys.stderr = stderr
         self._runs += 1
@@ -211,13 +215,15 @@ class PythonSystem:
 
     def _begin_again(self) -> None:
         """With other hooks, and all that runs have made of the program thrown away."""
-        self._know_facts()
+        if self._know_facts():
+            self._load()
+            self._analyse()
         self._loader.renew()
         self._begin_search()
         control.dirty = True
 
-    def _know_facts(self) -> None:
-        """What is hooked follows from the facts."""
+    def _know_facts(self) -> bool:
+        """What is hooked follows from the facts. True if there are packages more to be instrumented."""
         self._facts_used = frozenset(self._search.facts)
         visible: dict[str, set[str]] = {}
         for module, name in about(self._facts_used, "global"):
@@ -225,8 +231,8 @@ class PythonSystem:
         self._loader.visible_globals = {module: frozenset(names) for module, names in visible.items()}
         self._loader.starting = frozenset(module for (module,) in about(self._facts_used, STARTS))
         self._loader.unhooked = self._never_written()
-        self._loader.instrument_library(module for (module,) in about(self._facts_used, INSTRUMENTED))
         self._loader.numbers = not self._facts_used.isdisjoint((attributes.RULES, shared_objects.ARITHMETIC))
+        return self._loader.instrument_acting(module for (module,) in about(self._facts_used, INSTRUMENTED))
 
     def _never_written(self) -> frozenset[str]:
         """The attributes of which no load is hooked. What runs have shown to be written is hooked, and so is all where

@@ -27,6 +27,7 @@ from dpor.python.kernel import control
 from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.host_modules import StandIn
 from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.sharing.fields import is_instrumented
 
 STRUCTURE: Final = "<structure>"
 """The part of a container that changes when its length, its keys or the positions of its elements do."""
@@ -599,11 +600,39 @@ def _look_at(kind: type) -> None:
         answer = _finalised[kind] = isinstance(getattr(kind, "__del__", None), types.FunctionType)
     if answer:
         control.limit(DEATHS)
+    unseen = code_unseen(kind)
+    for module in unseen:
+        control.demand(module, f"threads use objects of type {module}.{kind.__qualname__}")
     computes = computes_in_c(kind)
     if computes and ARITHMETIC not in control.facts:
         control.withdraw(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
-    if not answer and not computes and len(_unremarkable) < _MOST_TYPES:
+    if not answer and not computes and not unseen and len(_unremarkable) < _MOST_TYPES:
         _unremarkable.add(kind)
+
+
+def code_unseen(kind: type) -> tuple[str, ...]:
+    """The modules of methods of the class that are Python code, not instrumented. Operators, built-in functions and
+    callbacks come to them without a hook."""
+    found = _unseen.get(kind)
+    if found is None:
+        if len(_unseen) > _MOST_TYPES:
+            _unseen.clear()
+        functions = (_function_of(held) for base in kind.__mro__ for held in vars(base).values())
+        modules = {str(f.__globals__.get("__name__")) for f in functions if f is not None and not is_instrumented(f)}
+        found = _unseen[kind] = tuple(sorted(modules))
+    return found
+
+
+_unseen: dict[type, tuple[str, ...]] = {}
+
+
+def _function_of(held: Any) -> types.FunctionType | None:
+    """The Python function behind what a class has under a name."""
+    if type(held) is staticmethod or type(held) is classmethod:
+        held = held.__func__
+    elif type(held) is property:
+        held = held.fget
+    return held if type(held) is types.FunctionType else None
 
 
 _OPERATORS: Final = tuple(

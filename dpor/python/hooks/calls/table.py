@@ -7,16 +7,15 @@ from typing import Final
 HARMLESS_MODULES: Final = frozenset(
     {
         "builtins", "sys", "gc", "_thread", "_weakref", "weakref", "_abc", "abc", "types", "typing", "enum", "numbers",
-        "functools", "_functools", "contextlib", "inspect", "dataclasses", "attr", "attrs", "collections", "operator",
+        "functools", "_functools", "contextlib", "inspect", "dataclasses", "collections", "operator",
         "_operator", "itertools",  # they pass on what they get; what they call performs its own
         "logging", "warnings", "_warnings", "traceback", "linecache", "faulthandler", "atexit",
         # they tell people
-        "time", "_time", "datetime", "_datetime", "zoneinfo", "calendar", "math", "cmath", "decimal", "_decimal",
-        "fractions", "re", "_sre", "_string", "textwrap", "unicodedata", "locale", "gettext", "keyword",
-        "uuid", "_uuid", "os", "posix", "nt", "posixpath", "ntpath", "genericpath", "pathlib", "stat", "fnmatch",
-        "glob", "shutil", "tempfile", "io", "_io", "codecs", "_codecs", "platform", "signal", "_signal", "errno",
-        "getpass", "importlib", "_imp", "_frozen_importlib", "pkgutil", "runpy", "site", "sysconfig", "argparse",
-        "optparse", "ipaddress", "urllib", "greenlet", "_random",  # numbers, text, files, the system
+        "time", "_time", "datetime", "_datetime", "zoneinfo", "math", "cmath", "decimal", "_decimal",
+        "fractions", "re", "_sre", "_string", "unicodedata", "locale", "keyword",
+        "uuid", "_uuid", "os", "posix", "nt", "posixpath", "ntpath", "genericpath", "pathlib", "stat", "io", "_io",
+        "codecs", "_codecs", "signal", "_signal", "errno", "importlib", "_imp", "_frozen_importlib", "runpy", "site",
+        "sysconfig", "ipaddress", "greenlet", "_random",  # numbers, text, files, the system
         "_pytest", "pytest", "hypothesis", "unittest",  # they call what they are given
     }
 )  # fmt: skip
@@ -25,9 +24,8 @@ at nothing but texts and numbers, or at what only the reader of a log will see."
 
 STATEFUL_MODULES: Final = frozenset(
     {
-        "argparse", "codecs", "collections", "optparse", "tempfile", "weakref", "_weakrefset",
-        "calendar", "gettext", "re", "textwrap", "unittest.result", "unittest.runner", "unittest.suite",
-        "urllib.request", "urllib.robotparser",
+        "codecs", "collections", "weakref", "_weakrefset", "re", "unittest.result", "unittest.runner",
+        "unittest.suite",
     }
 )  # fmt: skip
 """Harmless modules with classes, written in Python, whose objects change or write to files: their methods are
@@ -56,8 +54,6 @@ READING_FUNCTIONS: Final = frozenset(
         ("inspect", "getmembers"), ("inspect", "getmembers_static"), ("inspect", "getattr_static"),
         ("copy", "copy"), ("copy", "deepcopy"), ("heapq", "nlargest"), ("heapq", "nsmallest"),
         ("dataclasses", "asdict"), ("dataclasses", "astuple"), ("dataclasses", "replace"),
-        ("attr._funcs", "asdict"), ("attr._funcs", "astuple"), ("attr._funcs", "evolve"), ("attr._make", "evolve"),
-        ("attr._next_gen", "asdict"), ("attr._next_gen", "astuple"), ("attr._make", "validate"),
     }
 )  # fmt: skip
 """Modules, and names in modules, whose Python functions look at what they are given and change nothing."""

@@ -51,14 +51,18 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
     """A Python function that is not instrumented. `callee` is what is called, `owner` what it is bound to."""
 
     def call_unknown(*args: Any, **kwargs: Any) -> Any:
-        if not control.multi or (not owner and not kwargs and SCALARS.issuperset(map(type, args))):
+        if not control.multi:
+            return callee(*args, **kwargs)
+        module = module_of(function)
+        control.demand(module, f"{module}.{function.__qualname__} runs while several threads exist")
+        if not owner and not kwargs and SCALARS.issuperset(map(type, args)):
             return callee(*args, **kwargs)
         touched = Touched()
         values = (*owner, *args, *kwargs.values())
         if not touched.deeply(writes, values):
             return callee(*args, **kwargs)
         stand(name_of(function), touched)
-        control.opaque(f"{module_of(function)}.{function.__qualname__}")
+        control.opaque(f"{module}.{function.__qualname__}")
         for value in values:
             shared_objects.publish(value)
         with control.atomic():

@@ -1,0 +1,90 @@
+"""Host and program are in one process, and each has its own modules: `sys.modules` is exchanged around each run.
+
+What the standard library has, and what runs programs, serves both sides (`library.serves_both_sides`), and so do modules
+in C, of which a process has one. Of all other packages host and program each import their own, so what the program does
+to its `rich` or `attrs` is nothing to the host, and a package can be instrumented that the host uses.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Final
+
+from dpor.python.kernel.library import serves_both_sides
+
+
+class Sides:
+    """is_instrumented   true if the module of this name is compiled from rewritten source
+    program           the modules of the program's side, by name
+    """
+
+    def __init__(self, is_instrumented: Callable[[str], bool]) -> None:
+        self._is_instrumented: Final = is_instrumented
+        self.program: dict[str, ModuleType] = {}
+        self._aside: dict[str, ModuleType] = {}
+        self._names: list[str] = []
+        self._seen = self._expected = -1
+        self._all_hidden = False
+
+    def forget(self) -> None:
+        """The program is to be imported again, as after what is instrumented has changed."""
+        self.program.clear()
+        self._seen = -1
+
+    def host_module(self, name: str) -> ModuleType | None:
+        """While the program runs: what the host has under this name."""
+        return self._aside.get(name)
+
+    def enter(self) -> None:
+        """The program begins to run."""
+        modules = sys.modules
+        if len(modules) != self._seen:
+            self._names = [name for name, module in modules.items() if self._is_apart(name, module)]
+        self._aside = {}
+        self._all_hidden = False
+        if all(map(self._is_instrumented, self.program)) and self.program:
+            for name, module in self.program.items():
+                if name in modules:
+                    self._aside[name] = modules[name]
+                modules[name] = module
+        else:  # code that is not instrumented imports without our knowledge
+            self.hide_host()
+            modules.update(self.program)
+        self._expected = len(modules)
+
+    def hide_host(self) -> None:
+        """The program imports something: from now on it finds nothing of the host's."""
+        if not self._all_hidden:
+            self._all_hidden = True
+            for name in self._names:
+                if name in sys.modules and sys.modules[name] is not self.program.get(name):
+                    self._aside[name] = sys.modules.pop(name)
+                    self._expected -= 1
+
+    def leave(self) -> None:
+        """The program has ended: the host finds what is its own."""
+        modules, program = sys.modules, self.program
+        if len(modules) != self._expected or any(name not in modules for name in program):
+            hidden = set() if self._all_hidden else set(self._names)
+            program = {
+                name: module
+                for name, module in modules.items()
+                if name in program or (name not in hidden and self._is_apart(name, module))
+            }
+        self.program = {name: modules.pop(name) for name in program}
+        modules.update(self._aside)
+        self._aside = {}
+        self._seen = len(modules)
+
+    def _is_apart(self, name: str, module: ModuleType) -> bool:
+        if self._is_instrumented(name):
+            return True
+        if serves_both_sides(name):
+            return False
+        names = getattr(module, "__dict__", {})
+        file = names.get("__file__")
+        if file is None:
+            return "__path__" in names or "." in name
+        return str(file).endswith((".py", ".pyc"))
