@@ -1,8 +1,8 @@
 """Which code is part of the program, by the package that it is in: the border between the program and its host.
 
 Python code of any package that acts while several threads can act is part of the program. It is found out by running:
-the first run in which that shows ends as it would, the package is instrumented (the fact `INSTRUMENTED`), and the search
-starts again (`control.demand`). What is in no table here is instrumented on demand.
+the first run in which that shows goes on to its end, the package is instrumented (the fact `INSTRUMENTED`), and the
+search starts again (`control.demand`). What is in no table here is instrumented on demand.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ CONSTANT: Final = frozenset(
         "pprint", "reprlib", "shlex", "statistics", "string", "textwrap", "weakref",
     }
 )  # fmt: skip
-"""Modules of the standard library that make nothing when they are imported that a run changes: instrumented, they need
-not be executed again before each run."""
+"""Modules of the standard library that make nothing when they are imported that a run changes: what they do to objects
+of one thread alone is seen by nobody, and instrumented, they need not be executed again before each run."""
 
 BENEATH: Final = frozenset({"dpor", "greenlet", "logging", "typing"})
 """What runs programs, or is watched by it as a whole (logging, see `dropins/logs.py`)."""
@@ -36,8 +36,11 @@ _PYTEST: Final = frozenset({"pytest", "_pytest", "pluggy", "hypothesis", "unitte
 """They call what they are given, and know by their classes and marks what the host has made."""
 
 _IDENTITY: Final = frozenset(
-    {"abc", "_py_abc", "_collections_abc", "annotationlib", "dataclasses", "enum", "numbers", "types", "operator"}
-)
+    {
+        "abc", "_py_abc", "_collections_abc", "annotationlib", "dataclasses", "enum", "numbers", "types", "operator",
+        "typing_extensions",
+    }
+)  # fmt: skip
 """Modules by whose classes and marks the program and code that is not instrumented know each other's objects."""
 
 _VALUES: Final = frozenset(
@@ -63,7 +66,9 @@ _WAITING: Final = frozenset({"asyncio", "multiprocessing", "selectors", "subproc
 CLOSED: Final = MODELLED | BENEATH | _PYTEST | _IDENTITY | _VALUES | _INTERPRETER | _WAITING | {"__main__"}
 """Never instrumented."""
 
-_OF_HOST: Final = (BENEATH | _PYTEST | {"__main__", "sitecustomize", "usercustomize", "_distutils_hack"}) - {"test"}
+_OF_HOST: Final = (
+    BENEATH | _PYTEST | {"__main__", "typing_extensions", "sitecustomize", "usercustomize", "_distutils_hack"}
+) - {"test"}
 """The one module that is there serves both sides."""
 
 PARTS: Final = {"_weakrefset": "weakref"}

@@ -130,7 +130,6 @@ class Loader:
 
     def start_over(self) -> None:
         """Between runs: forget all modules, since other packages are instrumented now."""
-        self.clear()
         self.modules.clear()
         self.sources.clear()
         self._files.clear()
@@ -366,6 +365,9 @@ class Loader:
         names = [name for name in self.modules if changed or name.partition(".")[0] not in CONSTANT]
         for name in names:
             sys.modules.pop(name, None)
+            package, _, part = name.rpartition(".")
+            if package in sys.modules and package not in self.modules:  # a namespace package, which nothing executes
+                vars(sys.modules[package]).pop(part, None)
         for name in names:
             if name not in sys.modules:
                 importlib.import_module(name)

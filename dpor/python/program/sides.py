@@ -1,8 +1,8 @@
 """Host and program are in one process, and each has its own modules: `sys.modules` is exchanged around each run.
 
-What the standard library has, and what runs programs, serves both sides (`library.serves_both_sides`), and so do modules
-in C, of which a process has one. Of all other packages host and program each import their own, so what the program does
-to its `rich` or `attrs` is nothing to the host, and a package can be instrumented that the host uses.
+What the standard library has, and what runs programs, serves both sides (`library.serves_both_sides`), and so do
+modules in C, of which a process has one. Of all other packages host and program each import their own, so what the
+program does to its `rich` or `attrs` is nothing to the host, and a package can be instrumented that the host uses.
 """
 
 from __future__ import annotations

@@ -188,7 +188,9 @@ def _of_callable(target: Callable[[], object], loader: Loader) -> Target:
     if code is None:
         raise BadTarget(f"{name}: a target is written in Python (wrap it: def scenario(): ...)")
     _check_callable(target, name)
-    file = Path(code.__code__.co_filename if isinstance(code, types.FunctionType) else loader.host_file(code.__module__))
+    file = Path(
+        code.__code__.co_filename if isinstance(code, types.FunctionType) else loader.host_file(code.__module__)
+    )
     if not file.is_file():
         raise BadTarget(f"{name}: its source {file} cannot be read, so it cannot be instrumented")
     module = loader.load_host_file(file, code.__module__)

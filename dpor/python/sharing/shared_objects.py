@@ -26,6 +26,7 @@ from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Mode, 
 from dpor.python.kernel import control
 from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.sharing.fields import is_instrumented
 
@@ -591,7 +592,7 @@ _unremarkable: set[type] = set()
 
 
 def _look_at(kind: type) -> None:
-    """An object of the type may be shared."""
+    """An object of the type may be shared, or a thread uses one of its own."""
     answer = _finalised.get(kind)
     if answer is None:
         if len(_finalised) > _MOST_TYPES:
@@ -602,7 +603,8 @@ def _look_at(kind: type) -> None:
         control.limit(DEATHS)
     unseen = code_unseen(kind)
     for module in unseen:
-        control.demand(module, f"threads use objects of type {module}.{kind.__qualname__}")
+        if package_of(module) not in CONSTANT:  # else it is seen when it comes to a shared object
+            control.demand(module, f"threads use objects of type {module}.{kind.__qualname__}")
     computes = computes_in_c(kind)
     if computes and ARITHMETIC not in control.facts:
         control.withdraw(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")

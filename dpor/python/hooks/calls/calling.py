@@ -145,7 +145,8 @@ def tell_store(kind: type, name: str) -> None:
     nothing that changes?"""
     module = kind.__module__
     harmless_one = module not in STATEFUL_MODULES and _is_harmless_module(module)
-    if is_immutable(kind) or (harmless_one and any(type(found) is _FUNCTION for found in vars(kind).values())):
+    unseen = harmless_one and any(type(f) is _FUNCTION and not is_instrumented(f) for f in vars(kind).values())
+    if is_immutable(kind) or unseen:
         control.limit(
             f"{module}.{kind.__qualname__}.{name} is assigned while threads run: its methods are not instrumented"
         )
