@@ -100,7 +100,7 @@ class _Results:
     told: list[Told | None] = attrs.field(factory=list)
     finished: bool = False
     visible: bool = False
-    untold: Mapping[str, int] = attrs.field(factory=dict)
+    unstored: Mapping[str, int] = attrs.field(factory=dict)
     terminates: bool | None = None
     cycle: tuple[Step, ...] = ()
     first: _Repeatable | None = None
@@ -219,7 +219,7 @@ class Session:
             choices=counts.choices,
             states=counts.states if options.explorer in STATEFUL else None,
             matched=counts.matched if options.explorer in STATEFUL else None,
-            untold=dict(results.untold),
+            unstored=dict(results.unstored),
             terminates=results.terminates,
             cycle=results.cycle,
             outcomes=len({outcome for outcome, _ in results.results}),
@@ -455,7 +455,7 @@ class Session:
 
 def _tell_states(system: Checkable, search: StatefulSearch, results: _Results) -> None:
     """What states could not be told; whether the program comes to an end, and if not, the steps of a cycle."""
-    results.untold, results.terminates = search.system.untold(), search.terminates
+    results.unstored, results.terminates = search.system.unstored(), search.terminates
     if search.cycle is not None:
         way, once_round = search.cycle
         trace = Trace()

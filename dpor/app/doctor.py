@@ -81,12 +81,12 @@ def _states() -> Examined:
     report = check(LOCKED, strategy="dpor")
     if report.verdict != "pass":
         return Examined(False, f"states: {LOCKED} under dpor: {report.verdict}; expected was pass")
-    for reason in report.untold:
+    for reason in report.unstored:
         without = (
-            "states cannot be told, so --strategy dpor gains nothing here, and no loop is seen to wait by spinning"
+            "states cannot be stored, so --strategy dpor gains nothing here, and no loop is seen to wait by spinning"
         )
         return Examined(None, f"{without}: {reason}")
-    return Examined(True, f"states can be told: {report.states} of {LOCKED}, {report.matched} met again")
+    return Examined(True, f"states can be stored: {report.states} of {LOCKED}, {report.matched} met again")
 
 
 # ---------------------------------------------------------------------- what is there

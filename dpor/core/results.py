@@ -81,7 +81,7 @@ class Report:
     choices     states where a second thread was tried
     states      states stored; None for searches that store none
     matched     how often a stored state was met again; None likewise
-    untold      why states could not be told, and so not be met again, with how often
+    unstored      why states could not be stored, and so cannot be matched later, with how often
     terminates  of stateful searches: does every schedule come to an end? None: not known
     cycle       if not: the steps of going round once, for ever
     outcomes    distinct results of complete runs
@@ -107,7 +107,7 @@ class Report:
     choices: int = 0
     states: int | None = None
     matched: int | None = None
-    untold: Mapping[str, int] = attrs.field(factory=dict)
+    unstored: Mapping[str, int] = attrs.field(factory=dict)
     terminates: bool | None = None
     cycle: tuple[Step, ...] = attrs.field(default=(), repr=False)
     outcomes: int = 0

@@ -166,8 +166,8 @@ class StatefulSystem(System, Protocol):
         """The identity of the present state; None: it cannot be told, so this state equals no other."""
         ...
 
-    def untold(self) -> Mapping[str, int]:
-        """Why states could not be told so far, with how often."""
+    def unstored(self) -> Mapping[str, int]:
+        """why states could not be stored so far, with how often."""
         ...
 
     def sync_states(self) -> Mapping[Location, Any]:

@@ -85,7 +85,7 @@ class AbstractSystem:
         """The whole state, as the outcome where the program ends. See `dpor.core.system.StatefulSystem`."""
         return _outcome(self._present[0])
 
-    def untold(self) -> Mapping[str, int]:
+    def unstored(self) -> Mapping[str, int]:
         """Every state can be told."""
         return {}
 

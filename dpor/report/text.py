@@ -128,8 +128,8 @@ def count_lines(report: Report) -> list[str]:
         f"  {report.peak_memory_bytes / 1e6:,.0f} MB at most; "
         + ", ".join(f"{name} {version}" for name, version in report.versions.items()),
     ]
-    for reason, count in report.untold.items():
-        lines.append(f"  {plural(count, 'state')} could not be told, and so not be met again: {reason}")
+    for reason, count in report.unstored.items():
+        lines.append(f"  {plural(count, 'state')} could not be stored, and so cannot be matched later: {reason}")
     if report.terminates is False:
         lines.append("  does not terminate under every schedule; this can go on for ever:")
         lines += [f"    {step.thread}  {step.source}" for step in report.cycle]

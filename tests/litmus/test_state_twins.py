@@ -66,7 +66,7 @@ def count_states(system: PythonSystem) -> int:
         if any(pending.operation.starts >= 0 for pending in system.pending()):
             return 0
         state = system.whole_state()
-        assert state is not None, dict(system.untold())
+        assert state is not None, dict(system.unstored())
         workers = [thread for thread in range(1, enabled.bit_length()) if enabled >> thread & 1]
         if state in seen or not workers:
             seen.add(state)

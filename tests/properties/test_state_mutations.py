@@ -151,7 +151,7 @@ def test_every_change_makes_another_state(seed: int, tmp_path: Path) -> None:
         if asked < 3:
             return (enabled & -enabled).bit_length() - 1
         before = system.whole_state()
-        assert before is not None, system.untold()
+        assert before is not None, system.unstored()
         for obj in everything(sys.modules[file.stem].ROOT):
             for change, undo in changes_of(obj):
                 change()

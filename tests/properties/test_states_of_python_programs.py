@@ -119,7 +119,7 @@ def test_a_search_over_states_sees_what_a_search_over_runs_sees(tmp_path: Path, 
     expected = outcomes(PythonSystem(path), STRATEGIES["optimal"], 100_000)
     system = PythonSystem(path)
     assert outcomes(system, Full) == expected
-    assert not system.untold()
+    assert not system.unstored()
 
 
 CONSTRUCTS = [

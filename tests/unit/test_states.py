@@ -308,8 +308,8 @@ def both(tmp_path: Path, body: str) -> tuple[Any, Any]:
     for _ in range(2):  # the first time may show facts
         first, second = (state(tmp_path, body, value, system) for value in (0, 1))
     again = state(tmp_path, body, 0, system)
-    assert first is not None, dict(system.untold())
-    assert second is not None, dict(system.untold())
+    assert first is not None, dict(system.unstored())
+    assert second is not None, dict(system.unstored())
     assert first == again
     return first, second
 

@@ -12,7 +12,7 @@ import pytest
 import dpor
 from dpor.app.doctor import _states
 from dpor.python.states import contents, frames, memory
-from dpor.python.states.stacks import CannotTell
+from dpor.python.states.stacks import StateUnknown
 
 STATEFUL: tuple[dict[str, Any], ...] = (
     *({"strategy": name} for name in ("full", "original", "dpor", "sa")),
@@ -106,9 +106,9 @@ def check(tmp_path: Path, source: str, **options: Any) -> dpor.Report:
 
 
 def test_every_reader_asks() -> None:
-    with pytest.raises(CannotTell, match=TOLD):
+    with pytest.raises(StateUnknown, match=TOLD):
         memory.slots_of(sys._getframe())
-    with pytest.raises(CannotTell, match=TOLD):
+    with pytest.raises(StateUnknown, match=TOLD):
         frames.Layouts(()).of(test_every_reader_asks.__code__)
     with pytest.raises(RuntimeError, match="cannot be read"):
         memory.handled_by(memory.getcurrent())
@@ -119,7 +119,7 @@ def test_searches_that_store_states_find_and_prove_without_them(options: dict[st
     assert dpor.check("workloads.racy_counter:main", **options).verdict == "fail"
     report = dpor.check("workloads.locked_counter:main", **options)
     assert report.verdict == "pass"
-    (reason,) = report.untold
+    (reason,) = report.unstored
     assert TOLD in reason
 
 
@@ -130,7 +130,7 @@ def test_searches_that_store_none_are_as_ever(options: dict[str, Any]) -> None:
     assert dpor.check("workloads.racy_counter:main", **options).verdict == "fail"
     report = dpor.check("workloads.locked_counter:main", **{"max_executions": 30_000, **options})
     assert not report.findings
-    assert not report.untold
+    assert not report.unstored
 
 
 @pytest.mark.parametrize("options", [*STATEFUL, {"strategy": "optimal"}], ids=str)
@@ -152,7 +152,7 @@ def test_a_loop_that_spins_is_cut_and_the_reason_is_one_line(tmp_path: Path, opt
 def test_the_doctor_says_what_goes_without_in_one_line() -> None:
     found = _states()
     assert found.good is None
-    assert "states cannot be told" in found.text
+    assert "states cannot be stored" in found.text
     assert "no loop is seen to wait by spinning" in found.text
     assert TOLD in found.text
     assert "\n" not in found.text

@@ -284,8 +284,8 @@ class PythonSystem:
             self._capture.kept = self._target.kept
         return self._capture.whole(self._returned)
 
-    def untold(self) -> Mapping[str, int]:
-        """Why states could not be told, with how often."""
+    def unstored(self) -> Mapping[str, int]:
+        """why states could not be stored, with how often."""
         return self._capture.reasons
 
     def pending(self) -> Sequence[Pending]:

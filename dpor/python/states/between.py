@@ -3,7 +3,7 @@
 Most of it holds nothing: once the method that it called returns, only that result is left (`__enter__`, `__next__`,
 `__call__`, a property). Some hold an object that can be found again: whoever makes an object of a class holds it while
 `__init__` runs, and it is that function's first argument. Some remember how far they have come (`sorted` with a key,
-`list.remove`, `print` of a list): then the state cannot be told.
+`list.remove`, `print` of a list): then the state is unknown.
 
 So each way is listed with what proves it: that the code of the upper frame is the very method which the instruction,
 or the C function that it calls, looks up on an operand. What is not listed here cannot be told.
@@ -20,7 +20,7 @@ from typing import Any, Final, NoReturn
 
 from dpor.python.effects import generators
 from dpor.python.states.memory import OBJECTS, WORDS, in_use, slots_of
-from dpor.python.states.stacks import KEEP, CannotTell, Layout, Place
+from dpor.python.states.stacks import KEEP, Layout, Place, StateUnknown
 
 Held = tuple[Any, ...]
 NOTHING: Final[Held] = ()
@@ -38,7 +38,7 @@ class Reading:
         self.first = slots_of(frame)
         self.stacktop = in_use(self.first)
         if 0 <= self.stacktop < place.base:
-            raise CannotTell(f"the operand stack of {layout.code.co_qualname} is not as deep as it must be")
+            raise StateUnknown(f"the operand stack of {layout.code.co_qualname} is not as deep as it must be")
 
     def slot(self, number: int) -> Any:
         return OBJECTS[self.first + number]
@@ -56,7 +56,8 @@ class Reading:
 
 
 def held(lower: Reading, upper: Reading) -> Held:
-    """What the C code between the frames holds, or the interpreter itself where there is none. Raises `CannotTell`."""
+    """What the C code between the frames holds, or the interpreter itself where there is none. Raises
+    `StateUnknown`."""
     name = lower.place.name
     if lower.stacktop >= 0 and name != "LOAD_ATTR":
         if name in _DIRECT:
@@ -93,7 +94,7 @@ def _may_make(upper: Reading) -> bool:
 
 def _cannot(lower: Reading, upper: Reading) -> NoReturn:
     where, who = lower.layout.code, upper.layout.code
-    raise CannotTell(
+    raise StateUnknown(
         f"{who.co_qualname} was called by C code that {where.co_qualname} has called ({lower.place.name}, line "
         f"{lower.frame.f_lineno}), whose own state is hidden"
     )
@@ -106,13 +107,13 @@ def _first(upper: Reading) -> Any:
     """The first argument that the upper frame was called with."""
     code = upper.layout.code
     if not upper.layout.keeps_first:
-        raise CannotTell(f"{code.co_qualname} binds its first parameter to something else")
+        raise StateUnknown(f"{code.co_qualname} binds its first parameter to something else")
     value = upper.slot(0)
     if type(value) is types.CellType and code.co_varnames[0] in code.co_cellvars:
         value = value.cell_contents
     if not code.co_argcount:
         if code.co_kwonlyargcount or type(value) is not tuple or not value:
-            raise CannotTell(f"{code.co_qualname} has no first parameter")
+            raise StateUnknown(f"{code.co_qualname} has no first parameter")
         value = value[0]
     return value
 

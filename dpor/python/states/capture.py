@@ -39,7 +39,7 @@ from dpor.python.states.heap import Heap, PrivateHeap
 from dpor.python.states.memory import WORDS, slots_of, why_not
 from dpor.python.states.naming import Names
 from dpor.python.states.plans import TypePlans, finalised_among
-from dpor.python.states.stacks import CannotTell
+from dpor.python.states.stacks import StateUnknown
 
 
 class _Read(NamedTuple):
@@ -63,7 +63,7 @@ class Modules(Protocol):
 class Capture:
     """Tells the states of one search.
 
-    reasons   why a state could not be told, with how often
+    reasons   why a state could not be stored, with how often
     kept      what the end of the run depends on and no thread holds
     """
 
@@ -128,7 +128,7 @@ class Capture:
         if not reason:
             try:
                 return self._whole(returned)
-            except CannotTell as error:
+            except StateUnknown as error:
                 reason = str(error)
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
         return None
@@ -161,7 +161,7 @@ class Capture:
         return is_choice(thread, sync_choices, self._layouts, self._held_by)
 
     def _held_by(self, thread: GuestThread) -> Sequence[Any]:
-        """The objects that the frames of a standing thread hold. Raises `CannotTell`."""
+        """The objects that the frames of a standing thread hold. Raises `StateUnknown`."""
         known = self._read.get(thread.id)
         return read_thread(thread, self._layouts)[0].objects if known is None else known.part.objects[: known.held]
 
@@ -197,7 +197,7 @@ class Capture:
             heap = PrivateHeap(self._plans, self._layouts, self._names, running)
             heap.part(part)
             heap.finish()
-        except CannotTell as error:
+        except StateUnknown as error:
             self.reasons[str(error)] = self.reasons.get(str(error), 0) + 1
             return None
         return heap.encoding()
@@ -290,7 +290,7 @@ class Capture:
             if type(key) is tuple and key[0] == "handler lock":
                 part.shape.append((key[0], self._names.location(key[1])))
             elif type(key) is not str and key not in _KEYS:
-                raise CannotTell(f"a thread has something of its own ({key!r}) that is not known")
+                raise StateUnknown(f"a thread has something of its own ({key!r}) that is not known")
             else:
                 part.shape.append(("own", _KEYS.get(key, key)))
             part.add(value)
@@ -298,7 +298,7 @@ class Capture:
         if context:
             variables = sorted(context.items(), key=lambda item: item[0].name)
             if len({variable.name for variable, _ in variables}) < len(variables):
-                raise CannotTell("two context variables of one name")
+                raise StateUnknown("two context variables of one name")
             for variable, value in variables:
                 part.shape.append(("context", variable.name))
                 part.add(value)

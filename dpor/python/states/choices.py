@@ -22,14 +22,14 @@ from dpor.python.sharing import shared_objects
 from dpor.python.states.between import Reading
 from dpor.python.states.classes import HEAP_TYPE, find
 from dpor.python.states.frames import Layouts, Part, add_frame, frames_of
-from dpor.python.states.stacks import CannotTell
+from dpor.python.states.stacks import StateUnknown
 
 TRIES: Final = "tried locks"
 """Fact: somebody looks whether a lock is held, so that a release which frees nobody matters, too."""
 
 
 Holding: TypeAlias = Callable[[GuestThread], Sequence[Any]]
-"""What the frames of a thread hold: its live variables and operands. Raises `CannotTell`."""
+"""What the frames of a thread hold: its live variables and operands. Raises `StateUnknown`."""
 
 
 def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by: Holding) -> bool:
@@ -59,14 +59,14 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by:
     if sync_choices is SyncChoices.SHARED and isinstance(rule, (Start, End)):
         try:
             return _shares(objects[0], thread, others, layouts, held_by)
-        except CannotTell:
+        except StateUnknown:
             return True
     return True
 
 
 def _shares(front: Any, thread: GuestThread, others: list[GuestThread], layouts: Layouts, held_by: Holding) -> bool:
     """Can anything that the thread of this Thread object can reach be reached from another? It is the one that stands
-    before its end, or one that `thread` is about to start. Raises `CannotTell`."""
+    before its end, or one that `thread` is about to start. Raises `StateUnknown`."""
     wanted = set(_reach([front]))
     if thread.front is front:
         wanted.update(_reach([*held_by(thread)]))
@@ -105,7 +105,7 @@ def _reached(wanted: set[int], threads: Iterable[GuestThread], held_by: Holding)
     for thread in threads:
         try:
             roots += held_by(thread)
-        except CannotTell:
+        except StateUnknown:
             return True
         roots.append(thread.front)
     return not wanted.isdisjoint(_reach(roots))

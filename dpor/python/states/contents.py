@@ -28,7 +28,7 @@ from dpor.python.sharing import shared_objects
 from dpor.python.states.frames import ATOMS, HOLE, UNBOUND
 from dpor.python.states.heap import Heap
 from dpor.python.states.in_c import TOLD, by_reduce
-from dpor.python.states.stacks import CannotTell
+from dpor.python.states.stacks import StateUnknown
 
 Content = Callable[[Heap, Any], None]
 
@@ -60,7 +60,7 @@ def _dict(heap: Heap, obj: Any) -> None:
 
 def _ordered_dict(heap: Heap, obj: Any) -> None:
     if not _PLAIN_KEYS.issuperset(map(type, dict.keys(obj))):
-        raise CannotTell("the order of an OrderedDict whose keys have code of their own")
+        raise StateUnknown("the order of an OrderedDict whose keys have code of their own")
     heap.out.append(dict.__len__(obj))
     for key in collections.OrderedDict.__iter__(obj):
         heap.ref(key)
@@ -87,7 +87,7 @@ def _set(heap: Heap, obj: Any) -> None:
     heap.settle()
     places = [_place(heap, element) for element in elements]
     if len(set(places)) < len(places):
-        raise CannotTell("a set of objects that nothing tells apart but their addresses")
+        raise StateUnknown("a set of objects that nothing tells apart but their addresses")
     heap.refs([element for _, element in sorted(zip(places, elements, strict=True), key=lambda pair: pair[0])])
 
 
@@ -105,10 +105,10 @@ def _table(obj: Any, elements: list[Any]) -> tuple[int, ...]:
     """How many places the table has, which are taken, and by elements that are gone. (`PySetObject`: a head of two
     words, then `fill`, `used`, `mask`, `table`; an entry is a pointer and a hash.)"""
     if not _tables_are_known():
-        raise CannotTell("the tables of sets are not laid out as expected")
+        raise StateUnknown("the tables of sets are not laid out as expected")
     used, mask = _word(id(obj) + 24).value, _word(id(obj) + 32).value
     if used != len(elements):
-        raise CannotTell("the table of a set is not laid out as expected")
+        raise StateUnknown("the table of a set is not laid out as expected")
     if not elements:
         return (mask, _word(id(obj) + 16).value)
     entries = (ctypes.c_size_t * (2 * mask + 2)).from_address(_word(id(obj) + 40).value)
@@ -195,7 +195,7 @@ def _dict_iterator(heap: Heap, obj: Any) -> None:
     place = _word(id(obj) + 32).value
     if isinstance(container, (set, frozenset)) and not all(map(is_fixed, container)):
         if len(container) > 1:
-            raise CannotTell("an iterator over a set whose order follows addresses")
+            raise StateUnknown("an iterator over a set whose order follows addresses")
         place = 0  # the hint says whether it is before or behind the only element
     heap.out.append((_word(id(obj) + 24).value, place, kind.__length_hint__(obj)))
     heap.ref(container)
@@ -205,14 +205,14 @@ def _deque_iterator(heap: Heap, obj: Any) -> None:
     """Whether the deque has changed since it was made is in a count that both have."""
     items = next(r for r in gc.get_referents(obj) if isinstance(r, collections.deque))
     if _word(id(obj) + 32).value != id(items):
-        raise CannotTell("the iterator of a deque is not laid out as expected")
+        raise StateUnknown("the iterator of a deque is not laid out as expected")
     heap.out.append((operator.length_hint(obj), _word(id(obj) + 40).value == _word(id(items) + 56).value))
     heap.ref(items)
 
 
 def _count(heap: Heap, obj: Any) -> None:
     if any(type(r) not in (int, float) for r in gc.get_referents(obj) if r is not itertools.count):
-        raise CannotTell("an itertools.count of other numbers than int and float")
+        raise StateUnknown("an itertools.count of other numbers than int and float")
     heap.out.append(repr(obj))
 
 

@@ -17,7 +17,7 @@ from dpor.python.kernel import control, loops
 from dpor.python.kernel.model_thread import GuestThread, Waited
 from dpor.python.states.between import Reading, held
 from dpor.python.states.memory import OBJECTS, WORDS, ask, handled_by, why_not
-from dpor.python.states.stacks import CannotTell, Layout
+from dpor.python.states.stacks import Layout, StateUnknown
 
 UNBOUND: Final = (1,)
 """In place of a variable without a value, or an operand that is no object."""
@@ -65,7 +65,7 @@ class Layouts:
         self._again.clear()
 
     def of(self, code: CodeType) -> Layout:
-        """Raises `CannotTell` where frames cannot be read: there, its instructions need not be known either."""
+        """Raises `StateUnknown` where frames cannot be read: there, its instructions need not be known either."""
         return self.get(id(code)) or self._new(code)
 
     def _new(self, code: CodeType) -> Layout:
@@ -144,7 +144,7 @@ ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, typ
 
 
 def read_thread(thread: GuestThread, layouts: Layouts) -> tuple[Part, list[Any]]:
-    """All frames of the thread, and its dead variables' objects. Raises `CannotTell`."""
+    """All frames of the thread, and its dead variables' objects. Raises `StateUnknown`."""
     return read_frames(thread, layouts, frames_of(thread), thread.objects or ())
 
 
@@ -192,10 +192,10 @@ def _handled(thread: GuestThread, handling: set[bool]) -> BaseException | None:
         try:
             return handled_by(thread.greenlet)  # type: ignore[no-any-return]
         except RuntimeError as error:
-            raise CannotTell(str(error)) from None
+            raise StateUnknown(str(error)) from None
     if len(handling) == 1:
         return sys.exception()
-    raise CannotTell("a generator handles an exception while its caller handles another")
+    raise StateUnknown("a generator handles an exception while its caller handles another")
 
 
 def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
@@ -209,7 +209,7 @@ def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
                 value = OBJECTS[first + slot]
                 if type(value) not in ATOMS:
                     dead.append(value)
-    for slot in place.told:
+    for slot in place.encoded:
         try:
             value = OBJECTS[first + slot]
         except ValueError:

@@ -2,7 +2,7 @@
 
 Two heaps have equal encodings only if they are isomorphic: the same shape of references, the same values at the leaves,
 the same order in dicts and sets. The traversal calls no code of the program. What it meets and cannot read (an object
-made in C whose state is hidden) it refuses, by `CannotTell`.
+made in C whose state is hidden) it refuses, by `StateUnknown`.
 
 The encoding is what `marshal` makes of two flat lists: the structure (types, lengths, and what is no reference), and in
 the same order what is referred to, each a leaf or, as a tuple of its number, an object. No leaf is a tuple. How many of
@@ -25,7 +25,7 @@ from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.sharing import shared_objects
 from dpor.python.states.frames import ATOMS, HOLE, UNBOUND, Layouts, Part
 from dpor.python.states.naming import Names
-from dpor.python.states.stacks import CannotTell
+from dpor.python.states.stacks import StateUnknown
 
 Plan: TypeAlias = Callable[["Heap", Any], None]
 """How objects of one type are encoded: appends to `Heap.out`."""
@@ -112,7 +112,7 @@ class Heap:
         try:
             return marshal.dumps((self.out, self._settled), 2)
         except ValueError:
-            raise CannotTell("a name that is an object of a class of the program") from None
+            raise StateUnknown("a name that is an object of a class of the program") from None
 
     def settle(self) -> None:
         """Number the objects that have been referred to."""
@@ -184,7 +184,7 @@ class Heap:
     def _names_of(self, mapping: dict[Any, Any], kind: type | None) -> Fields:
         """`kind`: of the object whose names these are; they are often those of the last one."""
         if type(mapping) is not dict:
-            raise CannotTell("the attributes of an object are in a mapping that has code of its own")
+            raise StateUnknown("the attributes of an object are in a mapping that has code of its own")
         fields = self._likely.get(kind)
         if fields is None or len(mapping) != len(fields.names) or not all(map(is_, mapping, fields.names)):
             fields = self._fields_of(tuple(map(id, mapping)))
@@ -243,7 +243,7 @@ class PrivateHeap(Heap):
                 elif isinstance(table.get(id(obj)), shared_objects.Record) or issubclass(kind, _OUTSIDE):
                     out.append((id(obj), "shared"))
                 elif kind.__module__.startswith("dpor.python.dropins") and kind.__module__ != _VALUES:
-                    raise CannotTell(f"a {kind.__qualname__} may be shared")
+                    raise StateUnknown(f"a {kind.__qualname__} may be shared")
                 else:
                     (plans.get(kind) or plans.make(kind))(self, obj)
 

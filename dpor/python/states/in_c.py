@@ -21,7 +21,7 @@ import zoneinfo
 from typing import Any, Final
 
 from dpor.python.states.heap import Heap, Plan
-from dpor.python.states.stacks import CannotTell
+from dpor.python.states.stacks import StateUnknown
 
 
 def by_reduce(heap: Heap, obj: Any) -> None:
@@ -59,7 +59,7 @@ def _by(name: str) -> Plan:
 
 def _zone(heap: Heap, obj: Any) -> None:
     if obj.key is None:
-        raise CannotTell("a time zone was read from a file")
+        raise StateUnknown("a time zone was read from a file")
     heap.out.append(obj.key)
 
 

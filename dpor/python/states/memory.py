@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from greenlet import getcurrent, greenlet
 
-from dpor.python.states.stacks import CannotTell
+from dpor.python.states.stacks import StateUnknown
 
 _KNOWN: Final = ((3, 11), (3, 12), (3, 13))
 _VERSION: Final = sys.version_info[:2]
@@ -43,16 +43,16 @@ _CODE, _STACKTOP, _SLOTS = (4, 8, 9) if _VERSION == (3, 11) else (0, 8, 9)
 
 
 def slots_of(frame: FrameType) -> int:
-    """The number of the word with the frame's first slot. Raises `CannotTell` where frames cannot be read."""
+    """The number of the word with the frame's first slot. Raises `StateUnknown` where frames cannot be read."""
     ask()
     return _first_slot_of(frame)
 
 
 def ask() -> None:
-    """Raises `CannotTell` where frames cannot be read."""
+    """Raises `StateUnknown` where frames cannot be read."""
     reason = why_not()
     if reason:
-        raise CannotTell(reason)
+        raise StateUnknown(reason)
 
 
 def _first_slot_of(frame: FrameType) -> int:

@@ -35,7 +35,7 @@ from dpor.python.states.contents import EXACT, SUBCLASSED, Content, exception
 from dpor.python.states.frames import HOLE, Part, add_frame
 from dpor.python.states.heap import Fields, Heap, Plan
 from dpor.python.states.naming import Names
-from dpor.python.states.stacks import CannotTell
+from dpor.python.states.stacks import StateUnknown
 
 _MANAGED_DICT: Final = 1 << 4
 _MANAGED_WEAKREF: Final = 1 << 3
@@ -111,7 +111,7 @@ class TypePlans:
             if obj is getattr(sys, name):
                 heap.out.append(("stream", name))
                 return
-        raise CannotTell("a file is open")
+        raise StateUnknown("a file is open")
 
     # ------------------------------------------------------------------ classes
 
@@ -233,7 +233,7 @@ def _numbered(number: int, content: Content) -> Plan:
 
 
 def _layout(kind: type) -> tuple[Content | None, list[Callable[[Any], Any]]]:
-    """What the built-in base of the class holds, and its slots. Raises `CannotTell`."""
+    """What the built-in base of the class holds, and its slots. Raises `StateUnknown`."""
     slots: list[Callable[[Any], Any]] = []
     here: type = kind
     while here is not object:
@@ -245,7 +245,7 @@ def _layout(kind: type) -> tuple[Content | None, list[Callable[[Any], Any]]]:
         assert base is not None
         own = [found for found in here.__dict__.values() if _is_slot(found, here)]
         if not here.__flags__ & HEAP_TYPE or here.__basicsize__ != base.__basicsize__ + _added(here, base, len(own)):
-            raise CannotTell(f"objects of type {here.__module__}.{here.__qualname__} have a state that is hidden")
+            raise StateUnknown(f"objects of type {here.__module__}.{here.__qualname__} have a state that is hidden")
         slots += [found.__get__ for found in own]
         here = base
     return None, slots
@@ -266,9 +266,9 @@ def _added(kind: type, base: type, slots: int) -> int:
 
 
 def _has_fields(kind: type) -> bool:
-    """Have its objects a `__dict__`? Raises `CannotTell` where that is hidden."""
+    """Have its objects a `__dict__`? Raises `StateUnknown` where that is hidden."""
     if shared_objects.fields_of(kind) is None and kind.__dictoffset__:
-        raise CannotTell(f"the attributes of {kind.__module__}.{kind.__qualname__} objects are hidden")
+        raise StateUnknown(f"the attributes of {kind.__module__}.{kind.__qualname__} objects are hidden")
     return kind.__dictoffset__ != 0
 
 
@@ -283,7 +283,7 @@ def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
     if obj.gi_running:
         where = heap.running.get(id(frame))
         if where is None:
-            raise CannotTell(f"the generator {obj.__qualname__} is being run out of sight")
+            raise StateUnknown(f"the generator {obj.__qualname__} is being run out of sight")
         heap.out.append(("running", *where))
         _handled(heap, obj)
         return
@@ -385,6 +385,6 @@ _ENDS_SILENTLY: Final = frozenset({int, float, str, bytes, bool, complex, type(N
 def _is_plain(kind: type) -> bool:
     try:
         _layout(kind)
-    except CannotTell:
+    except StateUnknown:
         return False
     return True

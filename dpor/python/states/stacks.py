@@ -18,8 +18,8 @@ from dpor.statics.bytecode import Flow
 from dpor.statics.liveness import liveness, names
 
 
-class CannotTell(Exception):
-    """The state of the program cannot be told exactly; says why."""
+class StateUnknown(Exception):
+    """The exact state of the program is not known; says why."""
 
 
 _FIXED: Final = {
@@ -67,7 +67,7 @@ KEEP: Final = frozenset(
 
 
 def _operands(name: str, arg: int) -> int:
-    """How many operands the instruction takes. Raises `CannotTell` for one that is not known to call anything."""
+    """How many operands the instruction takes. Raises `StateUnknown` for one that is not known to call anything."""
     if name == "CALL":
         return arg + 2
     if name == "CALL_KW":
@@ -78,7 +78,7 @@ def _operands(name: str, arg: int) -> int:
         return 1 + (arg >> 2 & 1)
     found = _FIXED.get(name)
     if found is None:
-        raise CannotTell(f"a thread stands below the instruction {name}")
+        raise StateUnknown(f"a thread stands below the instruction {name}")
     return found
 
 
@@ -87,14 +87,14 @@ class Place:
 
     index, name, arg   of the instruction
     live      the slots of the variables that matter from here on; `dead`: the others
-    told      those that are live, and those of the operands that are certain
+    encoded   those that are live, and those of the operands that are certain
     handles   is an exception being handled here? The interpreter has it where the frame has not
     shape     what tells the position among all code
     base      how many slots are certain: variables and the operands below those of the instruction
     top       how many are in use when the instruction begins
     """
 
-    __slots__ = ("arg", "base", "dead", "handles", "index", "live", "name", "shape", "told", "top")
+    __slots__ = ("arg", "base", "dead", "encoded", "handles", "index", "live", "name", "shape", "top")
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Place:
         self.name = name
         self.arg = arg
         self.live = live
-        self.told = (*live, *range(len(live) + len(dead), base))
+        self.encoded = (*live, *range(len(live) + len(dead), base))
         self.dead = dead
         self.base = base
         self.top = top
@@ -163,7 +163,7 @@ class Layout:
         return self._flow.at(lasti)
 
     def place(self, lasti: int) -> Place:
-        """The position of a frame with this `f_lasti`. Raises `CannotTell`."""
+        """The position of a frame with this `f_lasti`. Raises `StateUnknown`."""
         return self.places.get(lasti) or self._new_place(lasti)
 
     def _new_place(self, lasti: int) -> Place:
@@ -173,7 +173,7 @@ class Layout:
             index += 1
         depth = self._depths[index]
         if depth < 0:
-            raise CannotTell(f"{self.code.co_qualname} is where it cannot be")
+            raise StateUnknown(f"{self.code.co_qualname} is where it cannot be")
         name, arg = instructions[index].name, instructions[index].arg
         live = self._live.after[index] & ~self._without
         place = self.places[lasti] = Place(
