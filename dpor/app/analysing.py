@@ -33,10 +33,10 @@ def analyze(
     path, _, name = source.entry.partition("::")
     entry = f"{relative(path)}::{name}"
     facts = analyse(texts, entry, Pointers(pointers.value), names)
-    return _told(target, entry, field_access, pointers, facts, tuple(texts)), texts
+    return _report(target, entry, field_access, pointers, facts, tuple(texts)), texts
 
 
-def _told(
+def _report(
     target: str, entry: str, field_access: FieldAccess, pointers: PointerAnalysis, facts: Facts, files: tuple[str, ...]
 ) -> Analysis:
     until_return = {

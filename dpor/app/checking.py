@@ -31,7 +31,7 @@ from dpor.core.system import STOP, Ending, Run, System, Trace
 from dpor.core.version import VERSION
 from dpor.explorers import SAMPLERS, STATEFUL, Explorer, Stats
 from dpor.explorers.states import StatefulSearch
-from dpor.findings.explain import Checkable, Told, explain, in_order, unexplained
+from dpor.findings.explain import Checkable, FailureWithRun, explain, unexplained, with_orders
 from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredClass
 from dpor.report.progress import Monitor, Progress
 
@@ -97,7 +97,7 @@ class _Results:
     digests: dict[str, str] = attrs.field(factory=dict)
     seen: dict[object, _Seen] = attrs.field(factory=dict)
     failures: list[Failure] = attrs.field(factory=list)
-    told: list[Told | None] = attrs.field(factory=list)
+    explained: list[FailureWithRun | None] = attrs.field(factory=list)
     finished: bool = False
     visible: bool = False
     unstored: Mapping[str, int] = attrs.field(factory=dict)
@@ -203,7 +203,9 @@ class Session:
             verdict = Verdict.FAIL
         else:
             verdict = Verdict.PASS if exhaustive else Verdict.INCONCLUSIVE
-        told = results.failures + [self._as_seen(seen) for seen in list(results.seen.values())[len(results.failures) :]]
+        findings = results.failures + [
+            self._as_seen(seen) for seen in list(results.seen.values())[len(results.failures) :]
+        ]
         return Report(
             target=target_name(self.target, options),
             strategy=options.explorer,
@@ -228,7 +230,7 @@ class Session:
             deadlocks=len({deadlock for _, deadlock in results.results} - {None}),
             seconds=round(time.monotonic() - self._begun, 6),
             peak_memory_bytes=peak_memory(),
-            findings=tuple(told),
+            findings=tuple(findings),
             restarts=tuple(self._restarts),
             versions={
                 "dpor": VERSION,
@@ -379,10 +381,10 @@ class Session:
         for seen in results.seen.values():
             now = time.monotonic()
             self.over_at = now + EXPLAINING_SECONDS
-            told = None
+            explained = None
             try:
-                told = explain(system, seen.finding, seen.schedule, passed(now + MINIMISING_SECONDS))
-                failure = told.failure
+                explained = explain(system, seen.finding, seen.schedule, passed(now + MINIMISING_SECONDS))
+                failure = explained.failure
             except KeyboardInterrupt:
                 if not self.monitor.interruptible:
                     raise
@@ -396,16 +398,16 @@ class Session:
                 failure = _untold(seen)
             failure = _counted(failure, seen)
             results.failures.append(attrs.evolve(failure, saved=self._saved(system, failure)))
-            results.told.append(told)
+            results.explained.append(explained)
 
     def _order(self, system: Checkable, results: _Results) -> None:
         """Last of all: other orders may show facts that the search has not met."""
-        for number, told in enumerate(results.told):
-            if told is not None:
+        for number, explained in enumerate(results.explained):
+            if explained is not None:
                 self.over_at = time.monotonic() + ORDERING_SECONDS
                 known = results.failures[number]
                 try:
-                    ordered = in_order(system, attrs.evolve(told, failure=known), self._is_over)
+                    ordered = with_orders(system, attrs.evolve(explained, failure=known), self._is_over)
                 except KeyboardInterrupt:
                     if not self.monitor.interruptible:
                         raise

@@ -18,7 +18,7 @@ from dpor.core.pulse import beating
 from dpor.core.results import Failure
 from dpor.core.schedule import OF_PYTEST, SavedSchedule, follow
 from dpor.core.system import Ending, Run, Trace
-from dpor.findings.explain import Checkable, in_order, matching, tell
+from dpor.findings.explain import Checkable, matching, with_orders, with_run
 from dpor.findings.minimise import Minimised, switches
 
 
@@ -75,18 +75,18 @@ class Replay:
         if len(trace) < len(saved.schedule):
             raise NotDeterministic(
                 f"the schedule has {len(saved.schedule)} events, but the program ended after {len(trace)}:"
-                f" {_told(run.findings)}"
+                f" {_text(run.findings)}"
             )
         found = matching(run.findings, saved.finding)
         if found is None:
             goes_on = f" ({len(trace)} events; the program goes on)" if run.ending is Ending.STOPPED else ""
             raise NotDeterministic(
-                f"the schedule was followed to its end{goes_on}, and this time {_told(run.findings)}; it was saved for"
+                f"the schedule was followed to its end{goes_on}, and this time {_text(run.findings)}; it was saved for"
                 f" {_first_line(saved.finding)}"
             )
         small = Minimised(saved.schedule, switches(saved.schedule), least=False, first=saved.first_schedule)
-        told = tell(system, trace, run, found, small)
-        return attrs.evolve(in_order(system, told, passed(time.monotonic() + ORDERING_SECONDS)), saved=saved)
+        explained = with_run(system, trace, run, found, small)
+        return attrs.evolve(with_orders(system, explained, passed(time.monotonic() + ORDERING_SECONDS)), saved=saved)
 
     def _follow(self, system: Checkable, trace: Trace) -> Run:
         """Run it; again for each fact about the program that is met for the first time."""
@@ -98,7 +98,7 @@ class Replay:
         raise InternalError(f"the replay began again {MOST_RESTARTS} times")
 
 
-def _told(findings: Iterable[Finding]) -> str:
+def _text(findings: Iterable[Finding]) -> str:
     return "; ".join(map(_first_line, findings)) or "nothing failed"
 
 

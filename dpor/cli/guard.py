@@ -42,13 +42,13 @@ class Guarded:
 
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
-        self._told: object = None
+        self._reported: object = None
 
     def tell(self, over_at: float, news: object, known: Callable[[], object]) -> None:
         """I live; my time is over at this moment (of `time.monotonic`); what is `known`, if `news` is new."""
         message = b""
-        if news != self._told:
-            self._told = news
+        if news != self._reported:
+            self._reported = news
             message = pickle.dumps(known())
         self._send(over_at, message)
 

@@ -35,7 +35,7 @@ def _finding(race: DataRace, steps: tuple[Step, ...]) -> Finding:
     first, second = sorted((steps[race.earlier], steps[race.later]), key=lambda s: (_reads(s), _place(s), s.thread))
     return Finding(
         Kind.RACE,
-        f"{_told(first)} and {_told(second)}: nothing orders them",
+        f"{_in_words(first)} and {_in_words(second)}: nothing orders them",
         first.thread,
         first.file,
         first.line,
@@ -52,6 +52,6 @@ def _place(step: Step) -> str:
     return step.source if step.file is None else f"{step.file}:{step.line}"
 
 
-def _told(step: Step) -> str:
+def _in_words(step: Step) -> str:
     place = step.source if step.file is None else f"{relative(step.file)}:{step.line}"
     return f"{step.operation} in {step.thread} ({place})"

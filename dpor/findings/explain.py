@@ -70,8 +70,8 @@ def unexplained(finding: Finding, schedule: Sequence[Action]) -> Failure:
 
 
 @attrs.frozen
-class Told:
-    """A failure, and the run that it was told from."""
+class FailureWithRun:
+    """A failure, and the run that shows it."""
 
     failure: Failure
     trace: Trace
@@ -81,7 +81,7 @@ class Told:
 
 def explain(
     system: ExplainingSystem, finding: Finding, schedule: Sequence[Action], enough: Callable[[], bool] = lambda: False
-) -> Told:
+) -> FailureWithRun:
     """The failure to report, but for what its orders show; made small until there is `enough`.
 
     Raises what `System.run` raises.
@@ -95,7 +95,7 @@ def explain(
     found = matching(run.findings, finding)
     if found is None:
         raise NotDeterministic(f"a schedule that failed did not fail when it was repeated ({finding.message})")
-    return tell(system, trace, run, found, small)
+    return with_run(system, trace, run, found, small)
 
 
 def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
@@ -105,11 +105,11 @@ def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
     return next((found for found in findings if found.group == finding.group), None)
 
 
-def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small: Minimised) -> Told:
+def with_run(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small: Minimised) -> FailureWithRun:
     """Describe this run."""
     explained = system.describe(trace)
     if len(explained.steps) != len(trace):
-        raise InternalError(f"{len(trace)} events were told as {len(explained.steps)} steps")
+        raise InternalError(f"{len(trace)} events were described as {len(explained.steps)} steps")
     detailed = matching(explained.findings, found) or found
     names = {thread: step.thread for thread, step in zip(trace.threads, explained.steps, strict=True)}
     failure = attrs.evolve(
@@ -120,17 +120,19 @@ def tell(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small
         switches=small.switches,
         first_schedule=small.first,
     )
-    return Told(failure, trace, run, found)
+    return FailureWithRun(failure, trace, run, found)
 
 
-def in_order(system: ExplainingSystem, told: Told, enough: Callable[[], bool] = lambda: False) -> Failure:
+def with_orders(
+    system: ExplainingSystem, explained: FailureWithRun, enough: Callable[[], bool] = lambda: False
+) -> Failure:
     """The failure with the race to look at marked, and with what its orders show; others are tried until there is
     `enough`.
 
     Afterwards the system may know other facts than before, so nothing that was recorded can be counted on to repeat.
     """
-    pair, explanation = orders_of(system, told.trace, told.run, told.finding, enough)
-    return attrs.evolve(told.failure, trace=tuple(_marked(told.failure.trace, pair)), explanation=explanation)
+    pair, explanation = orders_of(system, explained.trace, explained.run, explained.finding, enough)
+    return attrs.evolve(explained.failure, trace=tuple(_marked(explained.failure.trace, pair)), explanation=explanation)
 
 
 def _marked(steps: Sequence[Step], pair: RacingPair | None) -> list[Step]:

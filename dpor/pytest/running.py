@@ -86,7 +86,7 @@ def _replay(item: pytest.Function, saved: SavedSchedule) -> NoReturn:
     replay = Replay(saved, TestTarget(item))
     failure = _debugged(item, replay) if item.config.getoption("usepdb") else replay.run()
     item.user_properties.append((VERDICT, Verdict.FAIL.value))
-    pytest.fail(_told(failure, traceback=True), pytrace=False)
+    pytest.fail(_as_text(failure, traceback=True), pytrace=False)
 
 
 def _debugged(item: pytest.Function, replay: Replay) -> Failure:
@@ -151,12 +151,12 @@ def _write(item: pytest.Function, report: Report) -> None:
 
 
 def _failure_text(item: pytest.Function, report: Report, file: str | None) -> str:
-    parts = [_told(failure, verbose=item.config.option.verbose > 1) for failure in report.findings]
+    parts = [_as_text(failure, verbose=item.config.option.verbose > 1) for failure in report.findings]
     text = "\n".join([*parts, *verdict_lines(report)])
     return text if file is None else f"{text}\nAgain: pytest {quote(item.nodeid)} --dpor-replay {quote(file)}"
 
 
-def _told(failure: Failure, *, verbose: bool = False, traceback: bool = False) -> str:
+def _as_text(failure: Failure, *, verbose: bool = False, traceback: bool = False) -> str:
     """What went wrong, and the steps that lead to it."""
     steps = plain(lambda console: show_failure(failure, console, verbose=verbose, traceback=traceback))
     return f"{headline(failure, '').strip()}\n{steps}"

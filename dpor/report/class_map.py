@@ -37,7 +37,7 @@ class ClassMap:
     left_out: int = 0
 
 
-Told: TypeAlias = tuple[str, str]
+EventText: TypeAlias = tuple[str, str]
 """Of an event: its thread, and where it does what to what."""
 
 
@@ -61,17 +61,17 @@ def rows(explored: ClassMap) -> list[MapRow]:
       A: 7 go (2 times); B: 7 go ok
       B: 7 go; A: 7 go (2 times) ok
     """
-    return list(_rows([([_told(step) for step in one.steps], one.outcome) for one in explored.classes], 0))
+    return list(_rows([([_event_text(step) for step in one.steps], one.outcome) for one in explored.classes], 0))
 
 
-def _rows(runs: Sequence[tuple[list[Told], str]], depth: int) -> Iterator[MapRow]:
+def _rows(runs: Sequence[tuple[list[EventText], str]], depth: int) -> Iterator[MapRow]:
     """Iterative: a tree can be as deep as it has classes."""
     left = [(depth, runs)] if runs else []
     while left:
         depth, runs = left.pop()
         common = _common([texts for texts, _ in runs])
         texts = runs[0][0][:common]
-        branches: dict[Told, list[tuple[list[Told], str]]] = {}
+        branches: dict[EventText, list[tuple[list[EventText], str]]] = {}
         ended = ""
         for run, outcome in runs:
             if len(run) == common:
@@ -83,12 +83,12 @@ def _rows(runs: Sequence[tuple[list[Told], str]], depth: int) -> Iterator[MapRow
         left += [(depth + 1, branch) for branch in reversed(branches.values())]
 
 
-def _stretch(events: Iterable[Told]) -> str:
+def _stretch(events: Iterable[EventText]) -> str:
     counted = [(what, len(list(same))) for (_, what), same in groupby(events)]
     return ", ".join(what if times == 1 else f"{what} ({times} times)" for what, times in counted)
 
 
-def _common(runs: Sequence[Sequence[Told]]) -> int:
+def _common(runs: Sequence[Sequence[EventText]]) -> int:
     length = 0
     for texts in zip(*runs, strict=False):
         if any(text != texts[0] for text in texts):
@@ -110,6 +110,6 @@ def summary(explored: ClassMap) -> str:
     return f"{shown} class{'' if shown == 1 else 'es'}, all there are"
 
 
-def _told(step: Step) -> Told:
+def _event_text(step: Step) -> EventText:
     line = "" if step.line is None else f"{step.line} "
     return step.thread, f"{line}{step.operation or step.source}"

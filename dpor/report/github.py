@@ -67,12 +67,12 @@ def summary(reports: Iterable[Mapping[str, Any]], root: str, troubles: Sequence[
         what = f"{_cell(report['target'])} | {report['strategy']} | **{report['verdict']}**"
         lines.append(f"| {what} | {report['executions']:,} | {report['seconds']:.2f} |")
     for found in located(reports):
-        lines += ["", f"### {_cell(found.target)}", "", *_fenced(_told(found, root))]
+        lines += ["", f"### {_cell(found.target)}", "", *_fenced(_lines(found, root))]
     lines += [f"\n- {_cell(line)}" for line in troubles]
     return "\n".join(lines) + "\n"
 
 
-def _told(found: Located, root: str) -> Iterator[str]:
+def _lines(found: Located, root: str) -> Iterator[str]:
     yield from found.message.splitlines()
     if found.place is not None:
         yield f"at {within(found.place.file, root)}:{found.place.line or ''}".rstrip(":")

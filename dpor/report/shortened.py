@@ -27,31 +27,31 @@ def every_event(failure: Failure) -> Iterator[Row]:
 
 def of_run(failure: Failure) -> Iterator[Row | int]:
     """The beginning, the end, and what is around the events that matter."""
-    told = _told(failure)
-    if len(told) <= LONGEST_RUN:
-        return iter(told)
+    shown = _shown_rows(failure)
+    if len(shown) <= LONGEST_RUN:
+        return iter(shown)
     edge = LONGEST_RUN // 3
     matter = _matter(failure)
-    kept = {*told[:edge], *told[-edge:]}
-    for at, row in enumerate(told):
+    kept = {*shown[:edge], *shown[-edge:]}
+    for at, row in enumerate(shown):
         if not matter.isdisjoint(row):
-            kept.update(told[max(0, at - AROUND) : at + AROUND + 1])
-    return _without(told, kept)
+            kept.update(shown[max(0, at - AROUND) : at + AROUND + 1])
+    return _without(shown, kept)
 
 
 def of_blocks(failure: Failure) -> Iterator[Row | int]:
     """The beginning and the end of what each thread does before another goes on, and the events that matter."""
-    told = _told(failure)
+    shown = _shown_rows(failure)
     edge = LONGEST_BLOCK // 3
     matter = _matter(failure)
-    kept = {row for row in told if not matter.isdisjoint(row)}
-    for _, rows in groupby(told, lambda row: failure.trace[row[0]].thread):
+    kept = {row for row in shown if not matter.isdisjoint(row)}
+    for _, rows in groupby(shown, lambda row: failure.trace[row[0]].thread):
         block = list(rows)
         kept.update(block if len(block) <= LONGEST_BLOCK else [*block[:edge], *block[-edge:]])
-    return _without(told, kept)
+    return _without(shown, kept)
 
 
-def _told(failure: Failure) -> list[Row]:
+def _shown_rows(failure: Failure) -> list[Row]:
     return rows_of(failure.trace, [number for number, step in enumerate(failure.trace) if is_shown(step)])
 
 
@@ -62,9 +62,9 @@ def _matter(failure: Failure) -> set[int]:
     return racing | {number for order in orders for number in (order.earlier, order.later) if number is not None}
 
 
-def _without(told: Iterable[Row], kept: set[Row]) -> Iterator[Row | int]:
+def _without(shown: Iterable[Row], kept: set[Row]) -> Iterator[Row | int]:
     """Those that are kept, and how many events are not in between."""
-    for is_kept, rows in groupby(told, kept.__contains__):
+    for is_kept, rows in groupby(shown, kept.__contains__):
         if is_kept:
             yield from rows
         else:

@@ -122,7 +122,7 @@ _CHANGED_LATE: Final = (
 )
 
 
-def _told(real: Callable[..., Any]) -> Callable[..., Any]:
+def _reported(real: Callable[..., Any]) -> Callable[..., Any]:
     def set_(*args: Any, **kwargs: Any) -> Any:
         if control.multi and _thread.get_ident() == control.os_thread:
             control.limit(_CHANGED_LATE)
@@ -151,7 +151,7 @@ _CHANGED: Final = [
         for owner in (logging.StreamHandler, logging.handlers.BufferingHandler)
     ],
     *[
-        (owner, name, vars(owner)[name], _told(vars(owner)[name]))
+        (owner, name, vars(owner)[name], _reported(vars(owner)[name]))
         for owner, names in (
             (logging.Logger, ("setLevel", "addHandler", "removeHandler")),
             (logging.Handler, ("setLevel", "setFormatter")),

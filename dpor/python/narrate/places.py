@@ -63,7 +63,7 @@ def _got(owner: Any, descriptor: Any) -> Any:
         return UNKNOWN
 
 
-class Told(NamedTuple):
+class Description(NamedTuple):
     """An operation in words, with the value that it reads or finds; `changes`: where it leaves another."""
 
     text: str
@@ -71,12 +71,12 @@ class Told(NamedTuple):
     changes: Place | None = None
 
 
-def told(operation: Operation, names: Names, frame: FrameType | None) -> Told:
+def describe(operation: Operation, names: Names, frame: FrameType | None) -> Description:
     """An operation of the function that is no rule on synchronisation objects."""
     if operation.alternatives > 1:
-        return Told(f"choose one of {operation.alternatives}", str(operation.value))
+        return Description(f"choose one of {operation.alternatives}", str(operation.value))
     if not operation.accesses:
-        return Told(operation.kind)
+        return Description(operation.kind)
     location, mode = operation.accesses[0 if operation.rule is None else 1]  # first of a daemon's comes the process
     return _on(operation.kind, location, mode, names, frame)
 
@@ -86,7 +86,7 @@ def place_in_words(location: Location) -> str:
     return _on("", location, WRITE, Names(), None).text.strip() or "what it reads"
 
 
-def _on(kind: str, location: Location, mode: Mode, names: Names, frame: FrameType | None) -> Told:
+def _on(kind: str, location: Location, mode: Mode, names: Names, frame: FrameType | None) -> Description:
     match control.operations.name_of(location):
         case ("global", module, str(name)):
             known = sys.modules.get(str(module))
@@ -100,9 +100,9 @@ def _on(kind: str, location: Location, mode: Mode, names: Names, frame: FrameTyp
             name = "object" if obj is None else names.of_shared(obj, frame)
             if part in (STRUCTURE, ELEMENTS):
                 place = Place(obj, part)
-                return Told(f"{kind} {name}", place.in_words(names.of_value), None if mode is READ else place)
+                return Description(f"{kind} {name}", place.in_words(names.of_value), None if mode is READ else place)
             if is_a(obj, (set, frozenset)):
-                return Told(f"{kind} {name}{{{part_in_words(part, names.of_value)}}}")
+                return Description(f"{kind} {name}{{{part_in_words(part, names.of_value)}}}")
             if type(obj) is CellType:
                 name = str(part)
             elif type(part) is not str or is_a(obj, dict):
@@ -111,10 +111,10 @@ def _on(kind: str, location: Location, mode: Mode, names: Names, frame: FrameTyp
                 name += f".{part}"
             place = Place(obj, part)
         case _:
-            return Told(kind)
+            return Description(kind)
     if mode is READ:
-        return Told(f"{kind} {name}", place.in_words(names.of_value))
-    return Told(f"{kind} {name}", changes=place)
+        return Description(f"{kind} {name}", place.in_words(names.of_value))
+    return Description(f"{kind} {name}", changes=place)
 
 
 def part_in_words(part: Hashable, called: Called) -> str:

@@ -18,7 +18,7 @@ from dpor.python.kernel.model_thread import GuestThread, Waited
 from dpor.python.kernel.stuck import has_own_name, name_of
 from dpor.python.narrate.library_calls import LibraryCalls
 from dpor.python.narrate.names import Names, variables
-from dpor.python.narrate.places import Told, told
+from dpor.python.narrate.places import Description, describe
 from dpor.python.narrate.values import in_words
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -42,7 +42,7 @@ class _Event:
         self,
         thread: str,
         frame: FrameType | None,
-        told: Told,
+        description: Description,
         locks: Pairs,
         variables: Pairs,
         call: tuple[str, int] = ("", 0),
@@ -50,7 +50,7 @@ class _Event:
         self.thread = thread
         self.file = None if frame is None else frame.f_code.co_filename
         self.line = None if frame is None else frame.f_lineno
-        self.operation, self.value, self.changes = told
+        self.operation, self.value, self.changes = description
         self.after = ""
         self.locks = locks
         self.variables = variables
@@ -74,7 +74,7 @@ class Recording(Recorder):
             self.finish()
             self._add(thread, operation, objects)
         except RecursionError:  # the program left no room
-            self._events.append(_Event(thread.name, None, Told(operation.kind), (), ()))
+            self._events.append(_Event(thread.name, None, Description(operation.kind), (), ()))
         except Exception as error:
             self._error = error
 
@@ -82,7 +82,7 @@ class Recording(Recorder):
         self._threads[thread.id] = thread.name
         frame = control.guest_frame(sys._getframe(1))
         if objects is None or isinstance(operation.rule, DaemonAccess):
-            done = told(operation, self._names, frame)
+            done = describe(operation, self._names, frame)
         else:
             done = self._synchronising(operation, objects, frame)
             self._note_lock(operation, objects, frame)
@@ -135,14 +135,14 @@ class Recording(Recorder):
     def name_of(self, o: Waited, frame: FrameType | None) -> str:
         return name_of(o) if has_own_name(o) else self._names.of(o, frame, name_of(o))
 
-    def _synchronising(self, operation: Operation, objects: tuple[Waited, ...], frame: FrameType | None) -> Told:
+    def _synchronising(self, operation: Operation, objects: tuple[Waited, ...], frame: FrameType | None) -> Description:
         inner = {id(part) for o in objects if type(o).__name__ == "Event" for part in vars(o).values()}
         shown = [o for o in objects if not type(o).__name__.startswith("_") and id(o) not in inner]
         names = dict.fromkeys(self.name_of(o, frame) for o in shown)
         failed = operation.kind == "try" and all(mode is READ for _, mode in operation.accesses)
         in_python = _OF_QUEUES if any(type(o).__name__ == "SimpleQueue" for o in objects) else _IN_PYTHON
         kind = in_python.get(operation.kind, operation.kind)
-        return Told(f"{kind} {' with '.join(names)}".strip(), "failed" if failed else "")
+        return Description(f"{kind} {' with '.join(names)}".strip(), "failed" if failed else "")
 
     def _variables(self, frame: FrameType | None) -> Pairs:
         """The variables of a function, in words."""

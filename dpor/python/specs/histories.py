@@ -162,10 +162,10 @@ class History:
             file,
             line,
             needs_timeout=control.timed_out,
-            details=() if control.recorder is None else tuple(self._told()),
+            details=() if control.recorder is None else tuple(self._described()),
         )
 
-    def _told(self) -> Iterator[str]:
+    def _described(self) -> Iterator[str]:
         """The calls that no order explains, and what is to be known of the others."""
         with specifying.looking(specifying.Look(self._name)):
             kept = needed(self.calls, self._answers_so)
