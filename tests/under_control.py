@@ -1,7 +1,7 @@
-"""Runs a function as the main thread under control, every interleaving of it, on the stand-ins.
+"""Runs a function as the main thread under control, every interleaving of it, on the drop-ins.
 
-The function itself is not instrumented: only what it does to the stand-ins (and copies of library source) are
-operations, and between two of them it is one step. That is what tests of the stand-ins need.
+The function itself is not instrumented: only what it does to the drop-ins (and copies of library source) are
+operations, and between two of them it is one step. That is what tests of the drop-ins need.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class End(BaseRule):
 
 @attrs.frozen
 class Join(BaseRule):
-    """Blocks until the thread has ended. (Joining a thread that was never started is the front's error.)"""
+    """Blocks until the thread has ended. (Joining a thread that was never started is the drop-in's error.)"""
 
     name = "join"
     modes = (READ,)

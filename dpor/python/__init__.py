@@ -1,1 +1,1 @@
-"""Python programs as a system: instrumented source, greenlets for threads, stand-ins for the threading modules."""
+"""Python programs as a system: instrumented source, greenlets for threads, drop-ins for the threading modules."""

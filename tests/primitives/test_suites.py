@@ -1,4 +1,4 @@
-"""The stand-ins pass CPython's own tests of `threading`, `queue` and `concurrent.futures`, under control."""
+"""The drop-ins pass CPython's own tests of `threading`, `queue` and `concurrent.futures`, under control."""
 
 from __future__ import annotations
 

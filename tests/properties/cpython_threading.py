@@ -9,7 +9,7 @@ from typing import Any
 
 from dpor.python.dropins import copying, stdlib
 from dpor.python.dropins.from_threading import only
-from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.host_modules import DropInModule
 
 CLASSES = {
     "_RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier", "BrokenBarrierError", "Timer",
@@ -65,7 +65,7 @@ class _PlainWeakSet:
 
 def whole() -> Any:
     """All of the file. It keeps state in globals, so it is executed anew in each run; see `roots`."""
-    thread = StandIn("_thread")
+    thread = DropInModule("_thread")
     vars(thread).update(vars(stdlib.guest_module("_thread")))
     del vars(thread)["RLock"]
     weakrefset = ModuleType("_weakrefset")

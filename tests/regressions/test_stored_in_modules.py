@@ -1,4 +1,4 @@
-"""What a program stores in modules that are stand-ins, and in their functions, is shared like anything else."""
+"""What a program stores in modules that are drop-ins, and in their functions, is shared like anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operations of dicts touch, and that stand-ins of dict methods behave as the methods."""
+"""What operations of dicts touch, and that bound methods of dicts behave as the methods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpor.python.effects import standin
+from dpor.python.effects import lookup_target
 from dpor.python.kernel import control
 from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
@@ -219,12 +219,12 @@ def outcome(call: Any) -> Any:
 @pytest.mark.parametrize("knowing", [True, False])
 @pytest.mark.parametrize("kind", [dict, collections.OrderedDict, lambda start: collections.defaultdict(list, start)])
 @given(start=DICTS, calls=st.lists(CALLS, max_size=4))
-def test_a_stand_in_behaves_as_the_method(kind: Any, knowing: bool, start: Any, calls: Any) -> None:
+def test_a_bound_method_behaves_as_the_method(kind: Any, knowing: bool, start: Any, calls: Any) -> None:
     with pretending(knowing=knowing) as world:
         mine, plain = kind(start), kind(start)
         world.share(mine=mine)
         for name, args in calls:
-            method = getattr(standin(mine, shared_objects.record_of(mine), name), name)
+            method = getattr(lookup_target(mine, shared_objects.record_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert list(mine.items()) == list(plain.items())
 
@@ -234,7 +234,7 @@ def test_updating_from_a_generator_gives_the_same(start: Any, pairs: Any, more: 
     with pretending() as world:
         mine, plain = dict(start), dict(start)
         world.share(mine=mine)
-        method = standin(mine, shared_objects.record_of(mine), "update").update
+        method = lookup_target(mine, shared_objects.record_of(mine), "update").update
         more = {key: value for key, value in more.items() if isinstance(key, str)}
         got = outcome(lambda: method((pair for pair in pairs), **more))
         assert got == outcome(lambda: plain.update((pair for pair in pairs), **more))

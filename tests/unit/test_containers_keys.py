@@ -116,6 +116,6 @@ def test_a_bound_method_goes_by_its_object_and_function(world: World) -> None:
     assert part_of(made["x"].m) == part_of(made["x"].m) != part_of(made["y"].m)
 
 
-def test_a_stand_in_goes_by_its_location(world: World) -> None:
+def test_a_drop_in_goes_by_its_location(world: World) -> None:
     lock = control.SyncObject()
     assert part_of(lock) == ("object", lock.dpor_location)

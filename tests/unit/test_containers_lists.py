@@ -1,4 +1,4 @@
-"""What operations of lists touch, and that stand-ins of list methods behave as the methods."""
+"""What operations of lists touch, and that bound methods of lists behave as the methods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpor.python.effects import standin
+from dpor.python.effects import lookup_target
 from dpor.python.kernel import control
 from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
@@ -229,11 +229,11 @@ def outcome(call: Any) -> Any:
 
 
 @given(st.lists(ITEMS, max_size=4), st.lists(CALLS, max_size=4))
-def test_a_stand_in_behaves_as_the_method(start: list[Any], calls: list[tuple[str, tuple[Any, ...]]]) -> None:
+def test_a_bound_method_behaves_as_the_method(start: list[Any], calls: list[tuple[str, tuple[Any, ...]]]) -> None:
     with pretending() as world:
         mine, plain = list(start), list(start)
         world.share(mine=mine)
         for name, args in calls:
-            method = getattr(standin(mine, shared_objects.record_of(mine), name), name)
+            method = getattr(lookup_target(mine, shared_objects.record_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpor.python.effects import standin
+from dpor.python.effects import lookup_target
 from dpor.python.effects.kinds import families
 from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
@@ -273,11 +273,11 @@ def outcome(call: Any) -> Any:
      (bytearray, BYTEARRAY_CALLS)],
 )  # fmt: skip
 @given(data=st.data(), start=st.lists(st.integers(0, 3), max_size=3))
-def test_a_stand_in_behaves_as_the_method(kind: Any, calls: Any, data: Any, start: list[int]) -> None:
+def test_a_bound_method_behaves_as_the_method(kind: Any, calls: Any, data: Any, start: list[int]) -> None:
     with pretending() as world:
         mine, plain = kind(start), kind(start)
         world.share(mine=mine)
         for name, args in data.draw(st.lists(calls, max_size=4)):
-            method = getattr(standin(mine, shared_objects.record_of(mine), name), name)
+            method = getattr(lookup_target(mine, shared_objects.record_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain

@@ -1,4 +1,5 @@
-"""What operations of sets touch, in which order they are gone through, and that stand-ins behave as the methods."""
+"""What operations of sets touch, in which order they are gone through, and that bound methods behave as those of
+Python."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpor.python.effects import standin
+from dpor.python.effects import lookup_target
 from dpor.python.kernel import control
 from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
@@ -155,13 +156,13 @@ def outcome(call: Any) -> Any:
 
 @pytest.mark.parametrize("knowing", [True, False])
 @given(start=SETS, calls=st.lists(CALLS, max_size=4))
-def test_a_stand_in_behaves_as_the_method(knowing: bool, start: Any, calls: Any) -> None:
+def test_a_bound_method_behaves_as_the_method(knowing: bool, start: Any, calls: Any) -> None:
     with pretending(knowing=knowing) as world:
         mine, plain = set(start), set(start)
         world.share(mine=mine)
         for name, args in calls:
             if name == "pop" and len(plain) > 1:
                 continue  # any of them
-            method = getattr(standin(mine, shared_objects.record_of(mine), name), name)
+            method = getattr(lookup_target(mine, shared_objects.record_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain

@@ -13,7 +13,7 @@ from dpor.python.dropins import stdlib
 from dpor.python.kernel.library import CONSTANT, MODELLED
 
 
-def test_the_modelled_modules_are_those_with_a_stand_in() -> None:
+def test_the_modelled_modules_are_those_with_a_drop_in() -> None:
     assert {name.partition(".")[0] for name in stdlib._MAKERS} == MODELLED
 
 

@@ -12,11 +12,11 @@ from typing import Any
 from dpor.python.hooks import attributes
 from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import control
-from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.rewrite import instrument
 from dpor.python.sharing import shared_objects
 
-_copies: list[StandIn] = []
+_copies: list[DropInModule] = []
 _facts: tuple[object, int] = (None, 0)
 
 
@@ -25,22 +25,22 @@ def execute(
     source: str,
     path: str,
     names: dict[str, Any],
-    stand_in_for: Callable[[str], ModuleType | None],
+    drop_in_for: Callable[[str], ModuleType | None],
     *,
     visible: frozenset[str] = frozenset(),
-) -> StandIn:
-    """A module of this source, with these names there already, that imports through `stand_in_for`.
+) -> DropInModule:
+    """A module of this source, with these names there already, that imports through `drop_in_for`.
 
     `visible`: the globals that its functions rebind.
     """
 
     def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> ModuleType:
-        found = stand_in_for(name) if level == 0 else None
+        found = drop_in_for(name) if level == 0 else None
         if found is not None and (fromlist or "." not in name):
             return found
         return builtins.__import__(name, globals, locals, fromlist, level)
 
-    module = StandIn(name)
+    module = DropInModule(name)
     module.__file__ = path
     vars(module).update(names, __builtins__=dict(vars(builtins), __import__=import_))
     _supply(module)

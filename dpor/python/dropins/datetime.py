@@ -1,4 +1,4 @@
-"""The stand-in for `datetime`: `now()` and `today()` answer virtual time; everything else is real.
+"""The drop-in for `datetime`: `now()` and `today()` answer virtual time; everything else is real.
 
 The classes that programs see make objects of the real classes and take those for their own, so objects go to and from
 code that knows nothing of this.
@@ -10,7 +10,7 @@ import datetime as real
 from typing import Any
 
 from dpor.python.dropins.time import time
-from dpor.python.kernel.host_modules import StandIn, shadow
+from dpor.python.kernel.host_modules import DropInModule, shadow
 
 
 class _StandsFor(type):
@@ -56,5 +56,5 @@ def _real(cls: type) -> Any:
     return _OURS.get(cls, cls)
 
 
-def module() -> StandIn:
+def module() -> DropInModule:
     return shadow(real, date=date, datetime=datetime)

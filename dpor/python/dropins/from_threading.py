@@ -14,26 +14,26 @@ from pathlib import Path
 from typing import Any
 
 from dpor.python.dropins import copying
-from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.host_modules import DropInModule
 
 _TAKEN = {"Condition", "Barrier", "BrokenBarrierError", "Timer", "_RLock"}
 _surroundings: dict[str, Any] = {}
-_copy: StandIn | None = None
+_copy: DropInModule | None = None
 _condition: Any = None
 
 
 def surround_with(names: dict[str, Any]) -> None:
-    """What the copy finds in place of the rest of the file. Called once, when all stand-ins are imported."""
+    """What the copy finds in place of the rest of the file. Called once, when all drop-ins are imported."""
     _surroundings.update(names)
 
 
-def copy() -> StandIn:
+def copy() -> DropInModule:
     """`Barrier`, `BrokenBarrierError`, `Timer` and `_RLock`, in a module; made when first needed."""
     global _copy, _condition
     if _copy is None:
         path = threading.__file__
         source = only(Path(path).read_text(), _TAKEN)
-        _copy = copying.execute("threading", source, path, dict(_surroundings), _no_stand_in)
+        _copy = copying.execute("threading", source, path, dict(_surroundings), _no_drop_in)
         _condition = vars(_copy)["Condition"]
         vars(_copy)["Condition"] = _surroundings["Condition"]
         vars(_copy)["call"] = _execute_helpers()
@@ -43,10 +43,10 @@ def copy() -> StandIn:
 
 def _execute_helpers() -> Any:
     path = Path(__file__).with_name("guest_code.py")
-    return copying.execute("threading", path.read_text(), str(path), {}, _no_stand_in).call
+    return copying.execute("threading", path.read_text(), str(path), {}, _no_drop_in).call
 
 
-def _no_stand_in(name: str) -> None:
+def _no_drop_in(name: str) -> None:
     """These sources import nothing that a run could tell apart."""
 
 

@@ -1,4 +1,4 @@
-"""The stand-in for `functools`: caches that threads share are not in C here, and what is written in Python and works on
+"""The drop-in for `functools`: caches that threads share are not in C here, and what is written in Python and works on
 objects of the program is instrumented."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dpor.python.dropins.from_threading import only
 from dpor.python.dropins.locks import RLock
 from dpor.python.hooks import attributes
 from dpor.python.kernel import control
-from dpor.python.kernel.host_modules import StandIn, shadow
+from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.sharing import shared_objects
 
 _AT_THE_FIELDS = ("cache = instance.__dict__", "cache = fields_of(instance)")
@@ -63,7 +63,7 @@ def _total_ordering() -> Any:
     return copying.execute("functools", source, "<functools>", {}, lambda name: None).total_ordering
 
 
-def module() -> StandIn:
+def module() -> DropInModule:
     return shadow(
         real,
         lru_cache=caches.lru_cache,

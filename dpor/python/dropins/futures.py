@@ -16,7 +16,7 @@ from dpor.python.dropins.idents import numbering
 from dpor.python.dropins.locks import Lock
 from dpor.python.dropins.semaphores import IdleSemaphore
 from dpor.python.dropins.state import run
-from dpor.python.kernel.host_modules import StandIn, shadow
+from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.unmodelled import refuse
 
 
@@ -34,8 +34,8 @@ def strong_reference(obj: Any, callback: Any = None) -> Callable[[], Any]:
     return lambda: obj
 
 
-def base_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
-    module = _copy(real_base, stand_in_for)
+def base_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
+    module = _copy(real_base, drop_in_for)
     names = vars(module)
     for name in ("Error", "CancelledError", "InvalidStateError", "BrokenExecutor", "TimeoutError"):
         names[name] = getattr(real_base, name)
@@ -47,12 +47,12 @@ def base_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
     return module.settle()
 
 
-def thread_module(base: ModuleType, stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
+def thread_module(base: ModuleType, drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
     package = ModuleType("concurrent.futures")  # as it is while it is being imported
     vars(package)["_base"] = base
 
     def found(name: str) -> ModuleType | None:
-        return package if name == "concurrent.futures" else stand_in_for(name)
+        return package if name == "concurrent.futures" else drop_in_for(name)
 
     module = _copy(real_thread, found, frozenset({"_shutdown"}))
     names = vars(module)
@@ -68,14 +68,14 @@ class _Weakref:
     WeakKeyDictionary = weakref.WeakKeyDictionary
 
 
-def package(base: StandIn, thread: StandIn, stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
-    module = _copy(real, stand_in_for)
+def package(base: DropInModule, thread: DropInModule, drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
+    module = _copy(real, drop_in_for)
     module.__path__ = []
     vars(module).update(_base=base, thread=thread, ThreadPoolExecutor=thread.ThreadPoolExecutor)
 
     def missing(name: str) -> Any:
         if name in ("ProcessPoolExecutor", "process"):
-            process = stand_in_for("concurrent.futures.process")
+            process = drop_in_for("concurrent.futures.process")
             return process if name == "process" else vars(process)[name]
         raise AttributeError(f"module 'concurrent.futures' has no attribute {name!r}")
 
@@ -83,9 +83,9 @@ def package(base: StandIn, thread: StandIn, stand_in_for: Callable[[str], Module
     return module.settle()
 
 
-def process_module(base: StandIn) -> StandIn:
+def process_module(base: DropInModule) -> DropInModule:
     """All names can be imported; to make a pool is refused."""
-    module = StandIn("concurrent.futures.process")
+    module = DropInModule("concurrent.futures.process")
 
     def refused(*args: Any, **kwargs: Any) -> NoReturn:
         refuse("concurrent.futures.ProcessPoolExecutor", "threads of one process are checked; use ThreadPoolExecutor")
@@ -102,11 +102,11 @@ def process_module(base: StandIn) -> StandIn:
 
 
 def _copy(
-    module: ModuleType, stand_in_for: Callable[[str], ModuleType | None], visible: frozenset[str] = frozenset()
-) -> StandIn:
+    module: ModuleType, drop_in_for: Callable[[str], ModuleType | None], visible: frozenset[str] = frozenset()
+) -> DropInModule:
     assert module.__file__ is not None
     path = Path(module.__file__)
-    return copying.execute(module.__name__, path.read_text(), str(path), {}, stand_in_for, visible=visible)
+    return copying.execute(module.__name__, path.read_text(), str(path), {}, drop_in_for, visible=visible)
 
 
 def at_exit(thread: ModuleType) -> None:

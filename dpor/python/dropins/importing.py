@@ -1,4 +1,4 @@
-"""The stand-in for `importlib`: a module that is imported by its name is the one that an `import` gives."""
+"""The drop-in for `importlib`: a module that is imported by its name is the one that an `import` gives."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from types import ModuleType
 from typing import Any
 
 from dpor.python.kernel import control
-from dpor.python.kernel.host_modules import StandIn, shadow
+from dpor.python.kernel.host_modules import DropInModule, shadow
 
 
-def importlib_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
+def importlib_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
     def import_module(name: str, package: str | None = None) -> ModuleType:
         wanted = importlib.util.resolve_name(name, package) if name.startswith(".") and package else name
-        found = stand_in_for(wanted)
+        found = drop_in_for(wanted)
         if found is not None:
             return found
         with control.atomic() if control.multi else nullcontext():
@@ -25,31 +25,31 @@ def importlib_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandI
     def __import__(
         name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> ModuleType:
-        return import_statement(stand_in_for, name, globals, locals, fromlist, level)
+        return import_statement(drop_in_for, name, globals, locals, fromlist, level)
 
     def reload(module: ModuleType) -> ModuleType:
-        return module if isinstance(module, StandIn) else real.reload(module)
+        return module if isinstance(module, DropInModule) else real.reload(module)
 
     return shadow(real, import_module=import_module, __import__=__import__, reload=reload)
 
 
 def import_statement(
-    stand_in_for: Callable[[str], ModuleType | None],
+    drop_in_for: Callable[[str], ModuleType | None],
     name: str,
     globals: Any = None,
     locals: Any = None,
     fromlist: Any = (),
     level: int = 0,
 ) -> ModuleType:
-    """As `__import__`, for code that is to have the stand-ins."""
-    found = stand_in_for(name) if level == 0 else None
+    """As `__import__`, for code that is to have the drop-ins."""
+    found = drop_in_for(name) if level == 0 else None
     if found is not None and (fromlist or "." not in name):
         return found
     if level or fromlist or "." not in name:
         return _imported(name, globals, locals, fromlist, level)
     # `import a.b` gives `a`, in which there is then `b`.
     package, _, rest = name.partition(".")
-    top = stand_in_for(package)
+    top = drop_in_for(package)
     if top is None:
         return _imported(name, globals, locals, fromlist, level)
     if found is None:

@@ -1,4 +1,4 @@
-"""How a front looks: the name of the real class, and an address that is the same in every run.
+"""How a drop-in looks: the name of the real class, and an address that is the same in every run.
 
 Classes whose objects can carry attributes of the program's (`event.result = ...`) bear the name of the real module.
 The others keep ours, by which the hooks know that nothing in them is the program's.

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from dpor.python.dropins.patches import Patches
 from dpor.python.kernel import control
-from dpor.python.kernel.host_modules import StandIn, shadow
+from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import MODELLED
 from dpor.python.kernel.unmodelled import ONE_PROCESS, give_up, refuse, refusing
 
@@ -40,7 +40,7 @@ OS: Final[dict[str, str]] = {
 
 
 def refused_of(module: ModuleType, names: dict[str, str]) -> dict[str, Any]:
-    """Stand-ins for those of the names that the module has here."""
+    """Drop-ins for those of the names that the module has here."""
     return {name: refusing(f"{module.__name__}.{name}", why) for name, why in names.items() if hasattr(module, name)}
 
 
@@ -52,7 +52,7 @@ _SIGNALS: Final = (
 )  # fmt: skip
 
 
-def signal_module() -> StandIn:
+def signal_module() -> DropInModule:
     """Handlers may be installed; no signal comes."""
 
     def handlers() -> dict[Any, Any]:
@@ -75,7 +75,7 @@ def signal_module() -> StandIn:
     return shadow(real_signal, getsignal=getsignal, signal=signal, **refused_of(real_signal, names))
 
 
-def atexit_module() -> StandIn:
+def atexit_module() -> DropInModule:
     """What is registered is not run: a run ends, the process does not."""
 
     def register(func: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -96,7 +96,7 @@ _WAITING_METHODS: Final = (
 )  # fmt: skip
 
 
-def socket_module() -> StandIn:
+def socket_module() -> DropInModule:
     """A socket may be made and closed, as some modules do when they are imported to see what the system can."""
     methods = {
         name: refusing(f"socket.socket.{name}", _NO_WAITING)

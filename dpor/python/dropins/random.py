@@ -1,4 +1,4 @@
-"""The stand-ins for `random`, `uuid`, `secrets` and the parts of `os` that differ from run to run.
+"""The drop-ins for `random`, `uuid`, `secrets` and the parts of `os` that differ from run to run.
 
 Each model thread draws from a generator of its own, made from the thread's number. So what a thread draws is a
 function of its own past, equal in equivalent runs, and drawing is no operation. (One generator for all, as in CPython,
@@ -18,7 +18,7 @@ from typing import Any, Final
 from dpor.python.dropins import copying, environ, outside
 from dpor.python.dropins.time import time
 from dpor.python.kernel import control
-from dpor.python.kernel.host_modules import StandIn, shadow
+from dpor.python.kernel.host_modules import DropInModule, shadow
 
 CPUS: Final = 4
 """What `os.cpu_count()` answers, so that a pool has the same number of threads on every machine."""
@@ -67,10 +67,10 @@ def _delegating_on(method: Callable[..., Any]) -> Callable[..., Any]:
     return draw
 
 
-def random_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
+def random_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
     """CPython's source, instrumented, since `shuffle` and the like work on the program's sequences."""
     path = Path(real.__file__)
-    module = copying.execute("random", path.read_text(), str(path), {}, stand_in_for)
+    module = copying.execute("random", path.read_text(), str(path), {}, drop_in_for)
     names = vars(module)
     seed = names["Random"].seed
 
@@ -90,7 +90,7 @@ def random_module(stand_in_for: Callable[[str], ModuleType | None]) -> StandIn:
     return module.settle()
 
 
-def os_module() -> StandIn:
+def os_module() -> DropInModule:
     changed: dict[str, Any] = {"urandom": urandom, "cpu_count": lambda: CPUS, **environ.names()}
     for name in ("process_cpu_count",):
         if hasattr(real_os, name):
@@ -100,7 +100,7 @@ def os_module() -> StandIn:
     return shadow(real_os, **changed)
 
 
-def uuid_module() -> StandIn:
+def uuid_module() -> DropInModule:
     return shadow(real_uuid, uuid1=uuid1, uuid4=uuid4, getnode=getnode)
 
 

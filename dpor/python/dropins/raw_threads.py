@@ -34,7 +34,7 @@ class ThreadHandle(Startable):
         return self.dpor_status() is ENDED
 
     def join(self, timeout: float | None = None) -> None:
-        if control.current.front is self:
+        if control.current.thread_object is self:
             raise RuntimeError("Cannot join current thread")
         if timeout is not None and timeout < 0:
             timeout = None

@@ -1,13 +1,13 @@
-"""What the threading stand-ins remember of one run; all of it is new in the next."""
+"""What the threading drop-ins remember of one run; all of it is new in the next."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.host_modules import DropInModule
 
-THREADING = StandIn("threading", "Stand-in for `threading`.")
+THREADING = DropInModule("threading", "Drop-in for `threading`.")
 """The module that programs import. Here because threads look up its `excepthook`, which a program may replace."""
 
 

@@ -1,4 +1,4 @@
-"""Which module a program gets when it imports one: the stand-ins, and copies of library source on top of them.
+"""Which module a program gets when it imports one: the drop-ins, and copies of library source on top of them.
 
 Each is made when it is first imported, lives as long as the process, and begins anew before each run (`reset`).
 """
@@ -28,7 +28,7 @@ from dpor.python.dropins.idents import numbering
 from dpor.python.dropins.simple_queue import SimpleQueue
 from dpor.python.dropins.threads import main_thread
 from dpor.python.kernel import host_modules
-from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.host_modules import DropInModule
 
 __all__ = ["begin_search", "forget", "guest_module", "main_thread", "reset", "run_atexit"]
 
@@ -66,7 +66,7 @@ def begin_search() -> None:
 
 
 def reset() -> None:
-    """Before each run, in its main thread: everything that a stand-in or a copy remembers begins anew."""
+    """Before each run, in its main thread: everything that a drop-in or a copy remembers begins anew."""
     numbering.begin_run()
     state.begin_run()
     copying.begin_run()
@@ -77,7 +77,7 @@ def reset() -> None:
 
 
 def forget() -> None:
-    """Before the next run begins: what stand-ins hold of the run before dies now."""
+    """Before the next run begins: what drop-ins hold of the run before dies now."""
     state.begin_run()
 
 
@@ -95,25 +95,25 @@ def run_atexit() -> None:
 _THREAD_POOL = "concurrent.futures.thread"
 
 
-def _needed(name: str) -> StandIn:
+def _needed(name: str) -> DropInModule:
     module = guest_module(name)
-    assert isinstance(module, StandIn)
+    assert isinstance(module, DropInModule)
     return module
 
 
-def _copy(real: ModuleType, **names: Any) -> StandIn:
+def _copy(real: ModuleType, **names: Any) -> DropInModule:
     assert real.__file__ is not None
     path = Path(real.__file__)
     return copying.execute(real.__name__, path.read_text(), str(path), names, guest_module)
 
 
-def _queue_c() -> StandIn:
-    module = StandIn("_queue")
+def _queue_c() -> DropInModule:
+    module = DropInModule("_queue")
     vars(module).update(SimpleQueue=SimpleQueue, Empty=real_queue.Empty)
     return module.settle()
 
 
-def _queue() -> StandIn:
+def _queue() -> DropInModule:
     module = _copy(real_queue)
     for name in ("Full", "ShutDown"):  # the real classes, like `Empty`: raised and caught by either side
         if hasattr(real_queue, name):
@@ -121,36 +121,36 @@ def _queue() -> StandIn:
     return module.settle()
 
 
-def _sched() -> StandIn:
+def _sched() -> DropInModule:
     import sched
 
     return _copy(sched).settle()
 
 
-def _secrets() -> StandIn:
+def _secrets() -> DropInModule:
     import secrets
 
     return _copy(secrets).settle()
 
 
-def _threading_local() -> StandIn:
-    module = StandIn("_threading_local")
+def _threading_local() -> DropInModule:
+    module = DropInModule("_threading_local")
     vars(module)["local"] = vars(threading.THREAD)["_local"]
     return module.settle()
 
 
-def _thread_pool() -> StandIn:
+def _thread_pool() -> DropInModule:
     module = futures.thread_module(_needed("concurrent.futures._base"), guest_module)
     futures.begin_run(module)
     return module
 
 
-def _futures() -> StandIn:
+def _futures() -> DropInModule:
     return futures.package(_needed("concurrent.futures._base"), _needed(_THREAD_POOL), guest_module)
 
 
-def _concurrent() -> StandIn:
-    module = StandIn("concurrent")
+def _concurrent() -> DropInModule:
+    module = DropInModule("concurrent")
     module.__path__ = []
     vars(module)["futures"] = _needed("concurrent.futures")
     return module.settle()

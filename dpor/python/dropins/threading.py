@@ -1,4 +1,4 @@
-"""The stand-ins for `threading` and `_thread`, put together."""
+"""The drop-ins for `threading` and `_thread`, put together."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dpor.python.dropins.state import THREADING, run
 from dpor.python.dropins.threads import Thread
 from dpor.python.dropins.time import monotonic
 from dpor.python.kernel import control
-from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.unmodelled import refusing
 
 
@@ -102,7 +102,9 @@ class _Active:
     """`threading._active`, of which a repr asks for a name: no operation."""
 
     def __getitem__(self, ident: int) -> Any:
-        found = [t.front for t in control.threads if isinstance(t.front, Thread) and ident_of(t.id) == ident]
+        found = [
+            t.thread_object for t in control.threads if isinstance(t.thread_object, Thread) and ident_of(t.id) == ident
+        ]
         if not found:
             raise KeyError(ident)
         return found[0]
@@ -125,7 +127,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'threading' has no attribute {name!r}")
 
 
-THREAD = StandIn("_thread", "Stand-in for `_thread`.")
+THREAD = DropInModule("_thread", "Drop-in for `_thread`.")
 
 _OF_THREADING: dict[str, Any] = {
     "Lock": Lock,
@@ -224,4 +226,4 @@ _assemble()
 def begin_run() -> None:
     """Before each run, in its main thread."""
     listing.begin_run()
-    control.current.front = run.main = threads._MainThread()
+    control.current.thread_object = run.main = threads._MainThread()

@@ -128,7 +128,7 @@ class Thread(Startable):
     def join(self, timeout: float | None = None) -> None:
         if not self._initialized:
             raise RuntimeError("Thread.__init__() not called")
-        if control.current.front is self:
+        if control.current.thread_object is self:
             raise RuntimeError("cannot join current thread")
         if self.dpor_await_end(timeout) is NEW:
             raise RuntimeError("cannot join thread before it is started")
@@ -172,7 +172,7 @@ class Thread(Startable):
     @property
     def ident(self) -> int | None:
         assert self._initialized, "Thread.__init__() not called"
-        known = control.current.front is self or self.dpor_status() is not NEW
+        known = control.current.thread_object is self or self.dpor_status() is not NEW
         return self._ident if known else None
 
     @property
@@ -285,14 +285,14 @@ def excepthook(args: Any, /) -> None:
 
 def current_thread() -> Thread:
     here = control.current
-    front = here.front
-    if isinstance(front, Thread):
-        return front
+    thread_object = here.thread_object
+    if isinstance(thread_object, Thread):
+        return thread_object
     if here.id == 0:
         return main_thread()
     dummy = here.data.get(_DummyThread)
     if dummy is None:
-        dummy = here.data[_DummyThread] = _DummyThread(front)
+        dummy = here.data[_DummyThread] = _DummyThread(thread_object)
     return dummy
 
 

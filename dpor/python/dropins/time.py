@@ -1,4 +1,4 @@
-"""The stand-in for `time`: virtual, and the same in every run. A thread's clock is moved on by its own sleeps and
+"""The drop-in for `time`: virtual, and the same in every run. A thread's clock is moved on by its own sleeps and
 timeouts, and by what it waited for; reading it is no operation.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from dpor.python.dropins.timeouts import check_lock_arguments, on_grid
 from dpor.python.kernel import timing
-from dpor.python.kernel.host_modules import StandIn, shadow
+from dpor.python.kernel.host_modules import DropInModule, shadow
 
 EPOCH = 1_700_000_000.0
 """What `time()` answers when a run begins (14 November 2023, 22:13:20 UTC)."""
@@ -73,7 +73,7 @@ def strftime(format: str, t: Any = None, /) -> str:
     return real.strftime(format, localtime() if t is None else t)
 
 
-def module() -> StandIn:
+def module() -> DropInModule:
     clocks = {
         "time": time,
         "monotonic": monotonic,

@@ -254,8 +254,8 @@ class Bound:
 _METHODS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, types.FunctionType)
 
 
-def standin(obj: Any, record: Record | None, name: str) -> Any:
-    """What `obj.name` is to be looked up on: a stand-in if that finds a method that is not instrumented."""
+def lookup_target(obj: Any, record: Record | None, name: str) -> Any:
+    """What `obj.name` is to be looked up on: a bound method of ours if that finds one that is not instrumented."""
     kind = type(obj)
     if kind in families:
         found = _descriptors.get((kind, name))

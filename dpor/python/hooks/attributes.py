@@ -156,7 +156,7 @@ def loaded_plainly(obj: Any, name: str) -> Any:
     """As `loaded`, for `object.__getattribute__`: a `__getattribute__` of the class is not asked."""
     found = loaded(obj, name)
     if found is obj and control.multi and looks_up_itself(type(obj)):
-        record, way = record_of(obj), _way_to_stand_in(type(obj), name)
+        record, way = record_of(obj), _lookup_way(type(obj), name)
         if record is not None and way is not None:
             return way(obj, record, name)
     return found
@@ -214,14 +214,14 @@ def stand_before_write(obj: Any, name: str) -> bool:
 
 
 def read_operation(record: Record, obj: Any, name: str) -> Any:
-    """What a load of the field is: an operation, nothing (None), or a function that makes a stand-in."""
+    """What a load of the field is: an operation, nothing (None), or a function that makes what to look it up on."""
     kind = type(obj)
     found, _ = _static(kind, name)
-    way = _way_to_stand_in(kind, name)
+    way = _lookup_way(kind, name)
     if way is not None:
         if looks_up_itself(kind):
             return None
-        return _shadowed if way is standin and field_key(kind, name) in control.facts else way
+        return _shadowed if way is lookup_target and field_key(kind, name) in control.facts else way
     if type(found) in _C_CALLABLES and field_key(kind, name) not in control.facts:
         return None
     if is_of_c(found):
@@ -238,11 +238,11 @@ def read_operation(record: Record, obj: Any, name: str) -> Any:
     return record.access("read", name, READ)
 
 
-def _way_to_stand_in(kind: type, name: str) -> Callable[[Any, Record, str], Any] | None:
-    """How a stand-in is made where what is found in the class touches the object unseen: None if it does not."""
+def _lookup_way(kind: type, name: str) -> Callable[[Any, Record, str], Any] | None:
+    """How a lookup is diverted where what is found in the class touches the object unseen: None if it does not."""
     found, _ = _static(kind, name)
     if type(found) in _C_CALLABLES:
-        return None if _is_harmless(kind, name) else standin
+        return None if _is_harmless(kind, name) else lookup_target
     if found is not _MISSING and _is_data_descriptor(found):
         return _opaque_property if not _is_field(found, name) and _getter_is_opaque(found) else None
     return _opaque_method if isinstance(found, types.FunctionType) and not is_instrumented(found) else None
@@ -277,15 +277,15 @@ def _is_harmless(kind: type, name: str) -> bool:
     )
 
 
-def standin(obj: Any, record: Record, name: str) -> Any:
+def lookup_target(obj: Any, record: Record, name: str) -> Any:
     """On which the attribute, a method in C, is the operation when called."""
-    return control.above.standin(obj, record, name)
+    return control.above.lookup_target(obj, record, name)
 
 
 def _shadowed(obj: Any, record: Record, name: str) -> Any:
-    """As `standin`, where a field of the object may hide the method."""
+    """As `lookup_target`, where a field of the object may hide the method."""
     control.access(record.access("read", name, READ))
-    return standin(obj, record, name)
+    return lookup_target(obj, record, name)
 
 
 def _is_field(descriptor: Any, name: str) -> bool:

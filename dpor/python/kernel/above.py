@@ -20,8 +20,9 @@ class Above(Protocol):
         """True if the package is not instrumented, but its source is there."""
         ...
 
-    def publish_roots(self, front: Any, /) -> None:
-        """A thread is about to start, `front` its object: share what it is given and what every thread can reach."""
+    def publish_roots(self, thread_object: Any, /) -> None:
+        """A thread is about to start, `thread_object` its object: share what it is given and what every thread can
+        reach."""
         ...
 
     def went_round(self, frame: FrameType, /) -> None:
@@ -40,12 +41,12 @@ class Above(Protocol):
         """The hook around every callee: what is to be called in its place."""
         ...
 
-    def standin(self, obj: Any, record: Any, name: str, /) -> Any:
+    def lookup_target(self, obj: Any, record: Any, name: str, /) -> Any:
         """What stands in for a shared container whose method `name`, in C, is looked up: a call is an operation."""
         ...
 
     def read_operation(self, record: Any, obj: Any, name: str, /) -> Any:
-        """What a load of the field is: an operation, None, or a function that makes a stand-in."""
+        """What a load of the field is: an operation, None, or a function that makes what to look it up on."""
         ...
 
     def load_special(self, obj: Any, name: str, /) -> Any:

@@ -61,11 +61,11 @@ PATIENCE = 10_000
 
 
 _set_by_program = False
-"""Has a program made a class derived from a stand-in with a `__setattr__`? What the control sets goes past that."""
+"""Has a program made a class derived from a drop-in with a `__setattr__`? What the control sets goes past that."""
 
 
 class SyncObject:
-    """Base of the stand-ins of synchronisation primitives.
+    """Base of the drop-ins of synchronisation primitives.
 
     dpor_state      the immutable state that the rules of `dpor.primitives` read and replace
     dpor_location   its number, named by its maker and how many events that thread had then run
@@ -775,7 +775,7 @@ def _in_process(rule: Rule, objects: tuple[SyncObject, ...], me: GuestThread) ->
 
 # ---------------------------------------------------------------------- threads
 
-_by_front: dict[int, GuestThread] = {}
+_by_thread_object: dict[int, GuestThread] = {}
 
 
 def _next_child(me: GuestThread) -> ThreadId:
@@ -787,7 +787,7 @@ def _next_child(me: GuestThread) -> ThreadId:
     return number
 
 
-def spawn(front: Any, body: Callable[[], None]) -> None:
+def spawn(thread_object: Any, body: Callable[[], None]) -> None:
     """Begin a model thread that runs `body` (called by `Thread.start`, just after its `Start` rule was performed)."""
     global multi, current, _ready, _everybody
     if unwinding:
@@ -795,24 +795,24 @@ def spawn(front: Any, body: Callable[[], None]) -> None:
     me = current
     number = _next_child(me)
     me.started += 1
-    daemon = bool(front.daemon)
+    daemon = bool(thread_object.daemon)
     if daemon and DAEMONS not in facts:
         withdraw(
             DAEMONS, "a daemon thread is started: from now on the end of the program is an operation", at_once=True
         )
     if not multi:
         _note_modules()
-    above.publish_roots(front)
+    above.publish_roots(thread_object)
     limits.update(_latent)
     multi = True
-    child = GuestThread(number, front.name, daemon, front)
+    child = GuestThread(number, thread_object.name, daemon, thread_object)
     child.time = me.time
     while len(threads) <= number:
         threads.append(_Absent)
     threads[number] = child
     _ready |= child.bit
     _everybody |= child.bit
-    _by_front[id(front)] = child
+    _by_thread_object[id(thread_object)] = child
     child.starter = getcurrent()
     current = child
     limit = sys.getrecursionlimit() if _deep else 0
@@ -844,16 +844,16 @@ _Absent.running = False
 _Absent.bit = 0
 
 
-def thread_of(front: Any) -> GuestThread | None:
+def thread_of(thread_object: Any) -> GuestThread | None:
     """The model thread of the program's object, if that has been started."""
-    return _by_front.get(id(front))
+    return _by_thread_object.get(id(thread_object))
 
 
-def _knows_ended(me: GuestThread, front: SyncObject) -> None:
+def _knows_ended(me: GuestThread, thread_object: SyncObject) -> None:
     """`me` has waited for the end of a thread. When it has for all, it is alone and its accesses need no care."""
     global multi
-    other = _by_front.get(id(front))
-    if other is None or front.dpor_state is not thread_rules.ENDED:
+    other = _by_thread_object.get(id(thread_object))
+    if other is None or thread_object.dpor_state is not thread_rules.ENDED:
         return
     me.ended |= other.bit | other.ended
     if multi and me.ended | me.bit == _everybody:
@@ -1090,7 +1090,7 @@ def _unwind() -> None:
             _patience = 0
             glet.throw(GuestExit)
     unwinding = False
-    _by_front.clear()
+    _by_thread_object.clear()
     threads.clear()
 
 

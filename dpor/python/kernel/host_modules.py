@@ -6,13 +6,13 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-_changed: dict[int, StandIn] = {}
+_changed: dict[int, DropInModule] = {}
 
 
-class StandIn(ModuleType):
+class DropInModule(ModuleType):
     """A module that remembers what it contained when it was complete (`settle`); `restore_all` brings it back."""
 
-    def settle(self) -> StandIn:
+    def settle(self) -> DropInModule:
         vars(self)[".first"] = {name: value for name, value in vars(self).items() if not name.startswith(".")}
         return self
 
@@ -36,7 +36,7 @@ class StandIn(ModuleType):
 
 
 def restore_all() -> None:
-    """Undo what programs have stored in stand-ins since they were settled."""
+    """Undo what programs have stored in drop-ins since they were settled."""
     for module in _changed.values():
         namespace = vars(module)
         if ".first" not in namespace:
@@ -47,9 +47,9 @@ def restore_all() -> None:
     _changed.clear()
 
 
-def shadow(real: ModuleType, **changed: Any) -> StandIn:
-    """A stand-in with everything that the real module has, and what is changed."""
-    module = StandIn(real.__name__, real.__doc__)
+def shadow(real: ModuleType, **changed: Any) -> DropInModule:
+    """A drop-in with everything that the real module has, and what is changed."""
+    module = DropInModule(real.__name__, real.__doc__)
     kept = {name: value for name, value in vars(real).items() if name not in ("__spec__", "__loader__", "__builtins__")}
     vars(module).update(kept, **changed)
     return module.settle()

@@ -18,7 +18,7 @@ MODELLED: Final = frozenset(
         "secrets", "uuid", "os", "signal", "atexit", "socket", "importlib", "sched", "concurrent",
     }
 )  # fmt: skip
-"""The program gets a stand-in in their place (`dpor.python.dropins.stdlib`): they are never instrumented."""
+"""The program gets a drop-in in their place (`dpor.python.dropins.stdlib`): they are never instrumented."""
 
 CONSTANT: Final = frozenset(
     {

@@ -28,7 +28,7 @@ class Waited(Protocol):
 class GuestThread:
     """One model thread of the present run.
 
-    front     the program's Thread object, or None
+    thread_object  the program's Thread object, or None
     events    how many operations it has performed
     pending   the operation that it stands before; `objects`: those of its rule, or None for a plain access
     anew      what that touches by now, if it may be something else when others have moved
@@ -44,17 +44,38 @@ class GuestThread:
     """
 
     __slots__ = (
-        "anew", "bit", "count", "daemon", "data", "deadline", "ended", "events", "front", "greenlet", "id", "looked",
-        "loops", "name", "named_at", "objects", "pending", "running", "started", "starter", "stood_at", "ticked",
-        "time", "timed",
+        "anew",
+        "bit",
+        "count",
+        "daemon",
+        "data",
+        "deadline",
+        "ended",
+        "events",
+        "greenlet",
+        "id",
+        "looked",
+        "loops",
+        "name",
+        "named_at",
+        "objects",
+        "pending",
+        "running",
+        "started",
+        "starter",
+        "stood_at",
+        "thread_object",
+        "ticked",
+        "time",
+        "timed",
     )  # fmt: skip
 
-    def __init__(self, number: ThreadId, name: str, daemon: bool, front: Any) -> None:
+    def __init__(self, number: ThreadId, name: str, daemon: bool, thread_object: Any) -> None:
         self.id = number
         self.bit = 1 << number
         self.name = name
         self.daemon = daemon
-        self.front = front
+        self.thread_object = thread_object
         self.data: dict[Any, Any] = {}
         self.events = 0
         self.count = 0

@@ -4,10 +4,10 @@ A target that is a function of the host comes with a closure and defaults. The o
 not instrumented, and would carry the changes of one run into the next. So each run gets its own:
 
 - functions and classes of the program's files become the instrumented ones (a class made inside a function is made
-  again from instrumented methods), functions and classes of `threading` and the like the stand-ins;
+  again from instrumented methods), functions and classes of `threading` and the like the drop-ins;
 - containers, and objects of the program's classes, are copied as they are, with what they hold; what was one object
   stays one;
-- locks that nobody holds become new stand-ins, cached functions new ones with nothing in the cache;
+- locks that nobody holds become new drop-ins, cached functions new ones with nothing in the cache;
 - everything else stays the host's own.
 """
 

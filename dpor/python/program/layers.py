@@ -26,7 +26,7 @@ class Layers:
     goes_round_silently = staticmethod(spinning.goes_round_silently)
     loops_unseen = staticmethod(spinning.loops_unseen)
     call = staticmethod(calls.call)
-    standin = staticmethod(effects.standin)
+    lookup_target = staticmethod(effects.lookup_target)
     read_operation = staticmethod(attributes.read_operation)
     load_special = staticmethod(special.load)
     store_special = staticmethod(special.store)

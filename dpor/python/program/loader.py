@@ -2,7 +2,7 @@
 
 The program's own modules (the target's file, the project that it lies in, packages named with `--instrument`, and those
 that runs have shown to act) are compiled from rewritten source; everything else is imported as usual, but not as the
-host's (see `sides`). Their `__builtins__` has an `__import__` that gives them the stand-ins of `threading`, `queue` and
+host's (see `sides`). Their `__builtins__` has an `__import__` that gives them the drop-ins of `threading`, `queue` and
 the like.
 
 Import runs once. Before every run the modules' code is executed again in the same module objects, in the order in
@@ -29,7 +29,7 @@ from dpor.core.errors import BadTarget
 from dpor.core.home import is_workload
 from dpor.python.dropins import generating, logs, loops, outside
 from dpor.python.dropins.importing import import_statement
-from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.library import CLOSED, CONSTANT, MODELLED, PARTS, STDLIB
 from dpor.python.program.changing_globals import changing_globals
 from dpor.python.program.import_once import lasts
@@ -211,7 +211,7 @@ class Loader:
         from dpor.python.hooks import attributes
         from dpor.python.kernel import control
 
-        if control.multi and fromlist and not isinstance(module, StandIn):
+        if control.multi and fromlist and not isinstance(module, DropInModule):
             for imported in fromlist:
                 attributes.read_global(module.__name__, imported)
         return module

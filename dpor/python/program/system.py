@@ -1,6 +1,6 @@
 """A Python program as a system: loads the target, runs it under control, says how a run ended.
 
-A run: the stand-ins begin anew; the program's modules are executed again if an earlier run may have changed them; the
+A run: the drop-ins begin anew; the program's modules are executed again if an earlier run may have changed them; the
 target is called in the main model thread; what `threading` does at the end of a program follows. Then the outcome is
 read off: what the target returned, by structure, or who failed how.
 """

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def is_instrumented(function: types.FunctionType) -> bool:
-    """Does the function perform its own operations: the program's code, or a stand-in's?"""
+    """Does the function perform its own operations: the program's code, or a drop-in's?"""
     untyped: Any = function  # typeshed has no `__builtins__`
     names, known = function.__globals__, untyped.__builtins__
     return ".call" in names or ".call" in known or str(names.get("__name__")).startswith("dpor.python")

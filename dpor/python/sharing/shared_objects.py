@@ -25,7 +25,7 @@ from typing import Any, Final
 from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation
 from dpor.python.kernel import control
 from dpor.python.kernel.assumptions import Following, about
-from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.sharing.fields import is_instrumented
@@ -358,14 +358,14 @@ def roots() -> Iterable[tuple[Hashable, Any]]:
     return _roots()
 
 
-def publish_roots(front: Any) -> None:
+def publish_roots(thread_object: Any) -> None:
     """A thread is about to start: what it is given, and what every thread can reach, is shared."""
     global _roots_published
     if not _roots_published:
         _roots_published = True
         for name, value in _roots():
             _publish(value, name)
-    _publish(front)
+    _publish(thread_object)
 
 
 def publish_all(value: Any) -> None:
@@ -480,7 +480,7 @@ _CHILDREN: Final[dict[type, Callable[[Any, type], list[Any]]]] = {
     dict: _of_dict,
     set: _of_set,
     frozenset: _of_set,
-    StandIn: lambda obj, kind: obj.leading(_leads),
+    DropInModule: lambda obj, kind: obj.leading(_leads),
     **dict.fromkeys((list, tuple, types.CellType, types.MethodType), lambda obj, kind: gc.get_referents(obj)),
 }
 _children = dict(_CHILDREN)
@@ -516,7 +516,7 @@ HOOKS_OF: Final = ".owner"
 
 
 def _leads(value: Any, depth: int = 3) -> bool:
-    """May one come from it to something that can change? Of what a stand-in for a module contains: its functions, of
+    """May one come from it to something that can change? Of what a drop-in for a module contains: its functions, of
     which there are hundreds, mostly lead nowhere."""
     kind = type(value)
     if kind is types.CellType:
@@ -684,7 +684,7 @@ def _way_of(kind: type) -> int:
 
 
 def is_neutral(kind: type) -> bool:
-    """Objects whose accesses are never operations of ours: the stand-ins, which perform their own."""
+    """Objects whose accesses are never operations of ours: the drop-ins, which perform their own."""
     answer = _neutral.get(kind)
     if answer is None:
         module = kind.__module__
@@ -696,6 +696,6 @@ def is_neutral(kind: type) -> bool:
 
 
 def make_neutral(kind: type) -> None:
-    """Its objects are to count as stand-ins, wherever it comes from."""
+    """Its objects are to count as drop-ins, wherever it comes from."""
     _neutral[kind] = True
     _ways[kind] = _PASSED_THROUGH

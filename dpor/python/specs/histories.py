@@ -46,7 +46,7 @@ def linearizable(specification: Callable[[], Any]) -> Callable[[T], T]:
         if control.current is None or control.unwinding:
             return obj
         history = History(specification, obj)
-        return cast("T", _stand_in(history))
+        return cast("T", _recorded(history))
 
     return recorded
 
@@ -235,7 +235,7 @@ class _Recorded:
         raise AttributeError(f"{name!r} is not in the specification: only its methods can be called here")
 
 
-def _stand_in(history: History) -> _Recorded:
+def _recorded(history: History) -> _Recorded:
     histories = specifying.present().histories
     histories.append(history)
     body = {name: _method(name) for name in _methods(history.new())}

@@ -2,7 +2,7 @@
 
 Two states are equal only if nothing that the program does from here on could come out differently: the frames of all
 threads, the heap that can be reached from them and from the program's modules, what synchronisation objects and the
-stand-ins of `time`, `random` and the like remember, and what has failed so far. What a run has behind it is no part.
+drop-ins of `time`, `random` and the like remember, and what has failed so far. What a run has behind it is no part.
 
 Which accesses are operations depends on who is known to share an object, so that is part of the state, too (an object
 of one thread, a shared one, or one that nobody has touched yet).
@@ -276,14 +276,14 @@ class Capture:
                 thread.data.get("uuid1", 0),
             )
         )
-        part.add(thread.front)
+        part.add(thread.thread_object)
         if thread.timed is not None:
             part.add(thread.timed)
             part.shape.append(("deadline", thread.deadline if control.options.timeouts == "idle" else None))
         self._own(thread, part)
 
     def _own(self, thread: GuestThread, part: Part) -> None:
-        """What stand-ins keep for the thread, and its context."""
+        """What drop-ins keep for the thread, and its context."""
         for key, value in thread.data.items():
             if key in _COUNTED:
                 continue
@@ -330,7 +330,7 @@ class Capture:
             heap.refs([vars(copy)[key] for key in _changing(copy)])
 
     def _of_run(self, heap: Heap) -> None:
-        """What the stand-ins and the control remember."""
+        """What the drop-ins and the control remember."""
         run = state.run
         heap.out.append(
             (

@@ -64,11 +64,13 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by:
     return True
 
 
-def _shares(front: Any, thread: GuestThread, others: list[GuestThread], layouts: Layouts, held_by: Holding) -> bool:
+def _shares(
+    thread_object: Any, thread: GuestThread, others: list[GuestThread], layouts: Layouts, held_by: Holding
+) -> bool:
     """Can anything that the thread of this Thread object can reach be reached from another? It is the one that stands
     before its end, or one that `thread` is about to start. Raises `StateUnknown`."""
-    wanted = set(_reach([front]))
-    if thread.front is front:
+    wanted = set(_reach([thread_object]))
+    if thread.thread_object is thread_object:
         wanted.update(_reach([*held_by(thread)]))
         return _reached(wanted, others, held_by)
     return _reached(wanted, others, held_by) or not wanted.isdisjoint(_reach(_variables(thread, layouts)))
@@ -107,7 +109,7 @@ def _reached(wanted: set[int], threads: Iterable[GuestThread], held_by: Holding)
             roots += held_by(thread)
         except StateUnknown:
             return True
-        roots.append(thread.front)
+        roots.append(thread.thread_object)
     return not wanted.isdisjoint(_reach(roots))
 
 

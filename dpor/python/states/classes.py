@@ -1,6 +1,6 @@
 """Classes in states: most are known by name, those of the program by what they contain.
 
-A class that lies under its name in a module of the host, or in a stand-in, is that name: programs do not change it. A
+A class that lies under its name in a module of the host, or in a drop-in, is that name: programs do not change it. A
 class of the program that lies under its name in its module, and holds nothing that can change but its attributes
 themselves, is its name and those. Any other is an object of the heap like others.
 """

@@ -1,6 +1,6 @@
 """The frames of a standing thread: where each stands, and what its live variables and operands are.
 
-Frames of ours count as the program's do: a stand-in in the middle of its steps has a position and variables too. Those
+Frames of ours count as the program's do: a drop-in in the middle of its steps has a position and variables too. Those
 of the control itself are left out, since the pending operation says all that they still have to do.
 """
 

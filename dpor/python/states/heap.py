@@ -230,7 +230,7 @@ class Heap:
 
 
 class PrivateHeap(Heap):
-    """A traversal that ends at what other threads may change: shared objects and stand-ins are told by where they are.
+    """A traversal that ends at what other threads may change: shared objects and drop-ins are told by where they are.
     So encodings can be compared within one run only."""
 
     def finish(self) -> None:

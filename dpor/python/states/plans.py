@@ -26,7 +26,7 @@ from dpor.python.effects import generators
 from dpor.python.effects.calls import Bound
 from dpor.python.effects.kinds import Family, static
 from dpor.python.kernel import control
-from dpor.python.kernel.host_modules import StandIn
+from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.sharing import shared_objects
 from dpor.python.states.between import Reading
@@ -100,7 +100,7 @@ class TypePlans:
             BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
             Family: self._constant,
             Bound: self._bound,
-            StandIn: lambda heap, obj: heap.out.append(("module", obj.__name__)),
+            DropInModule: lambda heap, obj: heap.out.append(("module", obj.__name__)),
             logging.Logger: self._logger,
             logging.Manager: lambda heap, obj: heap.out.append(("loggers",)),
         }

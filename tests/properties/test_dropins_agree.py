@@ -1,7 +1,7 @@
 """Our primitives and CPython's own classes on the modelled lock show the same outcomes: small programs, made at random.
 
 What a thread sees (answers, errors) and who is stuck for ever are the outcome. Timed waits may time out anywhere.
-`DPOR_STANDIN_PROGRAMS`: how many of each kind; `DPOR_STANDIN_FIRST`: the first seed.
+`DPOR_DROPIN_PROGRAMS`: how many of each kind; `DPOR_DROPIN_FIRST`: the first seed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dpor.python.program.layers import Layers
 from tests.properties import cpython_threading
 from tests.under_control import explore, stdlib
 
-PROGRAMS = int(os.environ.get("DPOR_STANDIN_PROGRAMS", "25"))
-FIRST = int(os.environ.get("DPOR_STANDIN_FIRST", "0"))
+PROGRAMS = int(os.environ.get("DPOR_DROPIN_PROGRAMS", "25"))
+FIRST = int(os.environ.get("DPOR_DROPIN_FIRST", "0"))
 
 OURS: Any = stdlib.guest_module("threading")
 THEIRS: Any = cpython_threading.classes()
