@@ -217,7 +217,7 @@ def perform(call: Call) -> Any:
     return (found or unknown)(call)
 
 
-class Bound:
+class BoundMethod:
     """A method of a container, bound to it. Its call is the operation.
 
     Stands in for the container in `bound.append`, and for the method that this finds, which is itself.
@@ -242,7 +242,7 @@ class Bound:
 
     def __eq__(self, other: object) -> bool:
         mine = self._plain.__get__(self._obj)
-        return bool(mine == (other._plain.__get__(other._obj) if isinstance(other, Bound) else other))
+        return bool(mine == (other._plain.__get__(other._obj) if isinstance(other, BoundMethod) else other))
 
     def __hash__(self) -> int:
         return hash(self._plain.__get__(self._obj))
@@ -260,17 +260,17 @@ def lookup_target(obj: Any, record: Record | None, name: str) -> Any:
     if kind in families:
         found = _descriptors.get((kind, name))
         if found is not None:
-            return Bound(obj, record, name, found)
+            return BoundMethod(obj, record, name, found)
     found = static(kind, name)
     if type(found) is types.MethodDescriptorType and kind in families:
         _descriptors[kind, name] = found
     if isinstance(found, _METHODS) and not _is_shadowed(obj, name):
         if isinstance(found, types.FunctionType) and is_program(found):
             return obj
-        bound = Bound(obj, record, name, found)
+        bound = BoundMethod(obj, record, name, found)
         return Holder(name, bound) if name in _OWN_NAMES else bound
     if isinstance(found, types.ClassMethodDescriptorType):
-        return Bound(obj, record, name, _ClassMethod(found))
+        return BoundMethod(obj, record, name, _ClassMethod(found))
     if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)) and record is not None:
         family = family_of(type(obj))
         if family is not None:
@@ -281,8 +281,8 @@ def lookup_target(obj: Any, record: Record | None, name: str) -> Any:
 _descriptors: Final[dict[tuple[type, str], types.MethodDescriptorType]] = {}
 """Methods of the built-in containers themselves, as they were found."""
 
-_OWN_NAMES: Final = frozenset(dir(Bound))
-"""Names that a look-up on a `Bound` would find in its class."""
+_OWN_NAMES: Final = frozenset(dir(BoundMethod))
+"""Names that a look-up on a `BoundMethod` would find in its class."""
 
 
 class _ClassMethod:

@@ -23,7 +23,7 @@ from dpor.primitives.rules import BaseRule
 from dpor.python.dropins.locals import _Here, local
 from dpor.python.dropins.logs import HandlerLock
 from dpor.python.effects import generators
-from dpor.python.effects.calls import Bound
+from dpor.python.effects.calls import BoundMethod
 from dpor.python.effects.kinds import Family, static
 from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import DropInModule
@@ -99,7 +99,7 @@ class TypePlans:
             Operation: self._operation,
             BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
             Family: self._constant,
-            Bound: self._bound,
+            BoundMethod: self._bound,
             DropInModule: lambda heap, obj: heap.out.append(("module", obj.__name__)),
             logging.Logger: self._logger,
             logging.Manager: lambda heap, obj: heap.out.append(("loggers",)),
@@ -193,7 +193,7 @@ class TypePlans:
     def _constant(self, heap: Heap, obj: Any) -> None:
         heap.out.append(("constant", *self._number(obj)))
 
-    def _bound(self, heap: Heap, obj: Bound) -> None:
+    def _bound(self, heap: Heap, obj: BoundMethod) -> None:
         """A built-in method is told by its number, without what it refers to."""
         record, plain = obj._record, obj._plain
         where = None if record is None else heap.names.location(record.number)

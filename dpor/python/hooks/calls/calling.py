@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.core.home import is_ours
-from dpor.python.effects.calls import Bound, acts_unseen
+from dpor.python.effects.calls import BoundMethod, acts_unseen
 from dpor.python.effects.kinds import family_of, is_immutable, static
 from dpor.python.effects.reach import ANYTHING, views
 from dpor.python.hooks import special
@@ -171,7 +171,7 @@ def _other(callee: Any, kind: type) -> Any:
     if issubclass(kind, weakref.ReferenceType):
         control.limit_of_threads(shared_objects.DEATHS)
         return callee
-    if kind is Bound or shared_objects.is_neutral(kind):
+    if kind is BoundMethod or shared_objects.is_neutral(kind):
         return callee
     function = static(kind, "__call__")
     if type(function) is _FUNCTION:
@@ -259,7 +259,7 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
             return method
     if not isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return method
-    return Bound(owner, None, name, plain)
+    return BoundMethod(owner, None, name, plain)
 
 
 _OF_OBJECT: Final = frozenset(

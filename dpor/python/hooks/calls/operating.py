@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.python.effects.accesses import Anew, Touched, stand, writes_structure
-from dpor.python.effects.calls import Bound
+from dpor.python.effects.calls import BoundMethod
 from dpor.python.effects.kinds import family_of, is_c_iterator, static
 from dpor.python.effects.lists import is_built_in
 from dpor.python.effects.reach import EQUAL, fields_of, reads
@@ -128,7 +128,7 @@ def _bisecting(function: Any, changes: bool) -> Callable[..., Any]:
             return function(items, x, *args, key=key, **kwargs)
         find = _bisect.bisect_left if "left" in function.__name__ else _bisect.bisect_right
         place = find(items, key(x), *args, key=key, **kwargs)
-        return Bound(items, None, "insert", list.insert)(place, x)
+        return BoundMethod(items, None, "insert", list.insert)(place, x)
 
     return act
 
