@@ -17,7 +17,7 @@ from dpor.primitives.rules import Look
 from dpor.python.dropins import from_threading
 from dpor.python.dropins.idents import get_ident, ident_of
 from dpor.python.dropins.locks import Lock, RLock
-from dpor.python.dropins.looks import presented_as
+from dpor.python.dropins.presentation import presented_as
 from dpor.python.dropins.timeouts import duration
 from dpor.python.kernel import control, timing
 from dpor.python.kernel.control import SyncObject

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from dpor.primitives.events import AwaitSet, AwaitSetOrTimeout, BeginWait, Clear, IsSet, Set
-from dpor.python.dropins.looks import address, full_name, presented_as
+from dpor.python.dropins.presentation import address, full_name, presented_as
 from dpor.python.dropins.timeouts import duration
 from dpor.python.kernel import control, timing
 from dpor.python.kernel.control import SyncObject

@@ -17,7 +17,7 @@ from dpor.primitives.locks import (
 )
 from dpor.primitives.rules import Look
 from dpor.python.dropins.idents import get_ident, ident_of
-from dpor.python.dropins.looks import address
+from dpor.python.dropins.presentation import address
 from dpor.python.dropins.timeouts import check_lock_arguments, on_grid
 from dpor.python.kernel import control, timing
 from dpor.python.kernel.control import SyncObject

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpor.primitives.rules import Look
 from dpor.primitives.semaphores import CommutingV, P, TryP, V
-from dpor.python.dropins.looks import address, full_name, presented_as
+from dpor.python.dropins.presentation import address, full_name, presented_as
 from dpor.python.dropins.timeouts import duration
 from dpor.python.kernel import control, timing
 from dpor.python.kernel.control import SyncObject

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpor.primitives.rules import Look
 from dpor.primitives.semaphores import V
-from dpor.python.dropins.looks import address
+from dpor.python.dropins.presentation import address
 from dpor.python.dropins.semaphores import take
 from dpor.python.kernel import control
 from dpor.python.kernel.control import SyncObject

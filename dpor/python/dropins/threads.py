@@ -17,7 +17,7 @@ from typing import Any
 from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
 from dpor.python.dropins import from_threading, listing
 from dpor.python.dropins.idents import get_ident, ident_of, numbering
-from dpor.python.dropins.looks import presented_as
+from dpor.python.dropins.presentation import presented_as
 from dpor.python.dropins.state import THREADING, run
 from dpor.python.dropins.timeouts import duration
 from dpor.python.hooks import attributes, failures
