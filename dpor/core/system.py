@@ -195,7 +195,7 @@ class StatefulSystem(System, Protocol):
         """What to tell of a state that can only be come back to, while the threads of the mask go on and on."""
         ...
 
-    def lasting(self, operation: Operation) -> Operation:
+    def canonical(self, operation: Operation) -> Operation:
         """The operation under names that do not depend on the path by which the present state was reached.
 
         Where an object has no such name, one that it shares with other objects; the rule is then left out.

@@ -62,7 +62,7 @@ class Dpor(StatefulSearch):
             item = standing.get(event)
             if item is None:
                 exact = operation.rule is None
-                item = standing[event] = self._items.pending(thread, self.system.lasting(operation), exact)
+                item = standing[event] = self._items.pending(thread, self.system.canonical(operation), exact)
             summary |= item
         self._summaries.append(summary)
         self._offered.append(summary)
@@ -127,7 +127,7 @@ class Dpor(StatefulSearch):
     def _event(self, number: int) -> KnownEvent:
         known = self._known
         for thread, operation in self.graph.events[len(known) : number + 1]:
-            known.append(self._items.event(thread, self.system.lasting(operation)))
+            known.append(self._items.event(thread, self.system.canonical(operation)))
         return known[number]
 
     def _grow(self, state: StateNumber) -> None:

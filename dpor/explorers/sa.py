@@ -64,7 +64,7 @@ class Sa(Original):
             return planned
         pending = {p.thread: p.operation for p in self.system.pending()}
         live = sum(1 << t for t in pending)
-        self._reliance = Reliance(thread, self.system.lasting(pending[thread]), frozenset(facts), live)
+        self._reliance = Reliance(thread, self.system.canonical(pending[thread]), frozenset(facts), live)
         return 1 << thread
 
     def added(self, state: StateNumber) -> None:
@@ -123,7 +123,7 @@ class _Contradicting:
 
     def _of(self, thread: ThreadId, operation: Operation) -> int:
         mask = 0
-        operation = self._system.lasting(operation)
+        operation = self._system.canonical(operation)
         for location, _ in operation.accesses:
             for number, reliance in self._by_location.get(location, ()):
                 if dependent(reliance.operation, operation) and self._is_other(thread, reliance):

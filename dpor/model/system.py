@@ -146,7 +146,7 @@ class AbstractSystem:
     def livelock(self, moving: int) -> Finding:
         return livelock_finding(self._present[0], moving)
 
-    def lasting(self, operation: Operation) -> Operation:
+    def canonical(self, operation: Operation) -> Operation:
         """Every object has one name for ever."""
         return operation
 

@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from dpor.python.specs.canonical import freeze
+from dpor.python.specs.frozen_values import freeze
 
 PATIENCE: Final = 300.0
 """Seconds after which a run is taken to hang, which is a fault of the judge."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpor.python.specs.canonical import freeze
+from dpor.python.specs.frozen_values import freeze
 from tests.regressions.test_runtime import results
 
 

@@ -12,7 +12,7 @@ from dpor.core.errors import FactWithdrawn
 from dpor.core.system import Ending
 from dpor.explorers import STRATEGIES
 from dpor.python.program.system import PythonSystem
-from dpor.python.specs.canonical import freeze
+from dpor.python.specs.frozen_values import freeze
 
 HEAD = """
 import collections

@@ -9,7 +9,7 @@ import pytest
 
 import dpor
 from dpor.python.program.changing_globals import changing_globals
-from dpor.python.program.import_once import lasts
+from dpor.python.program.import_once import can_import_once
 
 ROWS = {
     "import os, a.b\nfrom threading import Lock": "",
@@ -104,12 +104,12 @@ DO_NOT_LAST = (
 
 @pytest.mark.parametrize("source", LAST)
 def test_modules_that_last(source: str) -> None:
-    assert lasts(ast.parse(source))
+    assert can_import_once(ast.parse(source))
 
 
 @pytest.mark.parametrize("source", DO_NOT_LAST)
 def test_modules_that_are_executed_again(source: str) -> None:
-    assert not lasts(ast.parse(source))
+    assert not can_import_once(ast.parse(source))
 
 
 PROGRAM = """

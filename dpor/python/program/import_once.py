@@ -35,7 +35,7 @@ _BASES: Final = frozenset(
 )
 
 
-def lasts(tree: ast.Module) -> bool:
+def can_import_once(tree: ast.Module) -> bool:
     """Is everything that the module makes the same after a run as before?"""
     if any(isinstance(node, ast.Global) for node in ast.walk(tree)):
         return False

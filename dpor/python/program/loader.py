@@ -6,7 +6,7 @@ host's (see `sides`). Their `__builtins__` has an `__import__` that gives them t
 the like.
 
 Import runs once. Before every run the modules' code is executed again in the same module objects, in the order in
-which that happened first, unless nothing that outlives a run can have been changed: see `lasting`.
+which that happened first, unless nothing that outlives a run can have been changed: see `import_once`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dpor.python.dropins.importing import import_statement
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.library import CLOSED, CONSTANT, MODELLED, PARTS, STDLIB
 from dpor.python.program.changing_globals import changing_globals
-from dpor.python.program.import_once import lasts
+from dpor.python.program.import_once import can_import_once
 from dpor.python.program.sides import Sides
 from dpor.python.rewrite import instrument
 
@@ -52,7 +52,7 @@ class GuestModule:
     """One instrumented module: its code, and the globals that it starts with.
 
     changing   the globals that a run may bind anew, or that hold what it can change; None: it may be any
-    lasts      is what it makes there for all runs?
+    import_once  does what it makes stay the same in all runs?
     """
 
     def __init__(self, module: types.ModuleType, source: str, path: str) -> None:
@@ -63,11 +63,11 @@ class GuestModule:
         self.code: types.CodeType | None = None
         self.first: dict[str, Any] = {}
         self.changing: frozenset[str] | None = frozenset()
-        self.lasts = True
+        self.import_once = True
         if module.__name__.partition(".")[0] not in CONSTANT:
             tree = ast.parse(source, path)
             self.changing = changing_globals(tree)
-            self.lasts = self.changing == frozenset() or lasts(tree)
+            self.import_once = self.changing == frozenset() or can_import_once(tree)
         self._changing = sorted(self.changing or ())
 
     def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
@@ -391,7 +391,7 @@ class Loader:
     @property
     def is_constant(self) -> bool:
         """Can no run change anything at the top level of the modules by itself?"""
-        return False not in [guest.lasts for guest in self.modules.values()]
+        return False not in [guest.import_once for guest in self.modules.values()]
 
     def foreign(self) -> list[str]:
         """The top packages of what the modules' globals hold, if they are neither the program's nor the library's."""

@@ -45,7 +45,7 @@ from dpor.python.program.static_facts import Analysis, stack_of, stands_in_progr
 from dpor.python.program.target import Opener, Target, open_target
 from dpor.python.sharing import shared_objects
 from dpor.python.specs import specifying
-from dpor.python.specs.canonical import freeze, in_words
+from dpor.python.specs.frozen_values import freeze, in_words
 from dpor.python.states import Capture, key_of, spinning
 from dpor.python.states.frames import frames_of
 
@@ -297,8 +297,8 @@ class PythonSystem:
     def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
         return self._capture.is_choice(thread, sync_choices)
 
-    def lasting(self, operation: Operation) -> Operation:
-        return self._capture.lasting(operation)
+    def canonical(self, operation: Operation) -> Operation:
+        return self._capture.canonical(operation)
 
     # ------------------------------------------------------------------ what is known beforehand
 

@@ -25,7 +25,7 @@ from dpor.python.kernel import control
 from dpor.python.kernel.model_thread import GuestExit
 from dpor.python.sharing import shared_objects
 from dpor.python.specs import specifying
-from dpor.python.specs.canonical import freeze, in_words
+from dpor.python.specs.frozen_values import freeze, in_words
 from dpor.python.specs.linearizing import Call, TooLong, drawn, is_linearizable, needed
 
 T = TypeVar("T")

@@ -31,13 +31,13 @@ from dpor.python.kernel import control, host_modules
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
 from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.specs import specifying
+from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.choices import is_choice
 from dpor.python.states.classes import Classes
 from dpor.python.states.clocks import clocks
 from dpor.python.states.frames import ATOMS, Layouts, Part, frames_from, frames_of, read_frames, read_thread
 from dpor.python.states.heap import Heap, PrivateHeap
 from dpor.python.states.memory import WORDS, slots_of, why_not
-from dpor.python.states.naming import Names
 from dpor.python.states.plans import TypePlans, finalised_among
 from dpor.python.states.stacks import StateUnknown
 
@@ -73,12 +73,12 @@ class Capture:
         self._search = search
         self._loader = loader
         self._layouts = Layouts(bottom)
-        self._names = Names(search.operations)
+        self._names = CanonicalNames(search.operations)
         self._plans = TypePlans(Classes(self._layouts, self._guest_modules, lambda: loader.is_constant))
         self._stateful = False
         self._watched = False
         self._read: dict[ThreadId, _Read] = {}  # of the threads that have not moved since
-        self._lasting: list[control.SyncObject] = []  # those whose names last, among the first `_looked_at` of the run
+        self._canonical: list[control.SyncObject] = []  # of the first `_looked_at`, those with canonical names
         self._looked_at = 0
 
     def begin_run(self) -> None:
@@ -90,7 +90,7 @@ class Capture:
 
     def _forget(self) -> None:
         self._read.clear()
-        self._lasting.clear()
+        self._canonical.clear()
         self._looked_at = 0
 
     def _look_at_names(self) -> None:
@@ -145,13 +145,13 @@ class Capture:
         return found
 
     def sync_states(self) -> Mapping[Location, Any]:
-        """See `dpor.core.system.StatefulSystem.sync_states`: of those whose names last."""
+        """See `dpor.core.system.StatefulSystem.sync_states`: of those whose names are canonical."""
         self._look_at_names()
-        made, lasts = control.made, self._names.lasts
+        made, is_canonical = control.made, self._names.is_canonical
         if len(made) > self._looked_at:
-            self._lasting += [o for o in made[self._looked_at :] if lasts(o.dpor_location)]
+            self._canonical += [o for o in made[self._looked_at :] if is_canonical(o.dpor_location)]
             self._looked_at = len(made)
-        states = {o.dpor_location: o.dpor_state for o in self._lasting if hasattr(o, "dpor_state")}
+        states = {o.dpor_location: o.dpor_state for o in self._canonical if hasattr(o, "dpor_state")}
         for one in (control._process, control._alive):
             states[one.dpor_location] = one.dpor_state
         return states
@@ -165,13 +165,14 @@ class Capture:
         known = self._read.get(thread.id)
         return read_thread(thread, self._layouts)[0].objects if known is None else known.part.objects[: known.held]
 
-    def lasting(self, operation: Operation) -> Operation:
-        """See `dpor.core.system.StatefulSystem.lasting`."""
+    def canonical(self, operation: Operation) -> Operation:
+        """See `dpor.core.system.StatefulSystem.canonical`."""
         self._look_at_names()
         return self._names.operation(operation)
 
     def remembers_way(self) -> bool:
-        """See `dpor.core.system.StatefulSystem`. Else names that do not last are hidden (`Names.shown`)."""
+        """See `dpor.core.system.StatefulSystem`. Else names that are not canonical are hidden
+        (`CanonicalNames.shown`)."""
         return IDENTITIES in control.facts or _has_clocks()
 
     def changes_data(self, operation: Operation) -> bool:

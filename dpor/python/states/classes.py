@@ -56,7 +56,7 @@ class Classes:
         if control.dirty or not self._are_constant():
             self._of_run.clear()
 
-    def lasts(self, kind: type) -> bool:
+    def is_in_all_runs(self, kind: type) -> bool:
         """Is the class there in all runs?"""
         return self.number(kind) is not None and (kind in self._host or self._are_constant())
 

@@ -23,8 +23,8 @@ from typing import Any, Final, Protocol, TypeAlias
 from dpor.python.kernel import control
 from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.sharing import shared_objects
+from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.frames import ATOMS, HOLE, UNBOUND, Layouts, Part
-from dpor.python.states.naming import Names
 from dpor.python.states.stacks import StateUnknown
 
 Plan: TypeAlias = Callable[["Heap", Any], None]
@@ -88,7 +88,9 @@ class Heap:
     finalised   has anything been met whose end the program can notice (`__del__`, weak references)?
     """
 
-    def __init__(self, plans: Plans, layouts: Layouts, names: Names, running: dict[int, tuple[int, int]]) -> None:
+    def __init__(
+        self, plans: Plans, layouts: Layouts, names: CanonicalNames, running: dict[int, tuple[int, int]]
+    ) -> None:
         self.out: list[Any] = []
         self.finalised = False
         self.dead: list[Any] = []

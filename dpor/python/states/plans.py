@@ -30,11 +30,11 @@ from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.sharing import shared_objects
 from dpor.python.states.between import Reading
+from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.classes import HEAP_TYPE, Classes
 from dpor.python.states.contents import EXACT, SUBCLASSED, Content, exception
 from dpor.python.states.frames import HOLE, Part, add_frame
 from dpor.python.states.heap import Fields, Heap, Plan
-from dpor.python.states.naming import Names
 from dpor.python.states.stacks import StateUnknown
 
 _MANAGED_DICT: Final = 1 << 4
@@ -65,7 +65,7 @@ class TypePlans:
 
     def make(self, kind: type) -> Plan:
         plan = self._known[kind] = self._made(kind)
-        if kind not in EXACT and not self.classes.lasts(kind):
+        if kind not in EXACT and not self.classes.is_in_all_runs(kind):
             self._of_run.append(kind)
         return plan
 
@@ -208,7 +208,7 @@ class TypePlans:
         """A number for an object that is kept for ever."""
         return (self._constants.setdefault(id(obj), (len(self._constants), obj))[0],)
 
-    def operation(self, names: Names, operation: Operation) -> int:
+    def operation(self, names: CanonicalNames, operation: Operation) -> int:
         """The number of the operation, under names that last."""
         return self._number(names.operation(operation))[0]
 

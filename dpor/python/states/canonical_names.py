@@ -2,8 +2,8 @@
 
 Locations are named by who made an object known and after how many events, which equivalent runs agree on and others do
 not. What the main thread makes known before it does anything but start threads has the same name in all runs: such a
-name *lasts*, and is part of the state, since what a search knows of other states speaks of it. All other objects of a
-kind that one thread made known share one name, coarse but sound; which thread that was is part of the state, too.
+name is *canonical*, and is part of the state, since what a search knows of other states speaks of it. All other objects
+of a kind that one thread made known share one name, coarse but sound; which thread that was is part of the state, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HIDDEN: Final = -2
 that made the object known."""
 
 
-class Names:
+class CanonicalNames:
     """For one search. `fixed`: how many events of the main thread are the same in every run, whatever others do: the
     threads that it starts before it does anything else; -1 as long as that is not `settled`."""
 
@@ -33,7 +33,7 @@ class Names:
         self._looked_at = -1
         self.settled = False
         self.known: dict[Location, Location] = {}
-        self._lasting: dict[Location, Location] = {}
+        self._canonical: dict[Location, Location] = {}
         self._operations: dict[Operation, Operation] = {}
 
     def look_at(self, trace: Trace) -> bool:
@@ -47,17 +47,17 @@ class Names:
             return False
         self._fixed, self.settled = other, True
         self.known.clear()
-        self._lasting.clear()
+        self._canonical.clear()
         self._operations.clear()
         return True
 
-    def lasts(self, location: Location) -> bool:
+    def is_canonical(self, location: Location) -> bool:
         """A location of another search, of an object in a library that this program does not use, does not."""
         return location < self._table.size and self.location(location) == location
 
     def shown(self, location: Location) -> Location:
-        """What of the name is part of the state: a name that lasts, or any if the program looks at identities."""
-        counts = IDENTITIES in control.facts or self.lasts(location)
+        """What of the name is part of the state: a canonical name, or any if the program looks at identities."""
+        counts = IDENTITIES in control.facts or self.is_canonical(location)
         answer = self.known[location] = location if counts else self._hidden(location)
         return answer
 
@@ -69,9 +69,9 @@ class Names:
 
     def location(self, location: Location) -> Location:
         """The location itself, or that which it shares with others of its kind."""
-        known = self._lasting.get(location)
+        known = self._canonical.get(location)
         if known is None:
-            known = self._lasting[location] = self._table.location(self._name(self._table.name_of(location)))
+            known = self._canonical[location] = self._table.location(self._name(self._table.name_of(location)))
         return known
 
     def is_data(self, location: Location) -> bool:
@@ -84,7 +84,7 @@ class Names:
         return name[0] not in ("sync", "module") or name[1] == SimpleQueue.__name__
 
     def operation(self, operation: Operation) -> Operation:
-        """See `dpor.core.system.StatefulSystem.lasting`."""
+        """See `dpor.core.system.StatefulSystem.canonical`."""
         known = self._operations.get(operation)
         if known is None:
             known = self._operations[operation] = self._renamed(operation)
@@ -93,8 +93,8 @@ class Names:
     def _renamed(self, operation: Operation) -> Operation:
         modes: dict[Location, Mode] = {}
         for location, mode in operation.accesses:
-            lasting = self.location(location)
-            modes[lasting] = mode if modes.get(lasting, mode) is mode else WRITE
+            canonical = self.location(location)
+            modes[canonical] = mode if modes.get(canonical, mode) is mode else WRITE
         if modes == dict(operation.accesses):
             return operation
         return self._table.intern(
@@ -109,7 +109,7 @@ class Names:
         )
 
     def _name(self, name: Hashable) -> Hashable:
-        """The name itself if it lasts."""
+        """The name itself if it is canonical."""
         match name:
             case (int(owner), part):
                 return self.location(owner), self._part(part)
