@@ -161,7 +161,7 @@ class Fixtures:
             raise BadTarget(f"the fixture {name!r}: {error}, or give the fixture function scope") from None
         for kind in self.guests.left:
             if not kind.__module__.startswith("_pytest."):
-                control.limit_of_threads(
+                control.incomplete_if_multithreaded(
                     f"the {definition.scope}-scoped fixture {name!r} has a {kind.__qualname__} that cannot be copied:"
                     " what one execution does to it, the next one finds"
                 )

@@ -894,7 +894,7 @@ def limit(reason: str) -> None:
     limits[reason] = None
 
 
-def limit_of_threads(reason: str) -> None:
+def incomplete_if_multithreaded(reason: str) -> None:
     """As `limit`, if another thread exists by now or will be started."""
     (limits if multi else _latent)[reason] = None
 
@@ -904,9 +904,9 @@ def opaque(name: str) -> None:
     _opaque(name, limit)
 
 
-def opaque_for_threads(name: str) -> None:
+def opaque_if_multithreaded(name: str) -> None:
     """As `opaque`, if another thread exists by now or will be started."""
-    _opaque(name, limit_of_threads)
+    _opaque(name, incomplete_if_multithreaded)
 
 
 def demand(module: str, why: str, *, at_once: bool = False) -> bool:

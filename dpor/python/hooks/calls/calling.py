@@ -169,7 +169,7 @@ def _other(callee: Any, kind: type) -> Any:
     if kind in _GETTERS:
         return operating.call_getter(callee)
     if issubclass(kind, weakref.ReferenceType):
-        control.limit_of_threads(shared_objects.DEATHS)
+        control.incomplete_if_multithreaded(shared_objects.DEATHS)
         return callee
     if kind is BoundMethod or shared_objects.is_neutral(kind):
         return callee
@@ -206,7 +206,7 @@ def _c_function(function: Any) -> Any:
         return made
     if is_a(owner, type):
         if function.__name__ == "__subclasses__":
-            control.limit_of_threads("__subclasses__() is asked for: to make a class is no step")
+            control.incomplete_if_multithreaded("__subclasses__() is asked for: to make a class is no step")
         if type(owner).__module__ == "_ctypes" and function.__name__ in _POINTING:
             return limiting(function, _POINTERS)
         wrapper = class_wrappers.get((id(owner), function.__name__))
@@ -243,7 +243,9 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
     if issubclass(kind, decimal.Decimal):
         return contexts.in_context(method)
     if kind is functools.partial and name == "__setstate__":
-        control.limit_of_threads("partial.__setstate__ changes what is called: who calls it does not see when")
+        control.incomplete_if_multithreaded(
+            "partial.__setstate__ changes what is called: who calls it does not see when"
+        )
     if kind is tuple:
         return functools.partial(reading_c(plain), owner)
     if kind in shared_objects.ATOMIC or is_immutable(kind) or shared_objects.is_neutral(kind):

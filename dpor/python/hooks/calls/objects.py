@@ -148,7 +148,7 @@ def _ref(*args: Any) -> Any:
     if args:
         shared_objects.publish(args[0])
     if len(args) > 1 and args[1] is not None:
-        control.limit_of_threads(shared_objects.DEATHS)
+        control.incomplete_if_multithreaded(shared_objects.DEATHS)
     return weakref.ref(*args)
 
 
@@ -258,7 +258,7 @@ def _mapping_proxy(*args: Any, **kwargs: Any) -> Any:
     """Of a dict it is looked through. What any other mapping does is seen if its code is instrumented."""
     found = static(type(args[0]), "__getitem__") if args else None
     if type(found) is types.FunctionType and not is_instrumented(found):
-        control.opaque_for_threads(f"{module_of(found)}.{found.__qualname__}")
+        control.opaque_if_multithreaded(f"{module_of(found)}.{found.__qualname__}")
     return types.MappingProxyType(*args, **kwargs)
 
 

@@ -90,7 +90,7 @@ def limiting(function: Any, reason: str) -> Callable[..., Any]:
     """A function after which a run of several threads stands for less than everything, for this reason."""
 
     def limit(*args: Any, **kwargs: Any) -> Any:
-        control.limit_of_threads(reason)
+        control.incomplete_if_multithreaded(reason)
         return function(*args, **kwargs)
 
     return limit
