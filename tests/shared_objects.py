@@ -50,9 +50,9 @@ class World:
         """Make these shared, under these names."""
         for name, obj in objects.items():
             shared_objects._publish(obj)
-            record = shared_objects.table.get(id(obj))
-            if isinstance(record, shared_objects.Record):
-                self.names[record.number] = name
+            shared = shared_objects.table.get(id(obj))
+            if isinstance(shared, shared_objects.SharedObject):
+                self.names[shared.number] = name
         self.published.clear()
 
     def run(self, source: str, **objects: Any) -> dict[str, Any]:

@@ -203,6 +203,6 @@ def scenario():
     thread.join()
 """)
     PythonSystem(f"{file}::scenario").run(Trace(), lambda enabled: (enabled & -enabled).bit_length() - 1)
-    ours = {type(record.obj).__module__ for record in shared_objects._used} & {"dpor.core.operations", "greenlet"}
+    ours = {type(shared.obj).__module__ for shared in shared_objects._used} & {"dpor.core.operations", "greenlet"}
     assert ours == set()
     assert len(shared_objects._used) < 20

@@ -224,7 +224,7 @@ def test_a_bound_method_behaves_as_the_method(kind: Any, knowing: bool, start: A
         mine, plain = kind(start), kind(start)
         world.share(mine=mine)
         for name, args in calls:
-            method = getattr(lookup_target(mine, shared_objects.record_of(mine), name), name)
+            method = getattr(lookup_target(mine, shared_objects.shared_object_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert list(mine.items()) == list(plain.items())
 
@@ -234,7 +234,7 @@ def test_updating_from_a_generator_gives_the_same(start: Any, pairs: Any, more: 
     with pretending() as world:
         mine, plain = dict(start), dict(start)
         world.share(mine=mine)
-        method = lookup_target(mine, shared_objects.record_of(mine), "update").update
+        method = lookup_target(mine, shared_objects.shared_object_of(mine), "update").update
         more = {key: value for key, value in more.items() if isinstance(key, str)}
         got = outcome(lambda: method((pair for pair in pairs), **more))
         assert got == outcome(lambda: plain.update((pair for pair in pairs), **more))

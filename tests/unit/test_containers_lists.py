@@ -234,6 +234,6 @@ def test_a_bound_method_behaves_as_the_method(start: list[Any], calls: list[tupl
         mine, plain = list(start), list(start)
         world.share(mine=mine)
         for name, args in calls:
-            method = getattr(lookup_target(mine, shared_objects.record_of(mine), name), name)
+            method = getattr(lookup_target(mine, shared_objects.shared_object_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain

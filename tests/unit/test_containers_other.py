@@ -117,9 +117,9 @@ def test_a_step_of_a_shared_iterator_changes_it(world: World, make: Any, touched
     world.share(l=l)
     it = make(l)
     shared_objects._publish(it)
-    record = shared_objects.table[id(it)]
-    assert isinstance(record, shared_objects.Record)
-    world.names[record.number] = "it"
+    shared = shared_objects.table[id(it)]
+    assert isinstance(shared, shared_objects.SharedObject)
+    world.names[shared.number] = "it"
     world.run("next(it)", it=it)
     assert len(world.log) == 1
     assert set(touched.removeprefix("next: ").split(", ")) <= set(world.log[0].removeprefix("next: ").split(", "))
@@ -278,6 +278,6 @@ def test_a_bound_method_behaves_as_the_method(kind: Any, calls: Any, data: Any, 
         mine, plain = kind(start), kind(start)
         world.share(mine=mine)
         for name, args in data.draw(st.lists(calls, max_size=4)):
-            method = getattr(lookup_target(mine, shared_objects.record_of(mine), name), name)
+            method = getattr(lookup_target(mine, shared_objects.shared_object_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain

@@ -163,6 +163,6 @@ def test_a_bound_method_behaves_as_the_method(knowing: bool, start: Any, calls: 
         for name, args in calls:
             if name == "pop" and len(plain) > 1:
                 continue  # any of them
-            method = getattr(lookup_target(mine, shared_objects.record_of(mine), name), name)
+            method = getattr(lookup_target(mine, shared_objects.shared_object_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain

@@ -32,11 +32,11 @@ class Fields:
 
     def __setitem__(self, name: str, value: Any) -> None:
         if control.multi:
-            record = shared_objects.record_of(self._obj)
-            operation = None if record is None else attributes.write_operation(record, self._obj, name)
+            shared = shared_objects.shared_object_of(self._obj)
+            operation = None if shared is None else attributes.write_operation(shared, self._obj, name)
             if operation is not None:
                 control.access(operation)
-            if record is not None:
+            if shared is not None:
                 shared_objects.publish(value)
         self._fields[name] = value
 

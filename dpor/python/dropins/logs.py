@@ -85,7 +85,7 @@ def _create_lock(self: logging.Handler) -> None:
 
 def _get_message(self: logging.LogRecord) -> str:
     if control.multi and _thread.get_ident() == control.os_thread:
-        if shared_objects.record_of(self) is not None:
+        if shared_objects.shared_object_of(self) is not None:
             for name in tuple(vars(self)):
                 attributes.loaded(self, name)
         arguments = self.args.values() if isinstance(self.args, dict) else self.args or ()

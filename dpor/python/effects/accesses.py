@@ -16,7 +16,7 @@ That is also what makes `d[k] = v` exact: whether it inserts a key or replaces a
 nobody changes the keys, and once somebody does, every store counts as an insertion. (Deciding it each time by a look
 at the dict is unsound: another thread may insert or delete the key while this one stands before its store.)
 
-Containers are told apart by the names of their records. A name contains a number of events and moves when more
+Containers are told apart by the names of their `SharedObject`s. A name contains a number of events and moves when more
 becomes an event, so a search may start again several times for one container; to keep that within bounds, after
 `MANY` facts all containers are taken to change in every way.
 """
@@ -28,7 +28,7 @@ from typing import Any, Final, TypeVar
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation, OperationTable
 from dpor.python.kernel import control
-from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Namespace, Record
+from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Namespace, SharedObject
 
 T = TypeVar("T")
 
@@ -47,16 +47,16 @@ _WHAT: Final = {
 }
 
 
-def changes(record: Record, part: str) -> bool:
+def changes(shared: SharedObject, part: str) -> bool:
     """Does this part (STRUCTURE, ELEMENTS or ANY_KEY) change in runs of this search, for all that is known?"""
     facts = control.facts
-    return (CHANGES, part, record.name) in facts or EVERYTHING in facts or isinstance(record, Namespace)
+    return (CHANGES, part, shared.name) in facts or EVERYTHING in facts or isinstance(shared, Namespace)
 
 
-def learn(record: Record, part: str) -> None:
+def learn(shared: SharedObject, part: str) -> None:
     """An operation is about to change this part."""
-    if not changes(record, part):
-        fact: tuple[object, ...] = (CHANGES, part, record.name)
+    if not changes(shared, part):
+        fact: tuple[object, ...] = (CHANGES, part, shared.name)
         if sum(type(known) is tuple and known[0] == CHANGES for known in control.facts) >= MANY:
             fact = EVERYTHING
         control.withdraw(fact, f"{_WHAT[part]} while several threads exist")
@@ -83,37 +83,37 @@ _made_with = 0
 UNMADE: Final = object()
 
 
-def made(record: Record, kind: str, part: Hashable = None) -> Any:
+def made(shared: SharedObject, kind: str, part: Hashable = None) -> Any:
     """The operation as it was made before, None if it touches nothing; `UNMADE` if `make` has to make it first.
 
     The caller stands before it in one place for both: where a thread stands must not depend on earlier runs.
     """
     if control.operations is not _made_by or len(control.facts) != _made_with:
         return UNMADE
-    return _made.get((record.number, kind, part), UNMADE)
+    return _made.get((shared.number, kind, part), UNMADE)
 
 
-def make(record: Record, kind: str, part: Hashable, accesses: Accesses) -> Operation | None:
-    """Make the operation. From now on it is the same for this part of the record."""
+def make(shared: SharedObject, kind: str, part: Hashable, accesses: Accesses) -> Operation | None:
+    """Make the operation. From now on it is the same for this part of the `SharedObject`."""
     global _made_by, _made_with
     table, known = control.operations, len(control.facts)
     if table is not _made_by or known != _made_with:
         _made.clear()
         _made_by, _made_with = table, known
-    operation = _made[record.number, kind, part] = table.intern(kind, accesses) if accesses else None
+    operation = _made[shared.number, kind, part] = table.intern(kind, accesses) if accesses else None
     return operation
 
 
 # ---------------------------------------------------------------------- parts that all containers have
 
 
-def reads_structure(record: Record) -> Accesses:
-    return ((record.location(STRUCTURE), READ),) if changes(record, STRUCTURE) else NOTHING
+def reads_structure(shared: SharedObject) -> Accesses:
+    return ((shared.location(STRUCTURE), READ),) if changes(shared, STRUCTURE) else NOTHING
 
 
-def writes_structure(record: Record) -> Accesses:
-    learn(record, STRUCTURE)
-    return ((record.location(STRUCTURE), WRITE),)
+def writes_structure(shared: SharedObject) -> Accesses:
+    learn(shared, STRUCTURE)
+    return ((shared.location(STRUCTURE), WRITE),)
 
 
 class Touched:

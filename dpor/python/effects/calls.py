@@ -20,7 +20,7 @@ from dpor.python.effects.reach import writes
 from dpor.python.kernel import control
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import Holder, is_instrumented
-from dpor.python.sharing.shared_objects import Record
+from dpor.python.sharing.shared_objects import SharedObject
 
 Args: TypeAlias = tuple[Any, ...]
 
@@ -38,24 +38,24 @@ KINDS: Final[Mapping[str, str]] = {
 class Call:
     """One call.
 
-    obj, record    the container, and its record (None if it is not shared: then only the arguments matter)
+    obj, shared    the container, and its `SharedObject` (None if it is not shared: then only the arguments matter)
     name           of the method
     plain          the built-in function: `plain(obj, *args, **kwargs)` does it
     """
 
-    __slots__ = ("args", "kwargs", "name", "obj", "plain", "record")
+    __slots__ = ("args", "kwargs", "name", "obj", "plain", "shared")
 
     def __init__(
         self,
         obj: Any,
-        record: Record | None,
+        shared: SharedObject | None,
         name: str,
         plain: Callable[..., Any],
         args: Args = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         self.obj = obj
-        self.record = record
+        self.shared = shared
         self.name = name
         self.plain = plain
         self.args = args
@@ -80,7 +80,7 @@ class Call:
 
     def publish(self, values: Iterable[Any]) -> None:
         """The container keeps these from now on: if it is shared, so are they."""
-        if self.record is not None:
+        if self.shared is not None:
             for value in values:
                 shared_objects.publish(value)
 
@@ -95,29 +95,31 @@ Entry: TypeAlias = Callable[[Call], Any]
 
 
 def entry(
-    touches: Callable[[Record, Any, Args], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()
+    touches: Callable[[SharedObject, Any, Args], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()
 ) -> Entry:
     """An entry for a method that is one operation."""
 
     def act(call: Call) -> Any:
-        record = call.record
-        if record is None:
+        shared = call.shared
+        if shared is None:
             return call.run()
-        return call.done(touches(record, call.obj, call.args), keeps(call.args))
+        return call.done(touches(shared, call.obj, call.args), keeps(call.args))
 
     return act
 
 
-def whole(accesses: Callable[[Record], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()) -> Entry:
+def whole(
+    accesses: Callable[[SharedObject], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()
+) -> Entry:
     """An entry for a method that touches the same whatever its arguments are, and whatever is in the container."""
 
     def act(call: Call) -> Any:
-        record = call.record
-        if record is not None:
+        shared = call.shared
+        if shared is not None:
             kind = KINDS.get(call.name, call.name)
-            operation = made(record, kind)
+            operation = made(shared, kind)
             if operation is UNMADE:
-                operation = make(record, kind, None, accesses(record))
+                operation = make(shared, kind, None, accesses(shared))
             if operation is not None:
                 control.access(operation)
             for value in keeps(call.args):
@@ -132,7 +134,7 @@ def everything(args: Args) -> Iterable[Any]:
     return args
 
 
-def nothing(record: Record, obj: Any, args: Args) -> Accesses:
+def nothing(shared: SharedObject, obj: Any, args: Args) -> Accesses:
     """For what only makes another object, such as an iterator or a view."""
     return NOTHING
 
@@ -193,7 +195,7 @@ def as_dict(mapping: Any) -> Any:
     found = static(type(mapping), "__getitem__")
     if not control.multi or type(found) is not types.FunctionType or is_program(found):
         return mapping
-    return foreign(Call(mapping, shared_objects.record_of(mapping), "__getitem__", dict, ()), found)
+    return foreign(Call(mapping, shared_objects.shared_object_of(mapping), "__getitem__", dict, ()), found)
 
 
 special: dict[type, Entry] = {}
@@ -223,19 +225,19 @@ class BoundMethod:
     Stands in for the container in `bound.append`, and for the method that this finds, which is itself.
     """
 
-    __slots__ = ("_name", "_obj", "_plain", "_record")
+    __slots__ = ("_name", "_obj", "_plain", "_shared")
 
-    def __init__(self, obj: Any, record: Record | None, name: str, plain: Callable[..., Any]) -> None:
+    def __init__(self, obj: Any, shared: SharedObject | None, name: str, plain: Callable[..., Any]) -> None:
         self._obj = obj
-        self._record = record
+        self._shared = shared
         self._name = name
         self._plain = plain
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        record = self._record
-        if record is None:
-            record = shared_objects.record_of(self._obj)
-        return perform(Call(self._obj, record, self._name, self._plain, args, kwargs))
+        shared = self._shared
+        if shared is None:
+            shared = shared_objects.shared_object_of(self._obj)
+        return perform(Call(self._obj, shared, self._name, self._plain, args, kwargs))
 
     def __getattr__(self, name: str) -> Any:
         return self if name == self._name else getattr(self._plain.__get__(self._obj), name)
@@ -254,27 +256,27 @@ class BoundMethod:
 _METHODS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, types.FunctionType)
 
 
-def lookup_target(obj: Any, record: Record | None, name: str) -> Any:
+def lookup_target(obj: Any, shared: SharedObject | None, name: str) -> Any:
     """What `obj.name` is to be looked up on: a bound method of ours if that finds one that is not instrumented."""
     kind = type(obj)
     if kind in families:
         found = _descriptors.get((kind, name))
         if found is not None:
-            return BoundMethod(obj, record, name, found)
+            return BoundMethod(obj, shared, name, found)
     found = static(kind, name)
     if type(found) is types.MethodDescriptorType and kind in families:
         _descriptors[kind, name] = found
     if isinstance(found, _METHODS) and not _is_shadowed(obj, name):
         if isinstance(found, types.FunctionType) and is_program(found):
             return obj
-        bound = BoundMethod(obj, record, name, found)
+        bound = BoundMethod(obj, shared, name, found)
         return Holder(name, bound) if name in _OWN_NAMES else bound
     if isinstance(found, types.ClassMethodDescriptorType):
-        return BoundMethod(obj, record, name, _ClassMethod(found))
-    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)) and record is not None:
+        return BoundMethod(obj, shared, name, _ClassMethod(found))
+    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)) and shared is not None:
         family = family_of(type(obj))
         if family is not None:
-            stand("read", family.reads_all(record))
+            stand("read", family.reads_all(shared))
     return obj
 
 

@@ -43,88 +43,88 @@ from dpor.python.effects.taking import register_views, steps, take, take_pairs, 
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Namespace, Record
+from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Namespace, SharedObject
 
 
-def reads_all(record: Record) -> Accesses:
-    if changes(record, STRUCTURE):
-        return ((record.location(STRUCTURE), READ),)
-    return ((record.location(ELEMENTS), READ),) if changes(record, ELEMENTS) else NOTHING
+def reads_all(shared: SharedObject) -> Accesses:
+    if changes(shared, STRUCTURE):
+        return ((shared.location(STRUCTURE), READ),)
+    return ((shared.location(ELEMENTS), READ),) if changes(shared, ELEMENTS) else NOTHING
 
 
-def writes_all(record: Record) -> Accesses:
+def writes_all(shared: SharedObject) -> Accesses:
     """Keys that are not known beforehand come or go."""
-    learn(record, ANY_KEY)
-    accesses = (*writes_structure(record), (record.location(ANY_KEY), WRITE))
-    if isinstance(record, Namespace):
-        for key in sorted(record.written()):
-            record.is_written(key)
-            accesses += ((record.location(key), WRITE),)
+    learn(shared, ANY_KEY)
+    accesses = (*writes_structure(shared), (shared.location(ANY_KEY), WRITE))
+    if isinstance(shared, Namespace):
+        for key in sorted(shared.written()):
+            shared.is_written(key)
+            accesses += ((shared.location(key), WRITE),)
     return accesses
 
 
 # ---------------------------------------------------------------------- one key
 
 
-def reads_key(record: Record, d: Any, key: Any) -> Accesses:
-    keys_change = changes(record, STRUCTURE)
-    if not keys_change and not changes(record, ELEMENTS):
+def reads_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
+    keys_change = changes(shared, STRUCTURE)
+    if not keys_change and not changes(shared, ELEMENTS):
         return NOTHING
     part = part_of(key)
     if part is PRIVATE:
         return NOTHING
     if part is WHOLE or part is FOREIGN:
-        return reads_all(record)
-    accesses: Accesses = ((record.location(part), READ),)
-    if keys_change and changes(record, ANY_KEY):
-        accesses += ((record.location(ANY_KEY), READ),)
+        return reads_all(shared)
+    accesses: Accesses = ((shared.location(part), READ),)
+    if keys_change and changes(shared, ANY_KEY):
+        accesses += ((shared.location(ANY_KEY), READ),)
     return accesses
 
 
-def moves_key(record: Record, d: Any, key: Any) -> Accesses:
+def moves_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     """The key may come or go."""
     part = part_of(key)
     if part is WHOLE or part is FOREIGN:
-        return writes_all(record)
-    accesses = writes_structure(record)
+        return writes_all(shared)
+    accesses = writes_structure(shared)
     if part is not PRIVATE:
-        if isinstance(record, Namespace):
-            record.is_written(key)
-        accesses = ((record.location(part), WRITE), *accesses)
+        if isinstance(shared, Namespace):
+            shared.is_written(key)
+        accesses = ((shared.location(part), WRITE), *accesses)
     return accesses
 
 
-def writes_key(record: Record, d: Any, key: Any) -> Accesses:
+def writes_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     """`d[key] = ...`"""
-    if changes(record, STRUCTURE):
-        return moves_key(record, d, key)
+    if changes(shared, STRUCTURE):
+        return moves_key(shared, d, key)
     part = part_of(key)
     if part is WHOLE or part is FOREIGN or part is PRIVATE or not dict.__contains__(d, key):
-        return moves_key(record, d, key)
-    learn(record, ELEMENTS)
-    return ((record.location(part), WRITE), (record.location(ELEMENTS), UPDATE))
+        return moves_key(shared, d, key)
+    learn(shared, ELEMENTS)
+    return ((shared.location(part), WRITE), (shared.location(ELEMENTS), UPDATE))
 
 
-def _inserts_key(record: Record, d: Any, key: Any) -> Accesses:
+def _inserts_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     """Reads the key if it is there (and nobody deletes it), else inserts it."""
-    if not changes(record, STRUCTURE):
+    if not changes(shared, STRUCTURE):
         part = part_of(key)
         if part not in (WHOLE, FOREIGN, PRIVATE) and dict.__contains__(d, key):
-            return reads_key(record, d, key)
-    return moves_key(record, d, key)
+            return reads_key(shared, d, key)
+    return moves_key(shared, d, key)
 
 
-def _deletes_key(record: Record, d: Any, key: Any) -> Accesses:
+def _deletes_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     """Deletes the key if it is there (and nobody inserts it), else nothing happens."""
-    if not changes(record, STRUCTURE):
+    if not changes(shared, STRUCTURE):
         part = part_of(key)
         if part is PRIVATE or (part not in (WHOLE, FOREIGN) and not dict.__contains__(d, key)):
             return NOTHING
-    return moves_key(record, d, key)
+    return moves_key(shared, d, key)
 
 
 def keyed(
-    touches: Callable[[Record, Any, Any], Accesses],
+    touches: Callable[[SharedObject, Any, Any], Accesses],
     keeps: Callable[[Args], Iterable[Any]] = lambda args: (),
     *,
     always_same: bool = False,
@@ -136,20 +136,20 @@ def keyed(
     """
 
     def act(call: Call) -> Any:
-        record = call.record
-        if record is None or not call.args:
+        shared = call.shared
+        if shared is None or not call.args:
             return call.run()
         key = call.args[0]
         if always_same and type(key) in SIMPLE_KEYS:
             kind = KINDS.get(call.name, call.name)
-            operation = made(record, kind, key)
+            operation = made(shared, kind, key)
             if operation is UNMADE:
-                operation = make(record, kind, key, touches(record, call.obj, key))
+                operation = make(shared, kind, key, touches(shared, call.obj, key))
             if operation is not None:
                 control.access(operation)
             call.publish(keeps(call.args))
             return call.run()
-        accesses = touches(record, call.obj, key)
+        accesses = touches(shared, call.obj, key)
         if type(key) is not str and part_of(key) is FOREIGN:
             touched = Touched(accesses)
             touched.deeply(reads, Anew(lambda: (key, *filter(_is_foreign, _keys(call.obj)))), ANYTHING)
@@ -176,8 +176,8 @@ def _is_foreign(key: Any) -> bool:
 
 def _read(call: Call) -> Any:
     """`d[k]`: may insert the key, if the class says so (`defaultdict`)."""
-    record = call.record
-    if record is None:
+    shared = call.shared
+    if shared is None:
         return call.run()
     missing = static(type(call.obj), "__missing__")
     if missing is not _INSERT_MISSING:
@@ -187,18 +187,18 @@ def _read(call: Call) -> Any:
         return _READ_KEY(call)
     if is_built_in(factory):
         return keyed(_inserts_key)(call)
-    return _insert_missing(call, record, factory)
+    return _insert_missing(call, shared, factory)
 
 
-def _insert_missing(call: Call, record: Record, factory: Callable[[], Any]) -> Any:
+def _insert_missing(call: Call, shared: SharedObject, factory: Callable[[], Any]) -> Any:
     """As CPython does it if the factory is Python code: look, make a value, store it (whatever is there by then)."""
     key = call.args[0]
     absent = object()
-    found = _READ_KEY(Call(call.obj, record, "__getitem__", dict.get, (key, absent)))
+    found = _READ_KEY(Call(call.obj, shared, "__getitem__", dict.get, (key, absent)))
     if found is not absent:
         return found
     made = factory()
-    _WRITE_KEY(Call(call.obj, record, "__setitem__", dict.__setitem__, (key, made)))
+    _WRITE_KEY(Call(call.obj, shared, "__setitem__", dict.__setitem__, (key, made)))
     return made
 
 
@@ -209,20 +209,20 @@ _INSERT_MISSING: Final = collections.defaultdict.__dict__["__missing__"]
 
 def _update(call: Call) -> Any:
     """`update`, `|=` and `__init__`: the keys of a private dict are known beforehand, others are not."""
-    obj, record, args = call.obj, call.record, call.args
-    if record is not None and call.name == "__init__" and is_a(obj, collections.defaultdict):
+    obj, shared, args = call.obj, call.shared, call.args
+    if shared is not None and call.name == "__init__" and is_a(obj, collections.defaultdict):
         return _CHANGE_ALL(call)  # its factory, too
     if len(args) > 1 or (not args and not call.kwargs):
         return call.run()
     other = as_dict(args[0]) if args else {}
     if _is_plain_dict(other):
-        behind = shared_objects.record_of(other)
+        behind = shared_objects.shared_object_of(other)
         touched = Touched(NOTHING if behind is None else reads_all(behind))
-        if record is not None:
+        if shared is not None:
             if behind is not None and changes(behind, STRUCTURE):
-                touched.add(writes_all(record))
+                touched.add(writes_all(shared))
             for key in (*other, *call.kwargs):
-                touched.add(writes_key(record, obj, key))
+                touched.add(writes_key(shared, obj, key))
         call.stand(touched)
         call.publish((*_contents(other), *call.kwargs.values()))
         call.args = (other,) if args else ()
@@ -235,8 +235,8 @@ def _update(call: Call) -> Any:
     else:
         touched = Touched()
         if take_pairs(other, touched):
-            if record is not None:
-                touched.add(writes_all(record))
+            if shared is not None:
+                touched.add(writes_all(shared))
             call.stand(touched)
             pairs = taken(other)
             call.publish((pairs,))
@@ -245,7 +245,7 @@ def _update(call: Call) -> Any:
         pairs = steps(other)
     _update_in_steps(call, pairs)
     if call.kwargs:
-        _update(Call(obj, record, call.name, call.plain, (), call.kwargs))
+        _update(Call(obj, shared, call.name, call.plain, (), call.kwargs))
     return obj if call.name == "__ior__" else None
 
 
@@ -265,8 +265,8 @@ def _update_in_steps(call: Call, pairs: Iterable[Any]) -> None:
             key, value = _pair(pair)
         except (TypeError, ValueError) as error:
             raise type(error)(str(error).replace("#0", f"#{number}", 1)) from None
-        record = shared_objects.record_of(obj)
-        _WRITE_KEY(Call(obj, record, "__setitem__", dict.__setitem__, (key, value)))
+        shared = shared_objects.shared_object_of(obj)
+        _WRITE_KEY(Call(obj, shared, "__setitem__", dict.__setitem__, (key, value)))
 
 
 def _pair(pair: Any) -> tuple[Any, Any]:
@@ -293,9 +293,9 @@ def _merged(call: Call) -> Any:
     touched = Touched()
     for operand in (call.obj, *call.args):
         kind = family_of(type(operand))
-        record = shared_objects.record_of(operand)
-        if kind is not None and record is not None:
-            touched.add(kind.reads_all(record))
+        shared = shared_objects.shared_object_of(operand)
+        if kind is not None and shared is not None:
+            touched.add(kind.reads_all(shared))
     return call.done(touched)
 
 
@@ -348,8 +348,8 @@ def _contents(d: Any) -> Iterable[Any]:
     return (*dict.keys(d), *dict.values(d))
 
 
-def _steps_over_keys(record: Record, d: Any, index: int) -> Accesses:
-    return reads_structure(record)
+def _steps_over_keys(shared: SharedObject, d: Any, index: int) -> Accesses:
+    return reads_structure(shared)
 
 
 for _base, _entries in (
@@ -373,7 +373,7 @@ def _through(call: Call) -> Any:
     if found is None:
         return call.run()
     method = functools.partial(_of_proxy, call.plain, call.obj)
-    return found(Call(behind, shared_objects.record_of(behind), call.name, method, call.args, call.kwargs))
+    return found(Call(behind, shared_objects.shared_object_of(behind), call.name, method, call.args, call.kwargs))
 
 
 def _of_proxy(plain: Callable[..., Any], proxy: Any, behind: Any, *args: Any, **kwargs: Any) -> Any:

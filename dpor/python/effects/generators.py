@@ -17,7 +17,7 @@ from dpor.python.effects.accesses import stand
 from dpor.python.kernel import control
 from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import STRUCTURE, Record
+from dpor.python.sharing.shared_objects import STRUCTURE, SharedObject
 
 _inside: Final[dict[int, GuestThread]] = {}
 """By `id`: which thread is inside a shared generator."""
@@ -25,10 +25,10 @@ _inside: Final[dict[int, GuestThread]] = {}
 
 def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: Any) -> Any:
     """`step` is `next`, `generator.send`, ... of this generator."""
-    record = shared_objects.record_of(generator)
-    if record is None:
+    shared = shared_objects.shared_object_of(generator)
+    if shared is None:
         return step(*args)
-    stand("next", ((record.location(STRUCTURE), WRITE),))
+    stand("next", ((shared.location(STRUCTURE), WRITE),))
     if is_executing(generator):
         raise ValueError("generator already executing")
     key = id(generator)
@@ -36,7 +36,7 @@ def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: 
     try:
         return step(*args)
     finally:
-        _come_out(generator, record, key)
+        _come_out(generator, shared, key)
 
 
 def is_executing(generator: Generator[Any, Any, Any]) -> bool:
@@ -45,9 +45,9 @@ def is_executing(generator: Generator[Any, Any, Any]) -> bool:
     return owner is not None and owner.running and owner in control.threads
 
 
-def _come_out(generator: Generator[Any, Any, Any], record: Record, key: int) -> None:
+def _come_out(generator: Generator[Any, Any, Any], shared: SharedObject, key: int) -> None:
     try:
-        stand("yield", ((record.location(STRUCTURE), WRITE),))
+        stand("yield", ((shared.location(STRUCTURE), WRITE),))
         for held in gc.get_referents(generator):
             shared_objects.publish(held)
     finally:

@@ -2,7 +2,7 @@
 
 Two keys that are equal must be one part, in every run; no code of the program may be called to find that out. Keys
 whose equality is built in stand for themselves, objects that are equal only to themselves go by the number of their
-record. The rest are answers of their own:
+`SharedObject`. The rest are answers of their own:
 
     PRIVATE   no other thread has the object, so no other thread can ask for this key
     WHOLE     could be equal to any key
@@ -98,9 +98,9 @@ def _of_identity(key: Any, kind: type) -> Hashable:
         return ("module", key.__name__)
     if is_a(key, _NAMED):
         return _of_named(key)
-    record = shared_objects.record_of(key)
-    if record is not None:
-        return ("object", record.number)
+    shared = shared_objects.shared_object_of(key)
+    if shared is not None:
+        return ("object", shared.number)
     return WHOLE if kind in shared_objects.ATOMIC or shared_objects.is_neutral(kind) else PRIVATE
 
 

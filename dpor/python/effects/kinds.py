@@ -14,7 +14,7 @@ import attrs
 
 from dpor.core.operations import Accesses
 from dpor.python.kernel import control
-from dpor.python.sharing.shared_objects import ATOMIC, Record
+from dpor.python.sharing.shared_objects import ATOMIC, SharedObject
 
 _MISSING: Final = object()
 
@@ -107,33 +107,33 @@ class Family:
     writes_all   of whoever may change anything in it
     reads_items  of C code that takes all that iteration gives
     contents     the objects in it, without any operation
-    steps        the accesses of one step of an iteration (record, container, how manieth item)
+    steps        the accesses of one step of an iteration (shared, container, how manieth item)
     steps_over_values   of a step of an iteration over what is stored under the keys
     """
 
     base: type
     entries: Mapping[str, Callable[[Any], Any]]
-    reads_all: Callable[[Record], Accesses]
-    writes_all: Callable[[Record], Accesses]
-    reads_items: Callable[[Record], Accesses]
+    reads_all: Callable[[SharedObject], Accesses]
+    writes_all: Callable[[SharedObject], Accesses]
+    reads_items: Callable[[SharedObject], Accesses]
     contents: Callable[[Any], Iterable[Any]]
-    steps: Callable[[Record, Any, int], Accesses]
-    steps_over_values: Callable[[Record, Any, int], Accesses]
+    steps: Callable[[SharedObject, Any, int], Accesses]
+    steps_over_values: Callable[[SharedObject, Any, int], Accesses]
 
 
 def family(
     base: type,
     entries: Mapping[str, Callable[[Any], Any]],
     contents: Callable[[Any], Iterable[Any]],
-    reads_all: Callable[[Record], Accesses],
-    writes_all: Callable[[Record], Accesses],
-    reads_items: Callable[[Record], Accesses] | None = None,
-    steps: Callable[[Record, Any, int], Accesses] | None = None,
+    reads_all: Callable[[SharedObject], Accesses],
+    writes_all: Callable[[SharedObject], Accesses],
+    reads_items: Callable[[SharedObject], Accesses] | None = None,
+    steps: Callable[[SharedObject, Any, int], Accesses] | None = None,
 ) -> None:
     """Make the family of a type known. An iteration reads everything at each step, unless told otherwise."""
 
-    def over_values(record: Record, obj: Any, index: int) -> Accesses:
-        return reads_all(record)
+    def over_values(shared: SharedObject, obj: Any, index: int) -> Accesses:
+        return reads_all(shared)
 
     families[base] = Family(
         base, entries, reads_all, writes_all, reads_items or reads_all, contents, steps or over_values, over_values

@@ -34,43 +34,43 @@ from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.effects.taking import contents, steps, take, taken
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Record
+from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, SharedObject
 
 
-def reads_all(record: Record) -> Accesses:
-    accesses = reads_structure(record)
-    if changes(record, ELEMENTS):
-        accesses += ((record.location(ELEMENTS), READ),)
+def reads_all(shared: SharedObject) -> Accesses:
+    accesses = reads_structure(shared)
+    if changes(shared, ELEMENTS):
+        accesses += ((shared.location(ELEMENTS), READ),)
     return accesses
 
 
-def reads_item(record: Record, items: list[Any], index: int) -> Accesses:
+def reads_item(shared: SharedObject, items: list[Any], index: int) -> Accesses:
     """The element at an index."""
     accesses = NOTHING
-    if changes(record, STRUCTURE):
-        accesses = ((record.location(STRUCTURE), READ),)
-        if index < 0 and changes(record, ELEMENTS):
-            return (*accesses, (record.location(ELEMENTS), READ))
+    if changes(shared, STRUCTURE):
+        accesses = ((shared.location(STRUCTURE), READ),)
+        if index < 0 and changes(shared, ELEMENTS):
+            return (*accesses, (shared.location(ELEMENTS), READ))
     elif index < 0:
         index += list.__len__(items)
-    if changes(record, ELEMENTS):
-        accesses += ((record.location(index), READ),)
+    if changes(shared, ELEMENTS):
+        accesses += ((shared.location(index), READ),)
     return accesses
 
 
-def writes_item(record: Record, items: list[Any], index: int) -> Accesses:
-    if changes(record, STRUCTURE):
+def writes_item(shared: SharedObject, items: list[Any], index: int) -> Accesses:
+    if changes(shared, STRUCTURE):
         if index < 0:
-            return writes_structure(record)
-        accesses: Accesses = ((record.location(STRUCTURE), READ),)
+            return writes_structure(shared)
+        accesses: Accesses = ((shared.location(STRUCTURE), READ),)
     else:
         accesses = NOTHING
         if index < 0:
             index += list.__len__(items)
         if not 0 <= index < list.__len__(items):
             return NOTHING  # an IndexError in every run
-    learn(record, ELEMENTS)
-    return (*accesses, (record.location(index), WRITE), (record.location(ELEMENTS), UPDATE))
+    learn(shared, ELEMENTS)
+    return (*accesses, (shared.location(index), WRITE), (shared.location(ELEMENTS), UPDATE))
 
 
 # ---------------------------------------------------------------------- subscripts
@@ -90,22 +90,22 @@ def _subscript(key: Any) -> Any:
 def _read(call: Call) -> Any:
     (key,) = call.args
     call.args = (key := _subscript(key),)
-    record = call.record
-    if record is None:
+    shared = call.shared
+    if shared is None:
         return call.run()
-    return call.done(reads_item(record, call.obj, key) if is_a(key, int) else reads_all(record))
+    return call.done(reads_item(shared, call.obj, key) if is_a(key, int) else reads_all(shared))
 
 
 def _write(call: Call) -> Any:
     key, value = call.args
     key = _subscript(key)
     call.args = (key, value)
-    record = call.record
+    shared = call.shared
     if is_a(key, slice):
         return _write_slice(call, key, value)
-    if record is None:
+    if shared is None:
         return call.run()
-    return call.done(writes_item(record, call.obj, key) if is_a(key, int) else writes_structure(record), keeps=(value,))
+    return call.done(writes_item(shared, call.obj, key) if is_a(key, int) else writes_structure(shared), keeps=(value,))
 
 
 def _write_slice(call: Call, key: slice, value: Any) -> Any:
@@ -114,8 +114,8 @@ def _write_slice(call: Call, key: slice, value: Any) -> Any:
     if not take(value, touched):
         value = list(steps(value))
         touched = Touched()
-    if call.record is not None:
-        touched.add(writes_structure(call.record))
+    if call.shared is not None:
+        touched.add(writes_structure(call.shared))
     call.stand(touched)
     value = taken(value)
     call.publish(contents(value))
@@ -125,7 +125,7 @@ def _write_slice(call: Call, key: slice, value: Any) -> Any:
 
 def _delete(call: Call) -> Any:
     call.args = (_subscript(call.args[0]),)
-    return call.run() if call.record is None else call.done(writes_structure(call.record))
+    return call.run() if call.shared is None else call.done(writes_structure(call.shared))
 
 
 # ---------------------------------------------------------------------- methods that take an iterable
@@ -139,10 +139,10 @@ def _extend(call: Call) -> Any:
     touched = Touched()
     if not take(items, touched):
         return _extend_in_steps(call, items)
-    if call.record is not None:
-        touched.add(writes_structure(call.record))
+    if call.shared is not None:
+        touched.add(writes_structure(call.shared))
     call.stand(touched)
-    if call.record is not None or type(items) not in _SEQUENCES:
+    if call.shared is not None or type(items) not in _SEQUENCES:
         items = taken(items)
         call.publish(contents(items))
         call.args = (items,)
@@ -152,11 +152,11 @@ def _extend(call: Call) -> Any:
 def _extend_in_steps(call: Call, items: Any) -> Any:
     obj: list[Any] = call.obj
     if call.name == "__init__":
-        _CHANGE(Call(obj, call.record, "clear", list.clear))
+        _CHANGE(Call(obj, call.shared, "clear", list.clear))
     for item in steps(items):
-        record = shared_objects.record_of(obj)
-        if record is not None:
-            stand(call.name, writes_structure(record))
+        shared = shared_objects.shared_object_of(obj)
+        if shared is not None:
+            stand(call.name, writes_structure(shared))
             shared_objects.publish(item)
         list.append(obj, item)
     return obj if call.name == "__iadd__" else None
@@ -165,7 +165,7 @@ def _extend_in_steps(call: Call, items: Any) -> Any:
 # ---------------------------------------------------------------------- methods that compare elements
 
 
-def _compares(in_steps: Callable[[Call], Any], accesses: Callable[[Record], Accesses]) -> Entry:
+def _compares(in_steps: Callable[[Call], Any], accesses: Callable[[SharedObject], Accesses]) -> Entry:
     """A method that compares elements with its argument: one operation, unless instrumented code compares them."""
 
     def act(call: Call) -> Any:
@@ -173,8 +173,8 @@ def _compares(in_steps: Callable[[Call], Any], accesses: Callable[[Record], Acce
         called = bool(call.args) and touched.deeply(
             reads, Anew(lambda: (call.args[0], *list.__iter__(call.obj))), EQUAL
         )
-        record = call.record
-        own = NOTHING if record is None else accesses(record)
+        shared = call.shared
+        own = NOTHING if shared is None else accesses(shared)
         if called and own:
             call.stand(touched)
             return in_steps(call)
@@ -190,9 +190,9 @@ def _matches(call: Call, start: int = 0) -> Iterator[int]:
     value = call.args[0]
     index = start
     while True:
-        record = shared_objects.record_of(items)
-        if record is not None:
-            call.stand(reads_item(record, items, index))
+        shared = shared_objects.shared_object_of(items)
+        if shared is not None:
+            call.stand(reads_item(shared, items, index))
         if index >= list.__len__(items):
             return
         item = list.__getitem__(items, index)
@@ -212,9 +212,9 @@ def _count_in_steps(call: Call) -> int:
 def _index_in_steps(call: Call) -> int:
     """Start and stop are left to the plain method, on a copy."""
     if len(call.args) > 1:
-        record = call.record
-        assert record is not None
-        call.stand(reads_all(record))
+        shared = call.shared
+        assert shared is not None
+        call.stand(reads_all(shared))
         return list.copy(call.obj).index(*call.args)
     for index in _matches(call):
         return index
@@ -223,9 +223,9 @@ def _index_in_steps(call: Call) -> int:
 
 def _remove_in_steps(call: Call) -> None:
     for index in _matches(call):
-        record = shared_objects.record_of(call.obj)
-        if record is not None:
-            call.stand(writes_structure(record))
+        shared = shared_objects.shared_object_of(call.obj)
+        if shared is not None:
+            call.stand(writes_structure(shared))
         list.__setitem__(call.obj, slice(index, index + 1), ())
         return
     [].remove(call.args[0])  # fails as it does here
@@ -237,7 +237,7 @@ def _remove_in_steps(call: Call) -> None:
 def _sort(call: Call) -> Any:
     """With a key function, or elements whose order is instrumented code, others can look in between: as in CPython
     they find the list empty, and what they do to it is lost."""
-    record = call.record
+    shared = call.shared
     touched = Touched()
     items = Anew(lambda: list.__iter__(call.obj))
     called = touched.deeply(reads, items, "__lt__")
@@ -245,22 +245,22 @@ def _sort(call: Call) -> Any:
     if key is not None:
         called = called or not is_built_in(key)
         touched.deeply(reads, items, ANYTHING)
-    if record is not None:
+    if shared is not None:
         if called:
-            return _sort_in_steps(call, record)
-        touched.add(writes_structure(record))
+            return _sort_in_steps(call, shared)
+        touched.add(writes_structure(shared))
     return call.done(touched)
 
 
-def _sort_in_steps(call: Call, record: Record) -> None:
+def _sort_in_steps(call: Call, shared: SharedObject) -> None:
     items: list[Any] = call.obj
-    call.stand(writes_structure(record))
+    call.stand(writes_structure(shared))
     taken = list.copy(items)
     list.clear(items)
     try:
         list.sort(taken, *call.args, **call.kwargs)
     finally:
-        call.stand(writes_structure(record))
+        call.stand(writes_structure(shared))
         was_changed = list.__len__(items) > 0
         list.__setitem__(items, slice(None), taken)
     if was_changed:
@@ -289,9 +289,9 @@ def _looks_at_both(call: Call) -> Any:
     touched = Touched()
     for operand in (call.obj, *call.args):
         family = family_of(type(operand))
-        record = shared_objects.record_of(operand)
-        if family is not None and record is not None:
-            touched.add(family.reads_all(record))
+        shared = shared_objects.shared_object_of(operand)
+        if family is not None and shared is not None:
+            touched.add(family.reads_all(shared))
     return call.done(touched)
 
 

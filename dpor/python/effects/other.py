@@ -21,20 +21,22 @@ from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.effects.taking import C_ITERATORS, advance, contents, steps, take, taken
 from dpor.python.effects.windows import behind, through
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import Record
+from dpor.python.sharing.shared_objects import SharedObject
 
 _COMPARISONS: Final = (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)
 
 
-def _method(accesses: Callable[[Record], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()) -> Entry:
+def _method(
+    accesses: Callable[[SharedObject], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()
+) -> Entry:
     """A method that also looks at its arguments, all that is in them; iterators are emptied first."""
 
     def act(call: Call) -> Any:
         call.args = tuple(arg if _is_plain(arg) else list(steps(arg)) for arg in call.args)
         touched = Touched()
         called = touched.deeply(reads, call.args, ANYTHING)
-        if call.record is not None:
-            touched.add(accesses(call.record))
+        if call.shared is not None:
+            touched.add(accesses(call.shared))
         done = call.indivisible if called else call.done
         return done(touched, keeps(call.args))
 
@@ -47,13 +49,13 @@ def _is_plain(arg: Any) -> bool:
 
 def _keeping(call: Call) -> Any:
     """A method that stores its arguments, and looks at none of them."""
-    return call.run() if call.record is None else call.done(writes_structure(call.record), keeps=call.args)
+    return call.run() if call.shared is None else call.done(writes_structure(call.shared), keeps=call.args)
 
 
 # ---------------------------------------------------------------------- deque
 
 
-def _comparing(accesses: Callable[[Record], Accesses]) -> Entry:
+def _comparing(accesses: Callable[[SharedObject], Accesses]) -> Entry:
     """`in`, `index`, `count`, `remove`: if Python code compares the elements, it is not interrupted."""
 
     def act(call: Call) -> Any:
@@ -62,9 +64,9 @@ def _comparing(accesses: Callable[[Record], Accesses]) -> Entry:
         called = touched.deeply(reads, values, EQUAL)
         if called:
             touched.deeply(reads, values, ANYTHING)
-        if call.record is not None:
-            touched.add(accesses(call.record))
-        return call.indivisible(touched) if called and call.record else call.done(touched)
+        if call.shared is not None:
+            touched.add(accesses(call.shared))
+        return call.indivisible(touched) if called and call.shared else call.done(touched)
 
     return act
 
@@ -76,8 +78,8 @@ def _extend(call: Call) -> Any:
     items, *rest = call.args
     touched = Touched()
     if take(items, touched):
-        if call.record is not None:
-            touched.add(writes_structure(call.record))
+        if call.shared is not None:
+            touched.add(writes_structure(call.shared))
         call.stand(touched)
         items = taken(items)
         call.publish(contents(items))
@@ -88,7 +90,7 @@ def _extend(call: Call) -> Any:
         return _extend(call)
     append = collections.deque.appendleft if call.name == "extendleft" else collections.deque.append
     for item in steps(items):
-        _keeping(Call(call.obj, shared_objects.record_of(call.obj), call.name, append, (item,)))
+        _keeping(Call(call.obj, shared_objects.shared_object_of(call.obj), call.name, append, (item,)))
     return call.obj if call.name == "__iadd__" else None
 
 
@@ -147,8 +149,8 @@ def _look_through(mode: Mode) -> Entry:
 def _give_up(call: Call) -> Any:
     """What was shown can be made longer again."""
     touched = Touched(through(call.obj, WRITE))
-    if call.record is not None:
-        touched.add(writes_structure(call.record))
+    if call.shared is not None:
+        touched.add(writes_structure(call.shared))
     return call.done(touched)
 
 

@@ -21,7 +21,7 @@ from dpor.python.effects.windows import through
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, Record
+from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, SharedObject
 
 ANYTHING: Final = ""
 """In place of a method's name: whatever may be read is read."""
@@ -64,9 +64,9 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
         if kind is memoryview:
             touched.add(through(value, READ))
         elif family is not None:
-            record = shared_objects.record_of(value)
-            if record is not None:
-                touched.add(family.reads_all(record))
+            shared = shared_objects.shared_object_of(value)
+            if shared is not None:
+                touched.add(family.reads_all(shared))
             stack.extend(family.contents(value))
             if not method or isinstance(found, types.FunctionType):
                 stack.extend(_read_fields(value, touched))
@@ -75,10 +75,10 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
         elif is_c_iterator(kind) and method in (ANYTHING, SHOW):
             stack.extend(_taken_from(value, touched))
         elif is_a(value, BaseException) and not isinstance(found, types.FunctionType):
-            record = shared_objects.record_of(value)
-            if record is not None:
+            shared = shared_objects.shared_object_of(value)
+            if shared is not None:
                 for name in parts_of_exceptions(kind):
-                    touched.add(field_read(record, value, name))
+                    touched.add(field_read(shared, value, name))
             stack.extend(value.args)
             if method == ANYTHING:
                 stack.extend(_read_fields(value, touched))
@@ -86,9 +86,9 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
             if method != ANYTHING and (found is None or found.__objclass__ is object):
                 continue
             for part in parts_in_c(value):
-                record = shared_objects.record_of(part)
-                if record is not None:
-                    touched.add(((record.location(STRUCTURE), READ),))
+                shared = shared_objects.shared_object_of(part)
+                if shared is not None:
+                    touched.add(((shared.location(STRUCTURE), READ),))
             stack.extend(_held_in_c(value))
             if method == ANYTHING:
                 stack.extend(_read_fields(value, touched))
@@ -121,9 +121,9 @@ _RUNNING: Final = frozenset({types.GeneratorType, types.CoroutineType, types.Asy
 def _taken_from(iterator: Any, touched: Touched) -> list[Any]:
     """Add that the iterator, or generator, is looked at and perhaps taken from; returns what is behind it. (The code of
     a generator performs operations of its own.)"""
-    record = shared_objects.record_of(iterator)
-    if record is not None:
-        touched.add(((record.location(STRUCTURE), WRITE),))
+    shared = shared_objects.shared_object_of(iterator)
+    if shared is not None:
+        touched.add(((shared.location(STRUCTURE), WRITE),))
     return [] if type(iterator) is types.GeneratorType else gc.get_referents(iterator)
 
 
@@ -165,16 +165,16 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
         if is_a(value, (tuple, frozenset)):
             stack.extend(value)
         family = family_of(kind)
-        record = shared_objects.record_of(value)
-        found = found or record is not None
+        shared = shared_objects.shared_object_of(value)
+        found = found or shared is not None
         if family is not None:
-            if record is not None:
-                touched.add(family.writes_all(record))
+            if shared is not None:
+                touched.add(family.writes_all(shared))
             stack.extend(family.contents(value))
         elif kind in views:
             stack.append(views[kind](value))
-        elif record is not None:
-            touched.add(((record.location(STRUCTURE), WRITE),))
+        elif shared is not None:
+            touched.add(((shared.location(STRUCTURE), WRITE),))
             stack.extend(parts_in_c(value)[1:])
         if is_in_c(kind) and kind is not functools.partial:
             stack.extend(_held_in_c(value))
@@ -184,23 +184,23 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
 
 def _read_fields(value: Any, touched: Touched) -> Iterator[Any]:
     """Add that all fields of the object are read; returns what they hold."""
-    record = shared_objects.record_of(value)
+    shared = shared_objects.shared_object_of(value)
     for name, content in fields_of(value):
-        if record is not None:
-            touched.add(field_read(record, value, name))
+        if shared is not None:
+            touched.add(field_read(shared, value, name))
         yield content
-    if record is not None:
+    if shared is not None:
         for name, content in _slots_of(value):
             if content is _UNSET:
-                touched.add(field_read(record, value, name))
-        touched.add(shared_objects.reads_names(record, type(value)))
+                touched.add(field_read(shared, value, name))
+        touched.add(shared_objects.reads_names(shared, type(value)))
 
 
-def field_read(record: Record, value: Any, name: str) -> Accesses:
+def field_read(shared: SharedObject, value: Any, name: str) -> Accesses:
     """The accesses of a load of the field, as `dpor.python.hooks.attributes` has them."""
-    operation = record.reads.get(name)
-    if operation is None and name not in record.reads:
-        operation = record.reads[name] = control.above.read_operation(record, value, name)
+    operation = shared.reads.get(name)
+    if operation is None and name not in shared.reads:
+        operation = shared.reads[name] = control.above.read_operation(shared, value, name)
     return operation.accesses if type(operation) is Operation else NOTHING
 
 

@@ -25,45 +25,45 @@ from dpor.python.effects.taking import contents, steps, take, taken
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import STRUCTURE, Record
+from dpor.python.sharing.shared_objects import STRUCTURE, SharedObject
 
 
-def writes_all(record: Record) -> Accesses:
-    learn(record, ANY_KEY)
-    return (*writes_structure(record), (record.location(ANY_KEY), WRITE))
+def writes_all(shared: SharedObject) -> Accesses:
+    learn(shared, ANY_KEY)
+    return (*writes_structure(shared), (shared.location(ANY_KEY), WRITE))
 
 
-def _reads_element(record: Record, s: Any, element: Any) -> Accesses:
-    if not changes(record, STRUCTURE):
+def _reads_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
+    if not changes(shared, STRUCTURE):
         return NOTHING
     part = part_of(frozenset(element) if type(element) is set else element)
     if part is PRIVATE:
         return NOTHING
     if part is WHOLE or part is FOREIGN:
-        return reads_structure(record)
-    accesses: Accesses = ((record.location(part), READ),)
-    return (*accesses, (record.location(ANY_KEY), READ)) if changes(record, ANY_KEY) else accesses
+        return reads_structure(shared)
+    accesses: Accesses = ((shared.location(part), READ),)
+    return (*accesses, (shared.location(ANY_KEY), READ)) if changes(shared, ANY_KEY) else accesses
 
 
-def _moves_element(record: Record, s: Any, element: Any) -> Accesses:
+def _moves_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
     part = part_of(frozenset(element) if type(element) is set else element)
     if part is WHOLE or part is FOREIGN:
-        return writes_all(record)
-    accesses = writes_structure(record)
-    return accesses if part is PRIVATE else ((record.location(part), WRITE), *accesses)
+        return writes_all(shared)
+    accesses = writes_structure(shared)
+    return accesses if part is PRIVATE else ((shared.location(part), WRITE), *accesses)
 
 
-def _adds_element(record: Record, s: Any, element: Any) -> Accesses:
-    return NOTHING if _stays(record, s, element, there=True) else _moves_element(record, s, element)
+def _adds_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
+    return NOTHING if _stays(shared, s, element, there=True) else _moves_element(shared, s, element)
 
 
-def _drops_element(record: Record, s: Any, element: Any) -> Accesses:
-    return NOTHING if _stays(record, s, element, there=False) else _moves_element(record, s, element)
+def _drops_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
+    return NOTHING if _stays(shared, s, element, there=False) else _moves_element(shared, s, element)
 
 
-def _stays(record: Record, s: Any, element: Any, there: bool) -> bool:
+def _stays(shared: SharedObject, s: Any, element: Any, there: bool) -> bool:
     """Is it known that the operation changes nothing, because nothing ever changes this set?"""
-    if changes(record, STRUCTURE):
+    if changes(shared, STRUCTURE):
         return False
     part = part_of(element)
     if part in (PRIVATE, WHOLE, FOREIGN):
@@ -88,14 +88,14 @@ def _updates(call: Call) -> Any:
 
 
 def _at_once(call: Call, touched: Touched) -> Any:
-    if call.record is not None:
-        touched.add(writes_all(call.record))
+    if call.shared is not None:
+        touched.add(writes_all(call.shared))
     call.stand(touched)
     if call.name not in _OPERATORS:
         call.args = tuple(map(taken, call.args))
     for other in call.args:
         call.publish(contents(other))
-    if call.record is None:
+    if call.shared is None:
         return call.run()
     with control.atomic():  # elements may have an `__eq__` of their own
         return call.run()
@@ -104,11 +104,11 @@ def _at_once(call: Call, touched: Touched) -> Any:
 def _update_in_steps(call: Call) -> None:
     obj = call.obj
     if call.name == "__init__":
-        _CHANGE_ALL(Call(obj, call.record, "clear", set.clear))
+        _CHANGE_ALL(Call(obj, call.shared, "clear", set.clear))
     for other in call.args:
         for element in steps(other):
-            record = shared_objects.record_of(obj)
-            keyed(_adds_element, keeps=everything)(Call(obj, record, call.name, set.add, (element,)))
+            shared = shared_objects.shared_object_of(obj)
+            keyed(_adds_element, keeps=everything)(Call(obj, shared, call.name, set.add, (element,)))
 
 
 _OPERATORS: Final = frozenset({"__ior__", "__iand__", "__isub__", "__ixor__"})
@@ -123,17 +123,17 @@ def _looks(call: Call) -> Any:
     touched = Touched()
     if call.name.startswith("__") and not _are_sets(call.args):
         return call.run()
-    if call.record is not None:
-        touched.add(reads_structure(call.record))
+    if call.shared is not None:
+        touched.add(reads_structure(call.shared))
     if all(take(other, touched) for other in call.args):
         return call.indivisible(touched)
     call.args = tuple(set(steps(other)) for other in call.args)
-    return call.indivisible(reads_structure(call.record) if call.record is not None else NOTHING)
+    return call.indivisible(reads_structure(call.shared) if call.shared is not None else NOTHING)
 
 
 def _pop(call: Call) -> Any:
-    if call.record is not None:
-        call.stand(writes_all(call.record))
+    if call.shared is not None:
+        call.stand(writes_all(call.shared))
     order = None if call.args else stable_order(call.obj)
     if order is None:
         return call.run()
@@ -171,8 +171,8 @@ ENTRIES: Final[dict[str, Entry]] = {
 }
 
 
-def _steps(record: Record, s: Any, index: int) -> Accesses:
-    return reads_structure(record)
+def _steps(shared: SharedObject, s: Any, index: int) -> Accesses:
+    return reads_structure(shared)
 
 
 family(set, ENTRIES, set.__iter__, reads_structure, writes_all, steps=_steps)

@@ -28,10 +28,10 @@ from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import is_instrumented
-from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, Record
+from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, SharedObject
 
-Look: TypeAlias = Callable[[Record, Any, int], Accesses]
-"""What the step to an item touches: the record and the container, and how manieth item it is."""
+Look: TypeAlias = Callable[[SharedObject, Any, int], Accesses]
+"""What the step to an item touches: the `SharedObject` and the container, and how manieth item it is."""
 
 # ---------------------------------------------------------------------- views and iterators, and what is behind them
 
@@ -104,11 +104,11 @@ def take(items: Any, touched: Touched) -> bool:
     if family is not None:
         if isinstance(static(kind, "__iter__"), types.FunctionType):
             return False
-        record = shared_objects.record_of(items)
+        shared = shared_objects.shared_object_of(items)
         if kind is memoryview:
             touched.add(through(items, READ))
-        elif record is not None:
-            touched.add(family.reads_items(record))
+        elif shared is not None:
+            touched.add(family.reads_items(shared))
         return True
     if kind in views:
         return take_view(items, touched)
@@ -136,9 +136,9 @@ def goes_in_c(kind: type) -> bool:
 def take_view(view: Any, touched: Touched) -> bool:
     container = viewed(view)
     if "keys" in type(view).__name__:
-        family, record = family_of(type(container)), shared_objects.record_of(container)
-        if family is not None and record is not None:
-            touched.add(family.reads_items(record))
+        family, shared = family_of(type(container)), shared_objects.shared_object_of(container)
+        if family is not None and shared is not None:
+            touched.add(family.reads_items(shared))
     else:
         take_all(container, touched)
     return True
@@ -146,17 +146,17 @@ def take_view(view: Any, touched: Touched) -> bool:
 
 def take_all(container: Any, touched: Touched) -> None:
     """Add the reading of all that is in it: of a dict the values, too."""
-    family, record = family_of(type(container)), shared_objects.record_of(container)
-    if family is not None and record is not None:
-        touched.add(family.reads_all(record))
+    family, shared = family_of(type(container)), shared_objects.shared_object_of(container)
+    if family is not None and shared is not None:
+        touched.add(family.reads_all(shared))
 
 
 def _take_iterator(iterator: Any, touched: Touched, in_steps: Touched) -> bool:
     """As `take`, for an iterator written in C: it changes, and takes from what it refers to. What `Steps` touch, which
     perform operations of their own unless the whole is one, is added to `in_steps`."""
-    record = shared_objects.record_of(iterator)
-    if record is not None:
-        touched.add(((record.location(STRUCTURE), WRITE),))
+    shared = shared_objects.shared_object_of(iterator)
+    if shared is not None:
+        touched.add(((shared.location(STRUCTURE), WRITE),))
     pure, calls, containers = True, False, []
     referents = gc.get_referents(iterator)
     for referent in referents:
@@ -279,9 +279,9 @@ def iterator_over(items: Any) -> Iterator[Any]:
     operation: most remember how long the container was, and fail if that has changed before their first step."""
     container = viewed(items) if type(items) in views else items
     if control.multi and is_a(container, _REMEMBERED):
-        record = shared_objects.record_of(container)
-        if record is not None:
-            stand("iterate", reads_structure(record))
+        shared = shared_objects.shared_object_of(container)
+        if shared is not None:
+            stand("iterate", reads_structure(shared))
     if is_a(items, (set, frozenset)):
         order = stable_order(items)
         if order is not None:
@@ -351,11 +351,11 @@ class Steps:
 
 def look(source: Any, index: int, touches: Look) -> None:
     """Stand before the step to an item."""
-    record = shared_objects.record_of(source)
+    shared = shared_objects.shared_object_of(source)
     if type(source) is memoryview:
         stand("next", through(source, READ))
-    elif record is not None:
-        stand("next", touches(record, source, index))
+    elif shared is not None:
+        stand("next", touches(shared, source, index))
 
 
 class IteratorSteps:
@@ -383,7 +383,7 @@ def advance(iterator: Iterator[Any]) -> Any:
     """`next` of an iterator that is not instrumented."""
     unseen = unseen_step(type(iterator))
     if unseen is not None:
-        return foreign(Call(iterator, shared_objects.record_of(iterator), "__next__", next), unseen)
+        return foreign(Call(iterator, shared_objects.shared_object_of(iterator), "__next__", next), unseen)
     if type(iterator) is _LIST_ITERATOR:
         stand("next", _list_iterator(iterator))
         return next(iterator)
@@ -400,13 +400,13 @@ def advance(iterator: Iterator[Any]) -> Any:
 
 def _list_iterator(iterator: Any) -> Accesses:
     """`iter(l)` kept in a variable: it tells where it stands."""
-    record = shared_objects.record_of(iterator)
-    accesses = NOTHING if record is None else ((record.location(STRUCTURE), WRITE),)
+    shared = shared_objects.shared_object_of(iterator)
+    accesses = NOTHING if shared is None else ((shared.location(STRUCTURE), WRITE),)
     items = viewed(iterator)
     if items is not None:
-        behind, family = shared_objects.record_of(items), family_of(type(items))
+        behind, family = shared_objects.shared_object_of(items), family_of(type(items))
         if behind is not None and family is not None:
-            if record is None:
+            if shared is None:
                 return family.steps(behind, items, iterator.__reduce__()[2])
             return accesses + family.reads_all(behind)
     return accesses

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, Accesses, Mode
 from dpor.python.effects.accesses import Touched, reads_structure, writes_structure
-from dpor.python.sharing.shared_objects import STRUCTURE, record_of
+from dpor.python.sharing.shared_objects import STRUCTURE, shared_object_of
 
 _BUFFER: Final = type(io.BytesIO().getbuffer().obj)
 """What is between a memoryview and its `BytesIO`."""
@@ -28,15 +28,15 @@ def behind(view: memoryview) -> tuple[Any, ...]:
 def through(view: memoryview, mode: Mode) -> Accesses:
     """A look at the memory, or a change."""
     touched = Touched()
-    record = record_of(view)
-    if record is not None:
-        touched.add(reads_structure(record))
+    shared = shared_object_of(view)
+    if shared is not None:
+        touched.add(reads_structure(shared))
     for owner in behind(view):
-        record = record_of(owner)
-        if record is None:
+        shared = shared_object_of(owner)
+        if shared is None:
             continue
         if not isinstance(owner, (bytearray, array.array)):
-            touched.add(((record.location(STRUCTURE), mode),))
+            touched.add(((shared.location(STRUCTURE), mode),))
         else:
-            touched.add(reads_structure(record) if mode is READ else writes_structure(record))
+            touched.add(reads_structure(shared) if mode is READ else writes_structure(shared))
     return touched.accesses()

@@ -26,10 +26,10 @@ from dpor.python.rewrite import SUPPORT
 from dpor.python.rewrite.names import LOADED_SPECIALLY, is_stored_specially
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import Holder, is_instrumented
-from dpor.python.sharing.shared_objects import Record, publish, record_of, table
+from dpor.python.sharing.shared_objects import SharedObject, publish, shared_object_of, table
 
 _HOLDERS: tuple[type, ...] = (type, types.ModuleType, types.FunctionType)
-"""What has attributes, and is found by all threads under a name instead of by a record."""
+"""What has attributes, and is found by all threads under a name instead of by a `SharedObject`."""
 
 
 def count_as_function(kind: type) -> None:
@@ -47,27 +47,27 @@ def attr(obj: Any, name: str) -> Any:
         mark = table.get(id(obj))
         if mark is control.current:
             return obj
-        record: Record | None
-        if type(mark) is Record:
-            record = mark
+        shared: SharedObject | None
+        if type(mark) is SharedObject:
+            shared = mark
         elif mark is None:
-            record = shared_objects._first_touch(obj)
-            if record is None:
+            shared = shared_objects._first_touch(obj)
+            if shared is None:
                 return obj
-        elif isinstance(mark, Record):
-            record = mark
+        elif isinstance(mark, SharedObject):
+            shared = mark
         else:
-            record = shared_objects._escaped(obj)
+            shared = shared_objects._escaped(obj)
         try:
-            operation = record.reads[name]
+            operation = shared.reads[name]
         except KeyError:
-            operation = record.reads[name] = read_operation(record, obj, name)
+            operation = shared.reads[name] = read_operation(shared, obj, name)
         if operation is None:
             return obj
         if type(operation) is Operation:
             control.access(operation)
             return obj
-        return operation(obj, record, name)  # type: ignore[operator]
+        return operation(obj, shared, name)  # type: ignore[operator]
     return obj
 
 
@@ -90,7 +90,7 @@ def meth(obj: Any, name: str) -> Any:
     if way == _OF_SUPER:
         return _looked_at(obj, name)
     if way == _LATER:
-        if control.multi and record_of(obj) is None:
+        if control.multi and shared_object_of(obj) is None:
             return _looked_at(obj, name)
         found = attr(obj, name)
     else:
@@ -156,9 +156,9 @@ def loaded_plainly(obj: Any, name: str) -> Any:
     """As `loaded`, for `object.__getattribute__`: a `__getattribute__` of the class is not asked."""
     found = loaded(obj, name)
     if found is obj and control.multi and looks_up_itself(type(obj)):
-        record, way = record_of(obj), _lookup_way(type(obj), name)
-        if record is not None and way is not None:
-            return way(obj, record, name)
+        shared, way = shared_object_of(obj), _lookup_way(type(obj), name)
+        if shared is not None and way is not None:
+            return way(obj, shared, name)
     return found
 
 
@@ -173,7 +173,7 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
     if control.multi:
         mark = table.get(id(obj))
         if mark is not control.current:  # the object may be shared
-            if isinstance(mark, Record):
+            if isinstance(mark, SharedObject):
                 operation = mark.writes.get(name)
                 if operation is None:  # not made before: but where the thread stands must not depend on that
                     operation = write_operation(mark, obj, name)
@@ -189,7 +189,7 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
 
 def delattr_(obj: Any, name: str) -> None:
     """`del obj.name`."""
-    if control.multi and record_of(obj) is not None:
+    if control.multi and shared_object_of(obj) is not None:
         _note_other_names(type(obj), name)
     stand_before_write(obj, name)
     delattr(obj, name)
@@ -201,19 +201,19 @@ def stand_before_write(obj: Any, name: str) -> bool:
         if is_a(obj, _HOLDERS):
             control.dirty = True
         return False
-    record = record_of(obj)
-    if record is None:
+    shared = shared_object_of(obj)
+    if shared is None:
         if not is_a(obj, _HOLDERS):
             return False
         _write_class_or_module(obj, name)
     else:
-        operation = write_operation(record, obj, name)
+        operation = write_operation(shared, obj, name)
         if operation is not None:
             control.access(operation)
     return True
 
 
-def read_operation(record: Record, obj: Any, name: str) -> Any:
+def read_operation(shared: SharedObject, obj: Any, name: str) -> Any:
     """What a load of the field is: an operation, nothing (None), or a function that makes what to look it up on."""
     kind = type(obj)
     found, _ = _static(kind, name)
@@ -227,18 +227,18 @@ def read_operation(record: Record, obj: Any, name: str) -> Any:
     if is_of_c(found):
         family = family_of(kind)
         if family is not None:  # a memoryview may have been given up, the factory of a `defaultdict` be another
-            accesses = family.reads_all(record)
+            accesses = family.reads_all(shared)
             return control.operations.intern("read", accesses) if accesses else None
         if is_in_c(kind):
-            return record.access("read", shared_objects.STRUCTURE, READ)
+            return shared.access("read", shared_objects.STRUCTURE, READ)
     if found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
         return None  # what a property does is instrumented itself
     if field_key(kind, name) not in control.facts:
         return None
-    return record.access("read", name, READ)
+    return shared.access("read", name, READ)
 
 
-def _lookup_way(kind: type, name: str) -> Callable[[Any, Record, str], Any] | None:
+def _lookup_way(kind: type, name: str) -> Callable[[Any, SharedObject, str], Any] | None:
     """How a lookup is diverted where what is found in the class touches the object unseen: None if it does not."""
     found, _ = _static(kind, name)
     if type(found) in _C_CALLABLES:
@@ -277,15 +277,15 @@ def _is_harmless(kind: type, name: str) -> bool:
     )
 
 
-def lookup_target(obj: Any, record: Record, name: str) -> Any:
+def lookup_target(obj: Any, shared: SharedObject, name: str) -> Any:
     """On which the attribute, a method in C, is the operation when called."""
-    return control.above.lookup_target(obj, record, name)
+    return control.above.lookup_target(obj, shared, name)
 
 
-def _shadowed(obj: Any, record: Record, name: str) -> Any:
+def _shadowed(obj: Any, shared: SharedObject, name: str) -> Any:
     """As `lookup_target`, where a field of the object may hide the method."""
-    control.access(record.access("read", name, READ))
-    return lookup_target(obj, record, name)
+    control.access(shared.access("read", name, READ))
+    return lookup_target(obj, shared, name)
 
 
 def _is_field(descriptor: Any, name: str) -> bool:
@@ -300,7 +300,7 @@ def _getter_is_opaque(descriptor: Any) -> bool:
     return isinstance(getter, types.FunctionType) and not is_instrumented(getter)
 
 
-def _opaque_property(obj: Any, record: Record, name: str) -> Any:
+def _opaque_property(obj: Any, shared: SharedObject, name: str) -> Any:
     found = _static(type(obj), name)[0]
     if isinstance(found, property):
         return Holder(name, control.above.call(found.fget)(obj))
@@ -309,14 +309,14 @@ def _opaque_property(obj: Any, record: Record, name: str) -> Any:
     return Holder(name, control.above.call(type(found).__get__)(found, obj, type(obj)))
 
 
-def _opaque_method(obj: Any, record: Record, name: str) -> Any:
+def _opaque_method(obj: Any, shared: SharedObject, name: str) -> Any:
     itself = looks_up_itself(type(obj))
     return Holder(name, control.above.call(object.__getattribute__(obj, name) if itself else getattr(obj, name)))
 
 
-def write_operation(record: Record, obj: Any, name: str) -> Operation | None:
+def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | None:
     try:
-        return record.writes[name]
+        return shared.writes[name]
     except KeyError:
         pass
     kind = type(obj)
@@ -324,9 +324,9 @@ def write_operation(record: Record, obj: Any, name: str) -> Operation | None:
     operation: Operation | None
     family = family_of(kind) if is_of_c(found) else None
     if family is not None:
-        operation = control.operations.intern("write", family.writes_all(record))
+        operation = control.operations.intern("write", family.writes_all(shared))
     elif is_of_c(found) and is_in_c(kind):
-        operation = record.access("write", shared_objects.STRUCTURE, WRITE)
+        operation = shared.access("write", shared_objects.STRUCTURE, WRITE)
     elif found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
         for setter in (getattr(found, "fset", None), getattr(found, "fdel", None)):
             if isinstance(setter, types.FunctionType) and not is_instrumented(setter):
@@ -341,16 +341,16 @@ def write_operation(record: Record, obj: Any, name: str) -> Operation | None:
             for base in kind.__mro__:  # whose own code looks at the field, in a comparison without a hook perhaps
                 control.demand(base.__module__, f"{base.__qualname__}.{name} is written")
             _note_if_new(obj, name)
-            return record.access("write", name, WRITE)
+            return shared.access("write", name, WRITE)
         _note_if_new(obj, name)
-        accesses: Accesses = ((record.location(name), WRITE),)
+        accesses: Accesses = ((shared.location(name), WRITE),)
         looked = (
             shared_objects.names_looked_at(kind) if shared_objects.names_change(kind, name) in control.facts else None
         )
         if shared_objects.exposed(kind) in control.facts or looked in control.facts:
-            accesses += shared_objects.writes_names(record)
+            accesses += shared_objects.writes_names(shared)
         operation = control.operations.intern("write", accesses)
-    record.writes[name] = operation
+    shared.writes[name] = operation
     return operation
 
 
@@ -434,12 +434,12 @@ def attr_with_classes(obj: Any, name: str) -> Any:
     if not accesses:
         return attr(obj, name)
     # The look-up is one step: what it finds in the class and what in the object are read together.
-    record = record_of(obj)
-    operation = None if record is None else read_operation(record, obj, name)
+    shared = shared_object_of(obj)
+    operation = None if shared is None else read_operation(shared, obj, name)
     if type(operation) is Operation:
         accesses += operation.accesses
     control.touch("read", accesses)
-    return obj if record is None or operation is None or type(operation) is Operation else operation(obj, record, name)
+    return obj if shared is None or operation is None or type(operation) is Operation else operation(obj, shared, name)
 
 
 def class_reads(name: str) -> Accesses:
@@ -493,23 +493,23 @@ def cload(closure: types.FunctionType) -> None:
     if control.multi:
         assert closure.__closure__ is not None
         cell = closure.__closure__[0]
-        record = record_of(cell)
-        if record is not None:
+        shared = shared_object_of(cell)
+        if shared is not None:
             key = _cell_key(closure)
             if key in control.facts:
-                control.access(record.access("read", key[3], READ))
+                control.access(shared.access("read", key[3], READ))
 
 
 def cstore(closure: types.FunctionType, value: Any) -> Any:
     """Before the store of the variable that the lambda refers to. Returns the value."""
     if control.multi:
         assert closure.__closure__ is not None
-        record = record_of(closure.__closure__[0])
-        if record is not None:
+        shared = shared_object_of(closure.__closure__[0])
+        if shared is not None:
             key = _cell_key(closure)
             if key not in control.facts:
                 control.withdraw(key, f"the variable {key[3]} of an enclosing function is rebound by several threads")
-            control.access(record.access("write", key[3], WRITE))
+            control.access(shared.access("write", key[3], WRITE))
             publish(value)
     return value
 
@@ -528,24 +528,24 @@ def subject(obj: Any, names: tuple[str, ...]) -> Any:
     if control.multi:
         accesses: dict[Access, None] = {}
         for part in _parts_of(obj):
-            record = record_of(part)
-            if record is not None:
-                accesses.update(dict.fromkeys(_matched(record, part, names)))
+            shared = shared_object_of(part)
+            if shared is not None:
+                accesses.update(dict.fromkeys(_matched(shared, part, names)))
         if accesses:
             control.limit(f"match looks at what other threads change, in several steps{control._where_cut()}")
             control.touch("match", tuple(accesses))
     return obj
 
 
-def _matched(record: Record, part: Any, names: tuple[str, ...]) -> list[Access]:
+def _matched(shared: SharedObject, part: Any, names: tuple[str, ...]) -> list[Access]:
     kind = type(part)
     family = family_of(kind)
     if family is not None:
-        return list(family.reads_all(record))
+        return list(family.reads_all(shared))
     positional = getattr(kind, "__match_args__", ()) if "__match_args__" in names else ()
     found: list[Access] = []
     for name in (*names, *positional):
-        operation = read_operation(record, part, name)
+        operation = read_operation(shared, part, name)
         if type(operation) is Operation:
             found.extend(operation.accesses)
     return found

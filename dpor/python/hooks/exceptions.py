@@ -17,7 +17,7 @@ from dpor.python.effects.reach import ANYTHING, parts_of_exceptions, reads, writ
 from dpor.python.hooks import attributes
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
-from dpor.python.sharing.shared_objects import record_of
+from dpor.python.sharing.shared_objects import shared_object_of
 
 _CHAIN: Final = ("exceptions", "chain")
 
@@ -42,7 +42,7 @@ def chain_exceptions() -> None:
 
 def raises(part: Any) -> Any:
     """Before an exception that exists is raised, or becomes a cause. Returns it."""
-    if control.multi and _CHAIN in control.facts and not is_a(part, type) and record_of(part) is not None:
+    if control.multi and _CHAIN in control.facts and not is_a(part, type) and shared_object_of(part) is not None:
         chain_exceptions()
     return part
 
@@ -57,7 +57,7 @@ def read_shown(values: Iterable[Any], touched: Touched) -> None:
         if not is_a(error, BaseException) or id(error) in seen:
             continue
         seen.add(id(error))
-        if record_of(error) is not None:
+        if shared_object_of(error) is not None:
             touched.add((read_chain(),))
         reads((error,), ANYTHING, touched)
         stack += (error.__cause__, error.__context__, *getattr(error, "exceptions", ()))
@@ -70,13 +70,13 @@ def _changing(names: Any) -> Entry:
     """A method that stores these fields: `names` says which, for the call."""
 
     def act(call: Call) -> Any:
-        record = call.record
-        if record is None:
+        shared = call.shared
+        if shared is None:
             return call.run()
         touched = Touched()
         touched.deeply(writes, (call.obj, *call.args))
         for name in names(call):
-            operation = attributes.write_operation(record, call.obj, name)
+            operation = attributes.write_operation(shared, call.obj, name)
             if operation is not None:
                 touched.add(operation.accesses)
         return call.done(touched, keeps=call.args)
@@ -85,7 +85,7 @@ def _changing(names: Any) -> Entry:
 
 
 def _rechained(call: Call) -> Any:
-    if call.record is not None:
+    if call.shared is not None:
         chain_exceptions()
         call.publish(call.args)
     return call.run()

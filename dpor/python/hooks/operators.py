@@ -2,7 +2,7 @@
 
 These are the hottest functions of the product: most operands are numbers, strings, or belong to one thread. So each
 does the plain thing at once where only one thread exists, then where the types say that nothing can be shared, then
-where the object has no record. What remains goes by the tables of `dpor.python.effects`.
+where the object has no `SharedObject`. What remains goes by the tables of `dpor.python.effects`.
 
 Operators of classes of the program are left alone: their bodies are instrumented. An operator of a class that is not
 (what `dataclass` generates, `Counter`) is one step.
@@ -38,7 +38,7 @@ from dpor.python.effects.taking import (
 from dpor.python.kernel import control, loops
 from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import Record, table
+from dpor.python.sharing.shared_objects import SharedObject, table
 
 SCALARS: Final = frozenset({int, str, float, bool, bytes, type(None), complex})
 """Types whose objects cannot change and hold no others: what most operands are."""
@@ -56,38 +56,38 @@ _WINDOWS: Final = frozenset({memoryview, types.MappingProxyType})
 def getitem(obj: Any, key: Any) -> Any:
     """`obj[key]`"""
     if control.multi and table.get(id(obj)) is not control.current:
-        record = shared_objects.record_of(obj)
-        if record is not None or type(obj) in _WINDOWS:
+        shared = shared_objects.shared_object_of(obj)
+        if shared is not None or type(obj) in _WINDOWS:
             kind = type(obj)
-            if record is not None and (kind is dict or (kind is list and type(key) is int and key >= 0)):
+            if shared is not None and (kind is dict or (kind is list and type(key) is int and key >= 0)):
                 if type(key) in SIMPLE_KEYS:
-                    operation = made(record, "read", key)
+                    operation = made(shared, "read", key)
                     if operation is UNMADE:
-                        touched = (reads_item if kind is list else reads_key)(record, obj, key)
-                        operation = make(record, "read", key, touched)
+                        touched = (reads_item if kind is list else reads_key)(shared, obj, key)
+                        operation = make(shared, "read", key, touched)
                     if operation is not None:
                         control.access(operation)
                     return obj[key]
-            return _perform(obj, record, "__getitem__", operator.getitem, key)
+            return _perform(obj, shared, "__getitem__", operator.getitem, key)
     return obj[key]
 
 
 def setitem(value: Any, obj: Any, key: Any) -> None:
     """`obj[key] = value`"""
     if control.multi and (table.get(id(obj)) is not control.current or type(key) is slice):
-        record = shared_objects.record_of(obj)
-        if record is not None or type(key) is slice or type(obj) is memoryview:
-            if record is not None and type(key) in SIMPLE_KEYS and _is_there(obj, key):
-                operation = made(record, "write", key)
+        shared = shared_objects.shared_object_of(obj)
+        if shared is not None or type(key) is slice or type(obj) is memoryview:
+            if shared is not None and type(key) in SIMPLE_KEYS and _is_there(obj, key):
+                operation = made(shared, "write", key)
                 if operation is UNMADE:
-                    touched = (writes_item if type(obj) is list else writes_key)(record, obj, key)
-                    operation = make(record, "write", key, touched)
+                    touched = (writes_item if type(obj) is list else writes_key)(shared, obj, key)
+                    operation = make(shared, "write", key, touched)
                 if operation is not None:
                     control.access(operation)
                 shared_objects.publish(value)
                 obj[key] = value
                 return
-            _perform(obj, record, "__setitem__", operator.setitem, key, value)
+            _perform(obj, shared, "__setitem__", operator.setitem, key, value)
             return
     obj[key] = value
 
@@ -101,37 +101,39 @@ def _is_there(obj: Any, key: Any) -> bool:
 def delitem(obj: Any, key: Any) -> None:
     """`del obj[key]`"""
     if control.multi:
-        record = shared_objects.record_of(obj)
-        if record is not None:
-            _perform(obj, record, "__delitem__", operator.delitem, key)
+        shared = shared_objects.shared_object_of(obj)
+        if shared is not None:
+            _perform(obj, shared, "__delitem__", operator.delitem, key)
             return
     del obj[key]
 
 
-def _perform(obj: Any, record: Record | None, name: str, plain: Callable[..., Any], *args: Any) -> Any:
+def _perform(obj: Any, shared: SharedObject | None, name: str, plain: Callable[..., Any], *args: Any) -> Any:
     """An operator of an object that is shared, or whose arguments may be."""
     kind = type(obj)
     family = families.get(kind)
     if family is None:
         if kind is types.MappingProxyType:
-            return perform(Call(obj, record, name, plain, args))
+            return perform(Call(obj, shared, name, plain, args))
         found = static(kind, name)
         if isinstance(found, types.FunctionType):
-            return plain(obj, *args) if is_program(found) else _foreign(obj, record, name, found, plain, *args)
+            return plain(obj, *args) if is_program(found) else _foreign(obj, shared, name, found, plain, *args)
         family = family_of(kind)
         if family is None:
             if found is None or is_immutable(kind):
                 return plain(obj, *args)
-            return unknown(Call(obj, record, name, plain, args))
+            return unknown(Call(obj, shared, name, plain, args))
     entry = family.entries.get(name)
-    return plain(obj, *args) if entry is None else entry(Call(obj, record, name, plain, args))
+    return plain(obj, *args) if entry is None else entry(Call(obj, shared, name, plain, args))
 
 
-def _foreign(obj: Any, record: Record | None, name: str, found: Any, plain: Callable[..., Any], *args: Any) -> Any:
+def _foreign(
+    obj: Any, shared: SharedObject | None, name: str, found: Any, plain: Callable[..., Any], *args: Any
+) -> Any:
     """An operator in Python code that is not instrumented, of operands of which any may be shared."""
     if is_immutable(type(obj)):
         return plain(obj, *args)
-    return foreign(Call(obj, record, name, plain, args), found)
+    return foreign(Call(obj, shared, name, plain, args), found)
 
 
 # ---------------------------------------------------------------------- arithmetic
@@ -139,17 +141,17 @@ def _foreign(obj: Any, record: Record | None, name: str, found: Any, plain: Call
 
 def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """An operator that makes something new of two operands, at least one of them no number or string."""
-    records = [shared_objects.record_of(a), shared_objects.record_of(b)]
-    if records == _NONE_SHARED and type(a) not in views and type(b) not in views:
+    both = [shared_objects.shared_object_of(a), shared_objects.shared_object_of(b)]
+    if both == _NONE_SHARED and type(a) not in views and type(b) not in views:
         return plain(a, b)
     touched = Touched()
     elements: list[Any] = []
-    for operand, record in zip((a, b), records, strict=True):
+    for operand, shared in zip((a, b), both, strict=True):
         kind = type(operand)
         family = family_of(kind)
         if family is not None:
-            if record is not None:
-                touched.add(family.reads_all(record))
+            if shared is not None:
+                touched.add(family.reads_all(shared))
                 if isinstance(operand, set):
                     elements.extend(set.__iter__(operand))
         elif kind in views:
@@ -159,10 +161,12 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         elif kind is not tuple:
             found = static(kind, name)
             if operand is a and isinstance(found, types.FunctionType) and not is_program(found):
-                return _foreign(a, shared_objects.record_of(a), name, found, plain, b)
+                return _foreign(a, shared_objects.shared_object_of(a), name, found, plain, b)
     found = static(type(a), name)
     if isinstance(found, types.FunctionType) and family_of(type(a)) is not None:
-        return plain(a, b) if is_program(found) else _foreign(a, shared_objects.record_of(a), name, found, plain, b)
+        return (
+            plain(a, b) if is_program(found) else _foreign(a, shared_objects.shared_object_of(a), name, found, plain, b)
+        )
     stand(name.strip("_"), touched)
     if any(part_of(element) is FOREIGN for element in elements):
         with control.atomic():
@@ -223,11 +227,11 @@ def _inplace(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
         if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
             family = family_of(type(a))
             if family is not None and name in family.entries:
-                return _perform(a, shared_objects.record_of(a), name, plain, b)
+                return _perform(a, shared_objects.shared_object_of(a), name, plain, b)
             if family is not None or type(a) in views or type(a) is tuple or type(a) is frozenset:
                 return _both(new, plain, a, b)
             if shared_objects.computes_in_c(type(a)) or shared_objects.computes_in_c(type(b)):
-                return unknown(Call(a, shared_objects.record_of(a), name, plain, (b,)))
+                return unknown(Call(a, shared_objects.shared_object_of(a), name, plain, (b,)))
         return plain(a, b)
 
     return hook
@@ -239,27 +243,27 @@ iadd: Final = _inplace("__iadd__", operator.iadd)
 def neg(a: Any) -> Any:
     """`-a`"""
     if control.multi and type(a) not in SCALARS:
-        record = shared_objects.record_of(a)
-        if record is not None:
-            return _perform(a, record, "__neg__", operator.neg)
+        shared = shared_objects.shared_object_of(a)
+        if shared is not None:
+            return _perform(a, shared, "__neg__", operator.neg)
     return -a
 
 
 def pos(a: Any) -> Any:
     """`+a`"""
     if control.multi and type(a) not in SCALARS:
-        record = shared_objects.record_of(a)
-        if record is not None:
-            return _perform(a, record, "__pos__", operator.pos)
+        shared = shared_objects.shared_object_of(a)
+        if shared is not None:
+            return _perform(a, shared, "__pos__", operator.pos)
     return +a
 
 
 def invert(a: Any) -> Any:
     """`~a`"""
     if control.multi and type(a) not in SCALARS:
-        record = shared_objects.record_of(a)
-        if record is not None:
-            return _perform(a, record, "__invert__", operator.invert)
+        shared = shared_objects.shared_object_of(a)
+        if shared is not None:
+            return _perform(a, shared, "__invert__", operator.invert)
     return ~a
 
 
@@ -313,7 +317,7 @@ def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any
         return plain(a, b)
     family = family_of(type(a))
     if family is not None and name in family.entries:
-        return _perform(a, shared_objects.record_of(a), name, plain, b)
+        return _perform(a, shared_objects.shared_object_of(a), name, plain, b)
     stand_before_reading(name.strip("_"), (a, b), EQUAL if name == "__ne__" else name)
     return plain(a, b)
 
@@ -325,7 +329,7 @@ def _compares_alone(obj: Any, name: str) -> bool:
     """Does the comparison look at nothing shared in this object, but for what instrumented code does?"""
     kind = type(obj)
     if kind in families or kind is tuple:
-        if kind is not tuple and shared_objects.record_of(obj) is not None:
+        if kind is not tuple and shared_objects.shared_object_of(obj) is not None:
             return False
         return SCALARS.issuperset(map(type, obj)) if kind in _FLAT else False
     key = kind, name
@@ -349,13 +353,13 @@ def contains(a: Any, b: Any) -> Any:
     if control.multi:
         kind = type(b)
         if kind not in SCALARS or kind is bytes:
-            record = shared_objects.record_of(b)
-            if record is not None or type(a) not in UNLIKE or (kind not in families and kind not in _ATONCE):
-                return _contains(a, b, record)
+            shared = shared_objects.shared_object_of(b)
+            if shared is not None or type(a) not in UNLIKE or (kind not in families and kind not in _ATONCE):
+                return _contains(a, b, shared)
     return a in b
 
 
-def _contains(a: Any, b: Any, record: Record | None) -> bool:
+def _contains(a: Any, b: Any, shared: SharedObject | None) -> bool:
     kind = type(b)
     if kind in views:
         return _in_view(a, b)
@@ -364,19 +368,19 @@ def _contains(a: Any, b: Any, record: Record | None) -> bool:
         return a in b
     if kind is types.GeneratorType or is_c_iterator(kind) or static(kind, "__contains__") is None:
         return a in steps(b)
-    return bool(_perform(b, record, "__contains__", operator.contains, a))
+    return bool(_perform(b, shared, "__contains__", operator.contains, a))
 
 
 def _in_view(a: Any, view: Any) -> bool:
     behind = viewed(view)
-    record = shared_objects.record_of(behind)
+    shared = shared_objects.shared_object_of(behind)
     touched = Touched()
     by_key = "keys" in type(view).__name__ or type(view) is types.MappingProxyType
-    if record is not None:
+    if shared is not None:
         if by_key:
-            touched.add(reads_key(record, behind, a))
+            touched.add(reads_key(shared, behind, a))
         elif "items" in type(view).__name__ and type(a) is tuple and len(a) == 2:
-            touched.add(reads_key(record, behind, a[0]))
+            touched.add(reads_key(shared, behind, a[0]))
         else:
             take_view(view, touched)
     family = family_of(type(behind))
@@ -392,13 +396,13 @@ def _in_view(a: Any, view: Any) -> bool:
 def truth(obj: Any) -> Any:
     """Before a test of `obj`. Returns it."""
     if control.multi and type(obj) not in SCALARS and table.get(id(obj)) is not control.current:
-        record = shared_objects.record_of(obj)
+        shared = shared_objects.shared_object_of(obj)
         if type(obj) in views:
             behind = viewed(obj)
-            _perform(behind, shared_objects.record_of(behind), "__len__", _untouched)
-        elif record is not None:
+            _perform(behind, shared_objects.shared_object_of(behind), "__len__", _untouched)
+        elif shared is not None:
             method = "__len__" if static(type(obj), "__bool__") is None else "__bool__"
-            _perform(obj, record, method, _untouched)
+            _perform(obj, shared, method, _untouched)
     return obj
 
 
@@ -526,7 +530,7 @@ def unpack(obj: Any) -> Any:
         return obj
     if kind not in families and is_c_iterator(kind):
         return steps(obj)
-    if (kind is list or kind is dict) and shared_objects.record_of(obj) is None:
+    if (kind is list or kind is dict) and shared_objects.shared_object_of(obj) is None:
         return obj
     if control.multi:
         touched = Touched()
@@ -542,10 +546,10 @@ def unpack(obj: Any) -> Any:
 def unpackmap(obj: Any) -> Any:
     """What `**` spreads in place of `obj`."""
     if control.multi and isinstance(obj, dict):
-        record = shared_objects.record_of(obj)
+        shared = shared_objects.shared_object_of(obj)
         family = family_of(type(obj))
-        if record is not None and family is not None:
-            accesses = family.reads_all(record)
+        if shared is not None and family is not None:
+            accesses = family.reads_all(shared)
             if accesses:
                 stand("unpack", accesses)
                 return dict(obj)

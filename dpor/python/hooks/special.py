@@ -29,7 +29,7 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.rewrite.names import CHAINED, OF_GENERATORS
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import Holder
-from dpor.python.sharing.shared_objects import STRUCTURE, record_of
+from dpor.python.sharing.shared_objects import STRUCTURE, shared_object_of
 
 RULES: Final = attributes.RULES
 
@@ -138,7 +138,7 @@ def store(value: Any, obj: Any, name: str) -> None:
     """`obj.name = value`, of a special name."""
     if control.multi:
         if is_a(obj, BaseException) and name in CHAINED:
-            if record_of(obj) is not None:
+            if shared_object_of(obj) is not None:
                 chain_exceptions()
                 shared_objects.publish(value)
                 setattr(obj, name, value)
@@ -169,11 +169,11 @@ def stand_before_store(value: Any, obj: Any, name: str) -> bool:
             control.limit(f"{obj.__qualname__}.{name} is assigned while threads run: `with` does not see that")
         return True
     if type(obj) is types.CellType:
-        record = record_of(obj)
-        if record is not None:
-            write_rules("the contents of a closure cell are assigned", _cell(record, WRITE))
-        return record is not None
-    if name in _OF_OBJECTS and record_of(obj) is not None:
+        shared = shared_object_of(obj)
+        if shared is not None:
+            write_rules("the contents of a closure cell are assigned", _cell(shared, WRITE))
+        return shared is not None
+    if name in _OF_OBJECTS and shared_object_of(obj) is not None:
         write_rules(f"the {name} of an object of {kind.__qualname__} is assigned")
         if name == "__class__" and is_a(value, type):
             _same_fields(kind, value)
@@ -211,7 +211,7 @@ def load(obj: Any, name: str) -> Any:
             _read_cell(obj)
             return obj
         if is_a(obj, BaseException) and name in CHAINED:
-            if record_of(obj) is not None:
+            if shared_object_of(obj) is not None:
                 control.touch("read", (read_chain(),))
             return obj
         if name == "__kwdefaults__":
@@ -219,9 +219,9 @@ def load(obj: Any, name: str) -> Any:
                 f"{name} of a function is looked at while threads run: what changes in it is not seen by calls"
             )
         elif name in OF_GENERATORS and type(obj) is types.GeneratorType:
-            record = record_of(obj)
-            if record is not None:
-                control.touch("read", ((record.location(STRUCTURE), READ),))
+            shared = shared_object_of(obj)
+            if shared is not None:
+                control.touch("read", ((shared.location(STRUCTURE), READ),))
                 if name in ("gi_running", "gi_suspended") and is_executing(obj):
                     return Holder(name, name == "gi_running")
             return obj
@@ -273,23 +273,23 @@ def read_names(obj: Any) -> None:
     for shown in (obj, type(obj)):
         namespace(shown)
         is_class = issubclass(type(shown), type)
-        record = shared_objects.record_of(gc.get_referents(shown.__dict__)[0] if is_class else own_names(shown))
-        if record is not None:
-            touched.add(((record.location(STRUCTURE), READ),))
+        shared = shared_objects.shared_object_of(gc.get_referents(shown.__dict__)[0] if is_class else own_names(shown))
+        if shared is not None:
+            touched.add(((shared.location(STRUCTURE), READ),))
     stand("dir", touched)
 
 
 def _read_cell(cell: types.CellType) -> None:
-    record = record_of(cell)
-    if record is not None:
-        accesses = _cell(record, READ)
+    shared = shared_object_of(cell)
+    if shared is not None:
+        accesses = _cell(shared, READ)
         if RULES in control.facts:
             accesses += (attributes.rules(READ),)
         if accesses:
             control.touch("read", accesses)
 
 
-def _cell(record: shared_objects.Record, mode: Mode) -> Accesses:
+def _cell(shared: shared_objects.SharedObject, mode: Mode) -> Accesses:
     """What is in a cell. Who binds the variable knows its name, and a cell does not."""
     names = {name for _, kind, name in about(control.facts, "field") if kind == "<cell>"}
-    return tuple((record.location(name), mode) for name in sorted(names))
+    return tuple((shared.location(name), mode) for name in sorted(names))

@@ -41,11 +41,11 @@ class Above(Protocol):
         """The hook around every callee: what is to be called in its place."""
         ...
 
-    def lookup_target(self, obj: Any, record: Any, name: str, /) -> Any:
+    def lookup_target(self, obj: Any, shared: Any, name: str, /) -> Any:
         """What stands in for a shared container whose method `name`, in C, is looked up: a call is an operation."""
         ...
 
-    def read_operation(self, record: Any, obj: Any, name: str, /) -> Any:
+    def read_operation(self, shared: Any, obj: Any, name: str, /) -> Any:
         """What a load of the field is: an operation, None, or a function that makes what to look it up on."""
         ...
 

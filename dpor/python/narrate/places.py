@@ -135,7 +135,7 @@ def part_in_words(part: Hashable, called: Called) -> str:
 
 def object_numbered(number: int) -> Any:
     """The shared object of the present run; None if it is none, or is not known."""
-    record = shared_objects.record_named(control.operations.name_of(number))
-    if record is None:
+    shared = shared_objects.shared_object_named(control.operations.name_of(number))
+    if shared is None:
         return next((o for o in control.made if o.dpor_location == number), None)
-    return record.obj
+    return shared.obj

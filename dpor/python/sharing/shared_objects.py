@@ -1,16 +1,17 @@
 """Which objects are shared, and the names of their locations.
 
 An object that a thread makes belongs to it until a reference may be where another thread can reach it: `publish` then
-gives it, and all that is reachable from it, a `Record`. Accesses to objects without a record are no operations.
+gives it, and all that is reachable from it, a `SharedObject`. Accesses to objects without a `SharedObject` are no
+operations.
 
 Names. A location must have the same number in every run, and in equivalent runs the same object must have the same
 name though threads run in another order. So an object is named when it is published, by who publishes it, how many
 events that thread has then performed, and how manieth object it is since: all of it is a function of the publisher's
 own past. (Naming by first access fails: which thread comes first differs between equivalent runs.)
 
-The rule is checked. The first thread to touch an object without a record marks it as its own; if another thread then
-touches it, a reference escaped unseen. Such types are remembered: all their objects share one record from then on,
-coarse but sound, and the search starts again.
+The rule is checked. The first thread to touch an object without a `SharedObject` marks it as its own; if another thread
+then touches it, a reference escaped unseen. Such types are remembered: all their objects share one `SharedObject` from
+then on, coarse but sound, and the search starts again.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ NAMES: Final = frozenset({"object", "root", "type", "dict of", "global", "class 
 """How the names of what holds data begin; those of locks, of the process and of caches begin otherwise."""
 
 
-class Record:
+class SharedObject:
     """A shared object, for the whole of a search.
 
     name, number   of the object: run-stable
@@ -86,8 +87,8 @@ class Record:
         return control.operations.intern(kind, accesses)
 
 
-class Namespace(Record):
-    """The record of a dict whose keys have locations of their own: fields, globals, class attributes.
+class Namespace(SharedObject):
+    """The `SharedObject` of a dict whose keys have locations of their own: fields, globals, class attributes.
 
     prefix    what comes before the key in the name of its location
     fact      what comes before the key in the fact that something writes there
@@ -125,37 +126,37 @@ def structure_of(name: Hashable, exposed: object) -> Accesses:
     return (_structure_of(name, WRITE),) if exposed in control.facts else ()
 
 
-def reads_names(record: Record, kind: type) -> Accesses:
+def reads_names(shared: SharedObject, kind: type) -> Accesses:
     """What is read by who looks at all fields of the object, of this type, whatever they are."""
     if names_change(kind) in control.facts:
         control.facts_add(names_looked_at(kind), f"which fields a {kind.__qualname__} has")
     elif exposed(kind) not in control.facts:
         return ()
-    return (_structure_of(("dict of", record.name), READ),)
+    return (_structure_of(("dict of", shared.name), READ),)
 
 
-def writes_names(record: Record) -> Accesses:
+def writes_names(shared: SharedObject) -> Accesses:
     """What is written by who adds a field to the object, or removes one."""
-    return (_structure_of(("dict of", record.name), WRITE),)
+    return (_structure_of(("dict of", shared.name), WRITE),)
 
 
 def _structure_of(name: Hashable, mode: Mode) -> Access:
     return control.operations.location((control.operations.location(name), STRUCTURE)), mode
 
 
-table: dict[int, Record | GuestThread] = {}
-"""By `id`: the record of a shared object, or the thread to which an unshared one belongs. Objects in it are kept alive
-until the run ends, so that no number is used twice."""
+table: dict[int, SharedObject | GuestThread] = {}
+"""By `id`: the `SharedObject` of a shared object, or the thread to which an unshared one belongs. Objects in it are
+kept alive until the run ends, so that no number is used twice."""
 _kept: list[Any] = []
-_used: list[Record] = []
-"""The records that have an object in this run."""
-_records: dict[Hashable, Record] = {}
-_objects: dict[tuple[int, int, int], Record] = {}
+_used: list[SharedObject] = []
+"""The `SharedObject`s that have an object in this run."""
+_records: dict[Hashable, SharedObject] = {}
+_objects: dict[tuple[int, int, int], SharedObject] = {}
 """Of these, the ones of objects that are named by their publisher, by the name that it gave them."""
 _roots: Callable[[], Iterable[tuple[Hashable, Any]]] = lambda: ()
 _roots_published = False
 _any_coarse = False
-"""Are there types all objects of which share one record?"""
+"""Are there types all objects of which share one `SharedObject`?"""
 _has_coarse: Final = Following(lambda facts: any(about(facts, "type")))
 
 
@@ -166,8 +167,8 @@ def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     _kept.clear()
     _mortal.clear()
     _exposed.clear()
-    for record in _used:
-        record.obj = None
+    for shared in _used:
+        shared.obj = None
     _used.clear()
     _roots = roots
     _roots_published = False
@@ -175,7 +176,8 @@ def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
 
 
 def forget() -> None:
-    """Before a search starts, for the first time or again: records hold what the facts of the old one implied."""
+    """Before a search starts, for the first time or again: `SharedObject`s hold what the facts of the old one
+    implied."""
     _records.clear()
     _objects.clear()
     _used.clear()
@@ -183,9 +185,9 @@ def forget() -> None:
     _kept.clear()
 
 
-def record_of(obj: Any) -> Record | None:
-    """The record of a shared object; None where an access is no operation: the object belongs to one thread, cannot
-    change (int, str, function, ...), or only one thread exists."""
+def shared_object_of(obj: Any) -> SharedObject | None:
+    """The `SharedObject` of a shared object; None where an access is no operation: the object belongs to one thread,
+    cannot change (int, str, function, ...), or only one thread exists."""
     if not control.multi:
         return None
     mark = table.get(id(obj))
@@ -193,10 +195,10 @@ def record_of(obj: Any) -> Record | None:
         return None
     if mark is None:
         return _first_touch(obj)
-    return mark if isinstance(mark, Record) else _escaped(obj)
+    return mark if isinstance(mark, SharedObject) else _escaped(obj)
 
 
-def _first_touch(obj: Any) -> Record | None:
+def _first_touch(obj: Any) -> SharedObject | None:
     kind = type(obj)
     if _way_of(kind) is not _RECORDED:
         return None
@@ -217,18 +219,18 @@ _mortal: dict[int, weakref.ref[Any]] = {}
 
 
 def _died(number: int) -> None:
-    if _mortal.pop(number, None) is not None and not isinstance(table.get(number), Record):
+    if _mortal.pop(number, None) is not None and not isinstance(table.get(number), SharedObject):
         table.pop(number, None)
 
 
-def _escaped(obj: Any) -> Record:
+def _escaped(obj: Any) -> SharedObject:
     """Two threads touch an object of which no publication was seen."""
     key = _type_key(type(obj))
     control.withdraw(key, f"objects of type {key[1]}.{key[2]} reach other threads unseen: all are taken as shared")
     return _coarse(obj)
 
 
-def _coarse(obj: Any) -> Record:
+def _coarse(obj: Any) -> SharedObject:
     return _put(obj, _type_key(type(obj)))
 
 
@@ -236,19 +238,19 @@ def _type_key(kind: type) -> tuple[str, str, str]:
     return ("type", kind.__module__, kind.__qualname__)
 
 
-def _put(obj: Any, name: Hashable) -> Record:
-    record = _records.get(name)
-    if record is None:
-        record = _records[name] = Record(name)
-    record.obj = obj
-    _used.append(record)
-    table[id(obj)] = record
+def _put(obj: Any, name: Hashable) -> SharedObject:
+    shared = _records.get(name)
+    if shared is None:
+        shared = _records[name] = SharedObject(name)
+    shared.obj = obj
+    _used.append(shared)
+    table[id(obj)] = shared
     _kept.append(obj)
     _look_at(type(obj))
-    return record
+    return shared
 
 
-def record_named(name: Hashable) -> Record | None:
+def shared_object_named(name: Hashable) -> SharedObject | None:
     return _records.get(name)
 
 
@@ -275,8 +277,8 @@ def names_looked_at(kind: type) -> tuple[str, ...]:
 
 def expose(obj: Any, fields: dict[str, Any]) -> None:
     """The dict is the `__dict__` of the object: accesses of either are accesses of both."""
-    owner = record_of(obj) if control.multi else table.get(id(obj))
-    if not isinstance(owner, Record):
+    owner = shared_object_of(obj) if control.multi else table.get(id(obj))
+    if not isinstance(owner, SharedObject):
         _exposed[id(obj)] = _exposed[id(fields)] = (obj, fields)
         return
     kind = type(obj)
@@ -284,7 +286,7 @@ def expose(obj: Any, fields: dict[str, Any]) -> None:
         reads_names(owner, kind)
     fact = ("field", kind.__module__, kind.__qualname__)
     name, known = ("dict of", owner.name), table.get(id(fields))
-    if isinstance(known, Record) and known.name != name:
+    if isinstance(known, SharedObject) and known.name != name:
         control.limit(
             f"a dict that threads share is the fields of a {kind.__qualname__}, too: that it is one is not seen"
         )
@@ -321,23 +323,23 @@ def _put_attributes(names: dict[str, Any]) -> None:
 def _put_namespace(
     names: dict[str, Any], name: Hashable, prefix: tuple[object, ...], fact: tuple[object, ...], exposed: object
 ) -> None:
-    if isinstance(table.get(id(names)), Record):
+    if isinstance(table.get(id(names)), SharedObject):
         return
-    record = _records.get(name)
-    if record is None:
-        record = _records[name] = Namespace(name, prefix, fact, exposed)
+    shared = _records.get(name)
+    if shared is None:
+        shared = _records[name] = Namespace(name, prefix, fact, exposed)
     if not control.multi and len(control.threads) > 1 and any(about(control.facts, *fact)):
         control.facts_add(exposed, f"the dict behind {fact[-1]}")  # as in `expose`
-    record.obj = names
-    _used.append(record)
-    table[id(names)] = record
+    shared.obj = names
+    _used.append(shared)
+    table[id(names)] = shared
     _kept.append(names)
 
 
 def run_number(obj: Any) -> int | None:
     """A number for the object that equivalent runs agree on; None if it has none."""
     mark = table.get(id(obj))
-    return mark.number if isinstance(mark, Record) else None
+    return mark.number if isinstance(mark, SharedObject) else None
 
 
 # ---------------------------------------------------------------------- publishing
@@ -392,7 +394,7 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
             visited.add(key)
         else:
             mark = table.get(key)
-            if isinstance(mark, Record):
+            if isinstance(mark, SharedObject):
                 if through and key not in visited:
                     visited.add(key)
                     stack += reversed(children(obj, kind))
@@ -409,13 +411,13 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                 counted += 1
             else:
                 name = thread.name_object()
-                record = _objects.get(name)
-                if record is None:
-                    record = _objects[name] = _put(obj, ("object", *name))
+                shared = _objects.get(name)
+                if shared is None:
+                    shared = _objects[name] = _put(obj, ("object", *name))
                 else:
-                    record.obj = obj  # which keeps it alive
-                    _used.append(record)
-                    table[key] = record
+                    shared.obj = obj  # which keeps it alive
+                    _used.append(shared)
+                    table[key] = shared
                     if kind not in _unremarkable:
                         _look_at(kind)
             if _exposed and key in _exposed:
@@ -574,7 +576,7 @@ def _stable(obj: Any) -> str:
 
 _NOTHING_IN_IT, _PASSED_THROUGH, _RECORDED = 1, 2, 3
 """What publishing does with an object of a type: nothing, as nothing that can change is reached through it; it goes on
-to what the object refers to; or the object is given a record first."""
+to what the object refers to; or the object is given a `SharedObject` first."""
 
 _ways: dict[type, int] = {}
 DEATHS: Final = (

@@ -97,7 +97,7 @@ class History:
     def _returned(self, result: Any) -> Hashable:
         if result is self.obj:
             return ("itself",)
-        if isinstance(shared_objects.table.get(id(result)), shared_objects.Record):
+        if isinstance(shared_objects.table.get(id(result)), shared_objects.SharedObject):
             control.limit(
                 f"{self._name}: an answer is a {type(result).__qualname__} that threads share, and may change"
             )

@@ -94,10 +94,10 @@ def _objects(accesses: Iterable[tuple[int, Any]]) -> set[int] | None:
         if type(name) is not tuple or type(name[0]) is not int:
             return None
         owner: Any = control.operations.name_of(name[0])
-        record = shared_objects.record_named(owner)
-        if record is None or record.obj is None or owner[0] not in ("object", "root", "dict of"):
+        shared = shared_objects.shared_object_named(owner)
+        if shared is None or shared.obj is None or owner[0] not in ("object", "root", "dict of"):
             return None
-        found.add(id(record.obj))
+        found.add(id(shared.obj))
     return found
 
 

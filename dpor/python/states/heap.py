@@ -242,7 +242,7 @@ class PrivateHeap(Heap):
                 kind = type(obj)
                 if isinstance(obj, random.Random):
                     out.append(_state_of_generator(obj))
-                elif isinstance(table.get(id(obj)), shared_objects.Record) or issubclass(kind, _OUTSIDE):
+                elif isinstance(table.get(id(obj)), shared_objects.SharedObject) or issubclass(kind, _OUTSIDE):
                     out.append((id(obj), "shared"))
                 elif kind.__module__.startswith("dpor.python.dropins") and kind.__module__ != _VALUES:
                     raise StateUnknown(f"a {kind.__qualname__} may be shared")

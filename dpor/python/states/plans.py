@@ -95,7 +95,7 @@ class TypePlans:
             local: self._local,
             io.TextIOWrapper: self._stream,
             GuestThread: lambda heap, obj: heap.out.append(("thread", obj.id)),
-            shared_objects.Record: lambda heap, obj: heap.out.append(("record", heap.names.location(obj.number))),
+            shared_objects.SharedObject: lambda heap, obj: heap.out.append(("shared", heap.names.location(obj.number))),
             Operation: self._operation,
             BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
             Family: self._constant,
@@ -195,8 +195,8 @@ class TypePlans:
 
     def _bound(self, heap: Heap, obj: BoundMethod) -> None:
         """A built-in method is told by its number, without what it refers to."""
-        record, plain = obj._record, obj._plain
-        where = None if record is None else heap.names.location(record.number)
+        shared, plain = obj._shared, obj._plain
+        where = None if shared is None else heap.names.location(shared.number)
         heap.ref(obj._obj)
         if type(plain) is types.MethodDescriptorType and not plain.__objclass__.__flags__ & HEAP_TYPE:
             heap.out.append(("bound", obj._name, where, *self._number(plain)))
@@ -365,7 +365,7 @@ def _ending_of(kind: type) -> _Ending:
     return ending
 
 
-_OURS: Final = (GuestThread, shared_objects.Record, Operation, BaseRule, Family)
+_OURS: Final = (GuestThread, shared_objects.SharedObject, Operation, BaseRule, Family)
 """They live as long as the run, or the search."""
 
 

@@ -116,7 +116,7 @@ def _python_method(method: Any, function: Any) -> Any:
     if (
         module in _CHANGING_MODULES
         and not _CHANGING_MODULES.isdisjoint(c.__module__ for c in type(method.__self__).__mro__)
-        and shared_objects.record_of(method.__self__) is not None
+        and shared_objects.shared_object_of(method.__self__) is not None
     ):
         control.opaque(f"{module}.{function.__qualname__}")
     if is_instrumented(function) or is_immutable(type(method.__self__)):
@@ -256,7 +256,7 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
     if family_of(kind) is None and of_object:
         return _of_object(owner, name) or method
     known = family_of(kind) is not None and kind is not memoryview and name not in READS_ARGUMENTS
-    if control.multi and kind not in views and shared_objects.record_of(owner) is None and known:
+    if control.multi and kind not in views and shared_objects.shared_object_of(owner) is None and known:
         if name != "pop" or not is_a(owner, set):  # which takes an element that all runs agree on
             return method
     if not isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
@@ -299,8 +299,8 @@ def _unbound(descriptor: Any) -> Any:
 
 
 def _partial(partial: functools.partial[Any]) -> Any:
-    record = shared_objects.record_of(partial.keywords) if control.multi else None
-    if record is not None:  # somebody has `p.keywords`, and may change it
+    shared = shared_objects.shared_object_of(partial.keywords) if control.multi else None
+    if shared is not None:  # somebody has `p.keywords`, and may change it
         return lambda *args, **kwargs: call(partial.func)(
             *partial.args, *args, **{**unpackmap(partial.keywords), **kwargs}
         )

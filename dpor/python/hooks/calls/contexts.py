@@ -53,6 +53,6 @@ def _note(context: decimal.Context) -> decimal.Context:
 
 def tell_shared() -> None:
     """At the end of a run: was one of them shared?"""
-    if any(isinstance(shared_objects.table.get(id(context)), shared_objects.Record) for context in _in_force):
+    if any(isinstance(shared_objects.table.get(id(context)), shared_objects.SharedObject) for context in _in_force):
         control.limit("threads share a context of decimal that is in force in one: what its operators do is not seen")
     _in_force.clear()

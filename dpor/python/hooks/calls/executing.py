@@ -75,7 +75,7 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], others: dict[str, 
             control.limit(f"code of {code.co_filename} was compiled elsewhere, and what it touches is not seen")
     else:
         return function(*args, **others)
-    if control.multi and locals is not globals and shared_objects.record_of(locals) is not None:
+    if control.multi and locals is not globals and shared_objects.shared_object_of(locals) is not None:
         control.limit("code is run by exec or eval in locals that threads share: what it does to them is not seen")
     others = {name: value for name, value in others.items() if name == "closure"}
     if is_hooked(code):
@@ -235,9 +235,9 @@ def _hooks_of(namespace: dict[str, Any]) -> dict[str, Callable[..., Any]]:
 
     def touch(kind: str, touches: Callable[..., Any], name: str) -> None:
         if control.multi:
-            record = shared_objects.record_of(namespace)
-            if record is not None:
-                stand(kind, touches(record, namespace, name))
+            shared = shared_objects.shared_object_of(namespace)
+            if shared is not None:
+                stand(kind, touches(shared, namespace, name))
 
     def gload(name: str) -> None:
         touch("read", reads_key, name)

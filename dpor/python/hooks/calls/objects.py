@@ -94,8 +94,8 @@ def _stand_to_write(obj: Any, name: str, value: Any = None) -> None:
     if control.multi:
         if is_stored_specially(name) and special.stand_before_store(value, obj, name):
             return
-        record = shared_objects.record_of(obj)
-        operation = None if record is None else attributes.write_operation(record, obj, name)
+        shared = shared_objects.shared_object_of(obj)
+        operation = None if shared is None else attributes.write_operation(shared, obj, name)
         if operation is not None:
             control.access(operation)
 
@@ -242,12 +242,12 @@ harmless_functions.update(map(id, (_len, _bool, _hash)))
 def _print(*args: Any, **kwargs: Any) -> None:
     if control.multi:
         file = sys.stdout if kwargs.get("file") is None else kwargs["file"]
-        record = shared_objects.record_of(file)
+        shared = shared_objects.shared_object_of(file)
         own = is_a(file, io.StringIO) or not any(file is stream for stream in (sys.stdout, sys.stderr))
-        if record is not None or own:  # else nobody sees what is printed
+        if shared is not None or own:  # else nobody sees what is printed
             touched = Touched()
             touched.deeply(reads, args, SHOW)
-            if record is not None and not isinstance(static(type(file), "write"), types.FunctionType):
+            if shared is not None and not isinstance(static(type(file), "write"), types.FunctionType):
                 touched.deeply(writes, (file,))
             stand("print", touched)
     print(*map(shown, args), **kwargs)

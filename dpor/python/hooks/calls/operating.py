@@ -94,11 +94,11 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
         touched = Touched()
         values = Anew(lambda: (*list.__iter__(items), *args) if is_a(items, list) else args)
         called = touched.deeply(reads, values, "__lt__")
-        record, family = shared_objects.record_of(items), family_of(type(items))
-        if record is not None and family is not None:
-            touched.add(writes_structure(record) if changes else family.reads_all(record))
+        shared, family = shared_objects.shared_object_of(items), family_of(type(items))
+        if shared is not None and family is not None:
+            touched.add(writes_structure(shared) if changes else family.reads_all(shared))
         stand(function.__name__, touched)
-        if record is not None and changes:
+        if shared is not None and changes:
             for value in args:
                 shared_objects.publish(value)
         if not (called and touched):
@@ -147,14 +147,14 @@ def _copy(obj: Any) -> Any:
     kind = type(obj)
     if not control.multi or kind in operators.SCALARS:
         return copy.copy(obj)
-    record, family = shared_objects.record_of(obj), family_of(kind)
-    if record is None and not is_c_iterator(kind):
+    shared, family = shared_objects.shared_object_of(obj), family_of(kind)
+    if shared is None and not is_c_iterator(kind):
         return copy.copy(obj)
     if any(isinstance(static(kind, name), types.FunctionType) for name in _OWN_COPY):
         return reading_python(copy.copy)(obj)
     touched = Touched()
-    if family is not None and record is not None:
-        touched.add(family.reads_all(record))
+    if family is not None and shared is not None:
+        touched.add(family.reads_all(shared))
     if family is None or fields_of(obj):
         touched.deeply(reads, (obj,), "")
     stand("copy", touched)

@@ -61,7 +61,7 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
                 order = None if takes_sets else stable_order(items)
                 return function(items if order is None else order, *rest, **kwargs)
             return function(items if kind in _WHOLE else steps(items), *rest, **kwargs)
-        if kind in _IN_ORDER and shared_objects.record_of(items) is None:
+        if kind in _IN_ORDER and shared_objects.shared_object_of(items) is None:
             if applied is None or SCALARS.issuperset(map(type, items)):
                 return function(*args, **kwargs)
         return _consume(function, applied, items, rest, kwargs)
@@ -203,16 +203,16 @@ def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if hasattr(type(items), "keys"):
         items = as_dict(items)
         args = (*first, items)
-        record = shared_objects.record_of(items)
+        shared = shared_objects.shared_object_of(items)
         family = family_of(type(items))
-        if record is not None and family is not None:
-            stand("dict", family.reads_all(record))
+        if shared is not None and family is not None:
+            stand("dict", family.reads_all(shared))
         elif control.multi and type(items) in views:
             touched = Touched()
             take_view(items, touched)
             stand("dict", touched)
-        elif record is not None and not isinstance(static(type(items), "keys"), types.FunctionType):
-            stand("dict", ((record.location(shared_objects.STRUCTURE), READ),))
+        elif shared is not None and not isinstance(static(type(items), "keys"), types.FunctionType):
+            stand("dict", ((shared.location(shared_objects.STRUCTURE), READ),))
         return kind(*args, **kwargs)
     touched = Touched()
     if control.multi and take_pairs(items, touched):
@@ -306,13 +306,13 @@ def _look_at_length(items: Any, method: str = "__iter__") -> None:
     """Iterators over containers and views know from the beginning how long these are."""
     if control.multi:
         container = viewed(items) if type(items) in views else items
-        record, kind = shared_objects.record_of(container), type(container)
-        if record is None or isinstance(static(kind, method), types.FunctionType):
+        shared, kind = shared_objects.shared_object_of(container), type(container)
+        if shared is None or isinstance(static(kind, method), types.FunctionType):
             return
         if family_of(kind) is not None:
-            stand("iter", reads_structure(record))
+            stand("iter", reads_structure(shared))
         elif is_in_c(kind):  # a file may be closed
-            stand("iter", ((record.location(shared_objects.STRUCTURE), READ),))
+            stand("iter", ((shared.location(shared_objects.STRUCTURE), READ),))
 
 
 @wrap(next)
