@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpor.python.effects import lookup_target
-from dpor.python.effects.kinds import families
+from dpor.python.effects.kinds import container_types
 from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
 
@@ -93,7 +93,7 @@ def test_what_nothing_changes_is_no_operation() -> None:
 def test_every_method_of_a_container_has_an_entry(kind: type) -> None:
     names = [name for name in dir(kind) if callable(getattr(kind, name)) and not hasattr(object, name)]
     special = {"__class_getitem__", "__alloc__", "__buffer__", "__release_buffer__"}
-    missing = [name for name in names if name not in families[kind].entries and name not in special]
+    missing = [name for name in names if name not in container_types[kind].entries and name not in special]
     assert not missing
 
 

@@ -1,7 +1,7 @@
 """What operations of built-in containers touch, and how they are performed on shared ones.
 
 accesses     locations of a container; what a search knows about how containers change
-kinds        families of container types; whose code a method is
+kinds        container types; whose code a method is
 keys, order  which element a key means; the order of sets
 reach        what comparing, showing and copying read of nested objects
 calls        a call of a method, tables of entries, bound methods
@@ -9,7 +9,7 @@ generators, taking   how items are taken, one by one or all at once
 lists, dicts, sets, other   the tables
 """
 
-from dpor.python.effects import dicts, lists, other, sets  # noqa: F401  (they register their families)
+from dpor.python.effects import dicts, lists, other, sets  # noqa: F401  (they register their container types)
 from dpor.python.effects.calls import lookup_target
 
 __all__ = ["lookup_target"]

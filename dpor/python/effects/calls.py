@@ -1,6 +1,6 @@
 """A call of a built-in method on a container: what stands in for the method while the container is shared.
 
-A family of containers has an *entry* for each method (`kinds.Family.entries`): a function that is given the `Call`,
+A container type has an *entry* for each method (`kinds.ContainerType.entries`): a function that is given the `Call`,
 stands before the operation and then performs it. Most entries only say what is touched and what the container keeps;
 `entry` makes those. The others are methods that would call back into the program while they run (`list.sort` with a
 key, `list.extend` with a generator): those do the same in steps that are operations each, as other threads can come in
@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import Accesses
 from dpor.python.effects.accesses import NOTHING, UNMADE, Touched, made, make, stand
-from dpor.python.effects.kinds import families, family_of, is_immutable, is_program, static
+from dpor.python.effects.kinds import container_type_of, container_types, is_immutable, is_program, static
 from dpor.python.effects.reach import writes
 from dpor.python.kernel import control
 from dpor.python.sharing import shared_objects
@@ -209,9 +209,9 @@ of_exceptions: dict[str, Entry] = {}
 def perform(call: Call) -> Any:
     """Perform the call by the entry of its method."""
     kind = type(call.obj)
-    family = family_of(kind)
-    if family is not None:
-        found = family.entries.get(call.name)
+    container_type = container_type_of(kind)
+    if container_type is not None:
+        found = container_type.entries.get(call.name)
     else:
         found = of_exceptions.get(call.name) if issubclass(kind, BaseException) else special.get(kind)
     if found is None and isinstance(call.plain, types.FunctionType) and not is_immutable(kind):
@@ -259,12 +259,12 @@ _METHODS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, type
 def lookup_target(obj: Any, shared: SharedObject | None, name: str) -> Any:
     """What `obj.name` is to be looked up on: a bound method of ours if that finds one that is not instrumented."""
     kind = type(obj)
-    if kind in families:
+    if kind in container_types:
         found = _descriptors.get((kind, name))
         if found is not None:
             return BoundMethod(obj, shared, name, found)
     found = static(kind, name)
-    if type(found) is types.MethodDescriptorType and kind in families:
+    if type(found) is types.MethodDescriptorType and kind in container_types:
         _descriptors[kind, name] = found
     if isinstance(found, _METHODS) and not _is_shadowed(obj, name):
         if isinstance(found, types.FunctionType) and is_program(found):
@@ -274,9 +274,9 @@ def lookup_target(obj: Any, shared: SharedObject | None, name: str) -> Any:
     if isinstance(found, types.ClassMethodDescriptorType):
         return BoundMethod(obj, shared, name, _ClassMethod(found))
     if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)) and shared is not None:
-        family = family_of(type(obj))
-        if family is not None:
-            stand("read", family.reads_all(shared))
+        container_type = container_type_of(type(obj))
+        if container_type is not None:
+            stand("read", container_type.reads_all(shared))
     return obj
 
 
@@ -302,4 +302,4 @@ class _ClassMethod:
 
 def _is_shadowed(obj: Any, name: str) -> bool:
     """Has the object itself (of a subclass) an attribute of this name?"""
-    return type(obj) not in families and name in getattr(obj, "__dict__", ())
+    return type(obj) not in container_types and name in getattr(obj, "__dict__", ())

@@ -36,7 +36,7 @@ from dpor.python.effects.accesses import (
 )
 from dpor.python.effects.calls import KINDS, Args, Call, Entry, as_dict, entry, nothing, special, whole
 from dpor.python.effects.keys import FOREIGN, PRIVATE, WHOLE, part_of
-from dpor.python.effects.kinds import family, family_of, static
+from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.lists import is_built_in, looks_deep
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.effects.taking import register_views, steps, take, take_pairs, taken, viewed
@@ -292,7 +292,7 @@ def _merged(call: Call) -> Any:
     """`|`: a new dict of what is in both."""
     touched = Touched()
     for operand in (call.obj, *call.args):
-        kind = family_of(type(operand))
+        kind = container_type_of(type(operand))
         shared = shared_objects.shared_object_of(operand)
         if kind is not None and shared is not None:
             touched.add(kind.reads_all(shared))
@@ -357,7 +357,9 @@ for _base, _entries in (
     (collections.OrderedDict, ORDERED_ENTRIES),
     (collections.defaultdict, DEFAULT_ENTRIES),
 ):
-    family(_base, _entries, _contents, reads_all, writes_all, reads_items=reads_structure, steps=_steps_over_keys)
+    register_container_type(
+        _base, _entries, _contents, reads_all, writes_all, reads_items=reads_structure, steps=_steps_over_keys
+    )
 
 _ordered: collections.OrderedDict[int, int] = collections.OrderedDict()
 register_views({}.keys(), {}.values(), {}.items(), _ordered.keys(), _ordered.values(), _ordered.items())
@@ -367,7 +369,7 @@ register_views(types.MappingProxyType({}))
 def _through(call: Call) -> Any:
     """A method of a `MappingProxyType`: of the dict behind it."""
     behind = viewed(call.obj)
-    kind = family_of(type(behind))
+    kind = container_type_of(type(behind))
     name = SHOW if call.name == "__str__" else call.name
     found = None if kind is None else kind.entries.get(name)
     if found is None:

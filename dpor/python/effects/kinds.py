@@ -72,7 +72,7 @@ def is_in_c(kind: type) -> bool:
         if len(_in_c) > 5000:  # classes made anew by every run are not kept for ever
             _in_c.clear()
         answer = _in_c[kind] = (
-            family_of(kind) is None
+            container_type_of(kind) is None
             and not issubclass(kind, (BaseException, type, types.SimpleNamespace, tuple))
             and any(
                 is_of_c(found)
@@ -99,7 +99,7 @@ _OF_EVERY_CLASS: Final = frozenset({"__dict__", "__weakref__"})
 
 
 @attrs.frozen
-class Family:
+class ContainerType:
     """A built-in container type and the classes derived from it.
 
     entries      by name: how each method and operator is performed on a shared container
@@ -121,7 +121,7 @@ class Family:
     steps_over_values: Callable[[SharedObject, Any, int], Accesses]
 
 
-def family(
+def register_container_type(
     base: type,
     entries: Mapping[str, Callable[[Any], Any]],
     contents: Callable[[Any], Iterable[Any]],
@@ -130,27 +130,29 @@ def family(
     reads_items: Callable[[SharedObject], Accesses] | None = None,
     steps: Callable[[SharedObject, Any, int], Accesses] | None = None,
 ) -> None:
-    """Make the family of a type known. An iteration reads everything at each step, unless told otherwise."""
+    """Register a container type. An iteration reads everything at each step, unless told otherwise."""
 
     def over_values(shared: SharedObject, obj: Any, index: int) -> Accesses:
         return reads_all(shared)
 
-    families[base] = Family(
+    container_types[base] = ContainerType(
         base, entries, reads_all, writes_all, reads_items or reads_all, contents, steps or over_values, over_values
     )
 
 
-families: dict[type, Family] = {}
+container_types: dict[type, ContainerType] = {}
 
 
-_known: dict[type, Family | None] = {}
+_known: dict[type, ContainerType | None] = {}
 
 
-def family_of(kind: type) -> Family | None:
-    """The family of a container type; None if its objects are no built-in containers."""
-    family = _known.get(kind, _MISSING)
-    if family is _MISSING:
+def container_type_of(kind: type) -> ContainerType | None:
+    """The container type of a class; None if its objects are no built-in containers."""
+    container_type = _known.get(kind, _MISSING)
+    if container_type is _MISSING:
         if len(_known) > 5000:  # classes made anew by every run are not kept for ever
             _known.clear()
-        family = _known[kind] = next((families[base] for base in kind.__mro__ if base in families), None)
-    return family  # type: ignore[return-value]
+        container_type = _known[kind] = next(
+            (container_types[base] for base in kind.__mro__ if base in container_types), None
+        )
+    return container_type  # type: ignore[return-value]

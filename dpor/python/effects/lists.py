@@ -29,7 +29,7 @@ from dpor.python.effects.accesses import (
     writes_structure,
 )
 from dpor.python.effects.calls import Call, Entry, entry, everything, nothing, whole
-from dpor.python.effects.kinds import family, family_of, static
+from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.effects.taking import contents, steps, take, taken
 from dpor.python.kernel.classes import is_a
@@ -288,10 +288,10 @@ def _looks_at_both(call: Call) -> Any:
     """`+`: a new list of the elements of both."""
     touched = Touched()
     for operand in (call.obj, *call.args):
-        family = family_of(type(operand))
+        container_type = container_type_of(type(operand))
         shared = shared_objects.shared_object_of(operand)
-        if family is not None and shared is not None:
-            touched.add(family.reads_all(shared))
+        if container_type is not None and shared is not None:
+            touched.add(container_type.reads_all(shared))
     return call.done(touched)
 
 
@@ -350,4 +350,4 @@ ENTRIES: Final[dict[str, Entry]] = {
     **{name: looks_deep(name) for name in (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)},
 }
 
-family(list, ENTRIES, list.__iter__, reads_all, writes_structure, steps=reads_item)
+register_container_type(list, ENTRIES, list.__iter__, reads_all, writes_structure, steps=reads_item)

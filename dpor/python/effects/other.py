@@ -15,7 +15,7 @@ from dpor.core.operations import READ, WRITE, Accesses, Mode
 from dpor.python.effects.accesses import Anew, Touched, reads_structure, writes_structure
 from dpor.python.effects.calls import Args, Call, Entry, entry, nothing, special, whole
 from dpor.python.effects.generators import drive
-from dpor.python.effects.kinds import family, is_c_iterator
+from dpor.python.effects.kinds import is_c_iterator, register_container_type
 from dpor.python.effects.lists import looks_deep
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.effects.taking import C_ITERATORS, advance, contents, steps, take, taken
@@ -109,7 +109,7 @@ DEQUE_ENTRIES: Final[dict[str, Entry]] = {
     **{name: looks_deep(name) for name in _COMPARISONS},
 }
 
-family(collections.deque, DEQUE_ENTRIES, collections.deque.__iter__, reads_structure, writes_structure)
+register_container_type(collections.deque, DEQUE_ENTRIES, collections.deque.__iter__, reads_structure, writes_structure)
 
 # ---------------------------------------------------------------------- bytes and numbers
 
@@ -137,8 +137,8 @@ def _no_contents(obj: Any) -> Iterable[Any]:
     return ()
 
 
-family(bytearray, BYTEARRAY_ENTRIES, _no_contents, reads_structure, writes_structure)
-family(array.array, ARRAY_ENTRIES, _no_contents, reads_structure, writes_structure)
+register_container_type(bytearray, BYTEARRAY_ENTRIES, _no_contents, reads_structure, writes_structure)
+register_container_type(array.array, ARRAY_ENTRIES, _no_contents, reads_structure, writes_structure)
 
 
 def _look_through(mode: Mode) -> Entry:
@@ -161,7 +161,7 @@ MEMORYVIEW_ENTRIES: Final[dict[str, Entry]] = {
     **dict.fromkeys(("release", "__exit__"), _give_up),
 }
 
-family(memoryview, MEMORYVIEW_ENTRIES, behind, reads_structure, reads_structure)
+register_container_type(memoryview, MEMORYVIEW_ENTRIES, behind, reads_structure, reads_structure)
 
 # ---------------------------------------------------------------------- generators and iterators
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Operation
 from dpor.python.effects.accesses import NOTHING, Touched, stand
-from dpor.python.effects.kinds import family_of, is_c_iterator, is_in_c, is_program, static
+from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_program, static
 from dpor.python.effects.windows import through
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
@@ -60,14 +60,14 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
         if isinstance(found, types.FunctionType) and is_program(found):
             called = True
             continue
-        family = family_of(kind)
+        container_type = container_type_of(kind)
         if kind is memoryview:
             touched.add(through(value, READ))
-        elif family is not None:
+        elif container_type is not None:
             shared = shared_objects.shared_object_of(value)
             if shared is not None:
-                touched.add(family.reads_all(shared))
-            stack.extend(family.contents(value))
+                touched.add(container_type.reads_all(shared))
+            stack.extend(container_type.contents(value))
             if not method or isinstance(found, types.FunctionType):
                 stack.extend(_read_fields(value, touched))
         elif kind in views:
@@ -164,13 +164,13 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
         seen.add(id(value))
         if is_a(value, (tuple, frozenset)):
             stack.extend(value)
-        family = family_of(kind)
+        container_type = container_type_of(kind)
         shared = shared_objects.shared_object_of(value)
         found = found or shared is not None
-        if family is not None:
+        if container_type is not None:
             if shared is not None:
-                touched.add(family.writes_all(shared))
-            stack.extend(family.contents(value))
+                touched.add(container_type.writes_all(shared))
+            stack.extend(container_type.contents(value))
         elif kind in views:
             stack.append(views[kind](value))
         elif shared is not None:

@@ -17,7 +17,7 @@ from dpor.python.effects.accesses import ANY_KEY, NOTHING, Touched, changes, lea
 from dpor.python.effects.calls import Call, Entry, everything, whole
 from dpor.python.effects.dicts import keyed
 from dpor.python.effects.keys import FOREIGN, PRIVATE, WHOLE, part_of
-from dpor.python.effects.kinds import family
+from dpor.python.effects.kinds import register_container_type
 from dpor.python.effects.lists import looks_deep
 from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import EQUAL, SHOW
@@ -175,4 +175,4 @@ def _steps(shared: SharedObject, s: Any, index: int) -> Accesses:
     return reads_structure(shared)
 
 
-family(set, ENTRIES, set.__iter__, reads_structure, writes_all, steps=_steps)
+register_container_type(set, ENTRIES, set.__iter__, reads_structure, writes_all, steps=_steps)

@@ -20,7 +20,7 @@ from dpor.core.operations import READ, WRITE, Accesses
 from dpor.python.effects.accesses import NOTHING, Touched, reads_structure, stand
 from dpor.python.effects.calls import Call, acts_unseen, foreign, stand_before_unseen
 from dpor.python.effects.generators import GeneratorSteps
-from dpor.python.effects.kinds import family_of, is_c_iterator, is_in_c, static
+from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import ANYTHING, reads, stand_before_reading, views
 from dpor.python.effects.windows import through
@@ -39,7 +39,7 @@ Look: TypeAlias = Callable[[SharedObject, Any, int], Accesses]
 def viewed(view: Any) -> Any:
     """The container behind a view of it, or behind an iterator over it; None if there is none (any more)."""
     for referent in gc.get_referents(view):
-        if family_of(type(referent)) is not None:
+        if container_type_of(type(referent)) is not None:
             return referent
     return None
 
@@ -100,15 +100,15 @@ def take(items: Any, touched: Touched) -> bool:
     kind = type(items)
     if kind in ATOMIC:
         return True
-    family = family_of(kind)
-    if family is not None:
+    container_type = container_type_of(kind)
+    if container_type is not None:
         if isinstance(static(kind, "__iter__"), types.FunctionType):
             return False
         shared = shared_objects.shared_object_of(items)
         if kind is memoryview:
             touched.add(through(items, READ))
         elif shared is not None:
-            touched.add(family.reads_items(shared))
+            touched.add(container_type.reads_items(shared))
         return True
     if kind in views:
         return take_view(items, touched)
@@ -136,9 +136,9 @@ def goes_in_c(kind: type) -> bool:
 def take_view(view: Any, touched: Touched) -> bool:
     container = viewed(view)
     if "keys" in type(view).__name__:
-        family, shared = family_of(type(container)), shared_objects.shared_object_of(container)
-        if family is not None and shared is not None:
-            touched.add(family.reads_items(shared))
+        container_type, shared = container_type_of(type(container)), shared_objects.shared_object_of(container)
+        if container_type is not None and shared is not None:
+            touched.add(container_type.reads_items(shared))
     else:
         take_all(container, touched)
     return True
@@ -146,9 +146,9 @@ def take_view(view: Any, touched: Touched) -> bool:
 
 def take_all(container: Any, touched: Touched) -> None:
     """Add the reading of all that is in it: of a dict the values, too."""
-    family, shared = family_of(type(container)), shared_objects.shared_object_of(container)
-    if family is not None and shared is not None:
-        touched.add(family.reads_all(shared))
+    container_type, shared = container_type_of(type(container)), shared_objects.shared_object_of(container)
+    if container_type is not None and shared is not None:
+        touched.add(container_type.reads_all(shared))
 
 
 def _take_iterator(iterator: Any, touched: Touched, in_steps: Touched) -> bool:
@@ -186,9 +186,9 @@ def has_plain_items(container: Any) -> bool:
     kind = type(container)
     if kind is Steps:
         return has_plain_items(container.source)
-    family = family_of(kind)
-    if family is not None:
-        return _SCALARS.issuperset(map(type, family.contents(container)))
+    container_type = container_type_of(kind)
+    if container_type is not None:
+        return _SCALARS.issuperset(map(type, container_type.contents(container)))
     if kind is tuple:
         return all(type(item) in _SCALARS or has_plain_items(item) for item in container)
     if kind in views or kind in C_ITERATORS:
@@ -215,8 +215,8 @@ _SEQUENCES: Final = frozenset({list, tuple, str, bytes, range})
 def contents(items: Any) -> Iterable[Any]:
     """What is in a container that `taken` gave, for publishing it."""
     kind = type(items)
-    family = family_of(kind)
-    return family.contents(items) if family is not None else items if kind is tuple else ()
+    container_type = container_type_of(kind)
+    return container_type.contents(items) if container_type is not None else items if kind is tuple else ()
 
 
 def in_order(items: Any) -> list[Any]:
@@ -239,15 +239,15 @@ def steps(items: Any) -> Any:
     kind = type(items)
     if kind in ATOMIC:
         return stable_order(items) or items if kind is frozenset else items
-    family = family_of(kind)
-    if family is not None and not isinstance(static(kind, "__iter__"), types.FunctionType):
-        return Steps(items, iterator_over(items), family.steps)
+    container_type = container_type_of(kind)
+    if container_type is not None and not isinstance(static(kind, "__iter__"), types.FunctionType):
+        return Steps(items, iterator_over(items), container_type.steps)
     if kind in views:
         behind = viewed(items)
-        family = family_of(type(behind))
-        if family is None:  # shows no built-in container
+        container_type = container_type_of(type(behind))
+        if container_type is None:  # shows no built-in container
             return iter(items)
-        look = family.steps if "keys" in kind.__name__ else family.steps_over_values
+        look = container_type.steps if "keys" in kind.__name__ else container_type.steps_over_values
         return Steps(behind, iterator_over(items), look)
     if kind is types.GeneratorType:
         return GeneratorSteps(items)
@@ -333,8 +333,8 @@ class Steps:
     @property
     def over_values(self) -> bool:
         """Does it give values of a dict?"""
-        family = family_of(type(self.source))
-        return family is not None and family.steps is not self._look
+        container_type = container_type_of(type(self.source))
+        return container_type is not None and container_type.steps is not self._look
 
     def __iter__(self) -> Steps:
         return self
@@ -404,9 +404,9 @@ def _list_iterator(iterator: Any) -> Accesses:
     accesses = NOTHING if shared is None else ((shared.location(STRUCTURE), WRITE),)
     items = viewed(iterator)
     if items is not None:
-        behind, family = shared_objects.shared_object_of(items), family_of(type(items))
-        if behind is not None and family is not None:
+        behind, container_type = shared_objects.shared_object_of(items), container_type_of(type(items))
+        if behind is not None and container_type is not None:
             if shared is None:
-                return family.steps(behind, items, iterator.__reduce__()[2])
-            return accesses + family.reads_all(behind)
+                return container_type.steps(behind, items, iterator.__reduce__()[2])
+            return accesses + container_type.reads_all(behind)
     return accesses

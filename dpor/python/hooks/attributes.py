@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
 from dpor.python.effects.calls import stand_before_unseen
-from dpor.python.effects.kinds import family_of, is_c_iterator, is_in_c, is_of_c
+from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_of_c
 from dpor.python.kernel import control, loops
 from dpor.python.kernel.assumptions import about
 from dpor.python.kernel.classes import is_a
@@ -225,9 +225,9 @@ def read_operation(shared: SharedObject, obj: Any, name: str) -> Any:
     if type(found) in _C_CALLABLES and field_key(kind, name) not in control.facts:
         return None
     if is_of_c(found):
-        family = family_of(kind)
-        if family is not None:  # a memoryview may have been given up, the factory of a `defaultdict` be another
-            accesses = family.reads_all(shared)
+        container_type = container_type_of(kind)
+        if container_type is not None:  # a memoryview may have been given up, the factory of a `defaultdict` be another
+            accesses = container_type.reads_all(shared)
             return control.operations.intern("read", accesses) if accesses else None
         if is_in_c(kind):
             return shared.access("read", shared_objects.STRUCTURE, READ)
@@ -322,9 +322,9 @@ def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | No
     kind = type(obj)
     found, _ = _static(kind, name)
     operation: Operation | None
-    family = family_of(kind) if is_of_c(found) else None
-    if family is not None:
-        operation = control.operations.intern("write", family.writes_all(shared))
+    container_type = container_type_of(kind) if is_of_c(found) else None
+    if container_type is not None:
+        operation = control.operations.intern("write", container_type.writes_all(shared))
     elif is_of_c(found) and is_in_c(kind):
         operation = shared.access("write", shared_objects.STRUCTURE, WRITE)
     elif found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
@@ -539,9 +539,9 @@ def subject(obj: Any, names: tuple[str, ...]) -> Any:
 
 def _matched(shared: SharedObject, part: Any, names: tuple[str, ...]) -> list[Access]:
     kind = type(part)
-    family = family_of(kind)
-    if family is not None:
-        return list(family.reads_all(shared))
+    container_type = container_type_of(kind)
+    if container_type is not None:
+        return list(container_type.reads_all(shared))
     positional = getattr(kind, "__match_args__", ()) if "__match_args__" in names else ()
     found: list[Access] = []
     for name in (*names, *positional):

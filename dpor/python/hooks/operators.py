@@ -20,7 +20,15 @@ from dpor.python.effects.accesses import UNMADE, Anew, Touched, made, make, stan
 from dpor.python.effects.calls import Call, as_dict, foreign, perform, unknown
 from dpor.python.effects.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.python.effects.keys import FOREIGN, part_of
-from dpor.python.effects.kinds import families, family_of, is_c_iterator, is_immutable, is_in_c, is_program, static
+from dpor.python.effects.kinds import (
+    container_type_of,
+    container_types,
+    is_c_iterator,
+    is_immutable,
+    is_in_c,
+    is_program,
+    static,
+)
 from dpor.python.effects.lists import reads_item, writes_item
 from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads, stand_before_reading, views, writes
@@ -111,19 +119,19 @@ def delitem(obj: Any, key: Any) -> None:
 def _perform(obj: Any, shared: SharedObject | None, name: str, plain: Callable[..., Any], *args: Any) -> Any:
     """An operator of an object that is shared, or whose arguments may be."""
     kind = type(obj)
-    family = families.get(kind)
-    if family is None:
+    container_type = container_types.get(kind)
+    if container_type is None:
         if kind is types.MappingProxyType:
             return perform(Call(obj, shared, name, plain, args))
         found = static(kind, name)
         if isinstance(found, types.FunctionType):
             return plain(obj, *args) if is_program(found) else _foreign(obj, shared, name, found, plain, *args)
-        family = family_of(kind)
-        if family is None:
+        container_type = container_type_of(kind)
+        if container_type is None:
             if found is None or is_immutable(kind):
                 return plain(obj, *args)
             return unknown(Call(obj, shared, name, plain, args))
-    entry = family.entries.get(name)
+    entry = container_type.entries.get(name)
     return plain(obj, *args) if entry is None else entry(Call(obj, shared, name, plain, args))
 
 
@@ -148,10 +156,10 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     elements: list[Any] = []
     for operand, shared in zip((a, b), both, strict=True):
         kind = type(operand)
-        family = family_of(kind)
-        if family is not None:
+        container_type = container_type_of(kind)
+        if container_type is not None:
             if shared is not None:
-                touched.add(family.reads_all(shared))
+                touched.add(container_type.reads_all(shared))
                 if isinstance(operand, set):
                     elements.extend(set.__iter__(operand))
         elif kind in views:
@@ -163,7 +171,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
             if operand is a and isinstance(found, types.FunctionType) and not is_program(found):
                 return _foreign(a, shared_objects.shared_object_of(a), name, found, plain, b)
     found = static(type(a), name)
-    if isinstance(found, types.FunctionType) and family_of(type(a)) is not None:
+    if isinstance(found, types.FunctionType) and container_type_of(type(a)) is not None:
         return (
             plain(a, b) if is_program(found) else _foreign(a, shared_objects.shared_object_of(a), name, found, plain, b)
         )
@@ -225,10 +233,10 @@ def _inplace(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
 
     def hook(a: Any, b: Any) -> Any:
         if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
-            family = family_of(type(a))
-            if family is not None and name in family.entries:
+            container_type = container_type_of(type(a))
+            if container_type is not None and name in container_type.entries:
                 return _perform(a, shared_objects.shared_object_of(a), name, plain, b)
-            if family is not None or type(a) in views or type(a) is tuple or type(a) is frozenset:
+            if container_type is not None or type(a) in views or type(a) is tuple or type(a) is frozenset:
                 return _both(new, plain, a, b)
             if shared_objects.computes_in_c(type(a)) or shared_objects.computes_in_c(type(b)):
                 return unknown(Call(a, shared_objects.shared_object_of(a), name, plain, (b,)))
@@ -315,8 +323,8 @@ def ge(a: Any, b: Any) -> Any:
 def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     if _compares_alone(a, name) and _compares_alone(b, name):
         return plain(a, b)
-    family = family_of(type(a))
-    if family is not None and name in family.entries:
+    container_type = container_type_of(type(a))
+    if container_type is not None and name in container_type.entries:
         return _perform(a, shared_objects.shared_object_of(a), name, plain, b)
     stand_before_reading(name.strip("_"), (a, b), EQUAL if name == "__ne__" else name)
     return plain(a, b)
@@ -328,7 +336,7 @@ _alone: Final[dict[tuple[type, str], bool]] = {}
 def _compares_alone(obj: Any, name: str) -> bool:
     """Does the comparison look at nothing shared in this object, but for what instrumented code does?"""
     kind = type(obj)
-    if kind in families or kind is tuple:
+    if kind in container_types or kind is tuple:
         if kind is not tuple and shared_objects.shared_object_of(obj) is not None:
             return False
         return SCALARS.issuperset(map(type, obj)) if kind in _FLAT else False
@@ -341,7 +349,7 @@ def _compares_alone(obj: Any, name: str) -> bool:
         if found is object.__ne__:  # it asks `__eq__`
             found, name = static(kind, EQUAL), EQUAL
         own = is_program(found) if isinstance(found, types.FunctionType) else found is object.__dict__[name]
-        known = _alone[key] = own and family_of(kind) is None and not issubclass(kind, (tuple, frozenset))
+        known = _alone[key] = own and container_type_of(kind) is None and not issubclass(kind, (tuple, frozenset))
     return known
 
 
@@ -354,7 +362,7 @@ def contains(a: Any, b: Any) -> Any:
         kind = type(b)
         if kind not in SCALARS or kind is bytes:
             shared = shared_objects.shared_object_of(b)
-            if shared is not None or type(a) not in UNLIKE or (kind not in families and kind not in _ATONCE):
+            if shared is not None or type(a) not in UNLIKE or (kind not in container_types and kind not in _ATONCE):
                 return _contains(a, b, shared)
     return a in b
 
@@ -383,8 +391,8 @@ def _in_view(a: Any, view: Any) -> bool:
             touched.add(reads_key(shared, behind, a[0]))
         else:
             take_view(view, touched)
-    family = family_of(type(behind))
-    compared = Anew(lambda: (a,) if by_key or family is None else (a, *family.contents(behind)))
+    container_type = container_type_of(type(behind))
+    compared = Anew(lambda: (a,) if by_key or container_type is None else (a, *container_type.contents(behind)))
     touched.deeply(reads, compared, EQUAL)
     stand("in", touched)
     return a in view
@@ -499,15 +507,15 @@ def _list_steps(items: list[Any]) -> Generator[Any, None, None]:
 
 
 def _iter_other(obj: Any, kind: type) -> Any:
-    family = family_of(kind)
-    if family is not None:
-        if kind in families or not isinstance(static(kind, "__iter__"), types.FunctionType):
-            return _container_steps(obj, iterator_over(obj), family.steps)
+    container_type = container_type_of(kind)
+    if container_type is not None:
+        if kind in container_types or not isinstance(static(kind, "__iter__"), types.FunctionType):
+            return _container_steps(obj, iterator_over(obj), container_type.steps)
     elif kind in views:
         behind = viewed(obj)
-        family = family_of(type(behind))
-        if family is not None:
-            step = family.steps if "keys" in kind.__name__ else family.steps_over_values
+        container_type = container_type_of(type(behind))
+        if container_type is not None:
+            step = container_type.steps if "keys" in kind.__name__ else container_type.steps_over_values
             return _container_steps(behind, iterator_over(obj), step)
     return steps(obj)
 
@@ -528,7 +536,7 @@ def unpack(obj: Any) -> Any:
     kind = type(obj)
     if kind in _ATONCE or (kind in _OWN and getrefcount(obj) <= TEMPORARY):
         return obj
-    if kind not in families and is_c_iterator(kind):
+    if kind not in container_types and is_c_iterator(kind):
         return steps(obj)
     if (kind is list or kind is dict) and shared_objects.shared_object_of(obj) is None:
         return obj
@@ -547,9 +555,9 @@ def unpackmap(obj: Any) -> Any:
     """What `**` spreads in place of `obj`."""
     if control.multi and isinstance(obj, dict):
         shared = shared_objects.shared_object_of(obj)
-        family = family_of(type(obj))
-        if shared is not None and family is not None:
-            accesses = family.reads_all(shared)
+        container_type = container_type_of(type(obj))
+        if shared is not None and container_type is not None:
+            accesses = container_type.reads_all(shared)
             if accesses:
                 stand("unpack", accesses)
                 return dict(obj)

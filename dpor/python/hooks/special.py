@@ -19,7 +19,7 @@ from typing import Any, Final
 from dpor.core.operations import READ, WRITE, Accesses, Mode
 from dpor.python.effects.accesses import Touched, stand
 from dpor.python.effects.generators import is_executing
-from dpor.python.effects.kinds import family_of
+from dpor.python.effects.kinds import container_type_of
 from dpor.python.hooks import attributes
 from dpor.python.hooks.exceptions import chain_exceptions, read_chain
 from dpor.python.hooks.operators import SCALARS
@@ -55,8 +55,8 @@ def read_rules(*args: Any) -> None:
 def _looks_inside(args: Iterable[Any]) -> None:
     """Built-in code is about to look for methods of what is in containers, after an operation on these."""
     for arg in args:
-        family = family_of(type(arg))
-        inside = arg if type(arg) is tuple else () if family is None else family.contents(arg)
+        container_type = container_type_of(type(arg))
+        inside = arg if type(arg) is tuple else () if container_type is None else container_type.contents(arg)
         if any(
             type(item).__flags__ & attributes.OF_THE_PROGRAM and not shared_objects.is_neutral(type(item))
             for item in inside

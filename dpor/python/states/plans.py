@@ -24,7 +24,7 @@ from dpor.python.dropins.locals import _Here, local
 from dpor.python.dropins.logs import HandlerLock
 from dpor.python.effects import generators
 from dpor.python.effects.calls import BoundMethod
-from dpor.python.effects.kinds import Family, static
+from dpor.python.effects.kinds import ContainerType, static
 from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.model_thread import GuestThread
@@ -98,7 +98,7 @@ class TypePlans:
             shared_objects.SharedObject: lambda heap, obj: heap.out.append(("shared", heap.names.location(obj.number))),
             Operation: self._operation,
             BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
-            Family: self._constant,
+            ContainerType: self._constant,
             BoundMethod: self._bound,
             DropInModule: lambda heap, obj: heap.out.append(("module", obj.__name__)),
             logging.Logger: self._logger,
@@ -365,7 +365,7 @@ def _ending_of(kind: type) -> _Ending:
     return ending
 
 
-_OURS: Final = (GuestThread, shared_objects.SharedObject, Operation, BaseRule, Family)
+_OURS: Final = (GuestThread, shared_objects.SharedObject, Operation, BaseRule, ContainerType)
 """They live as long as the run, or the search."""
 
 

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from dpor.core.home import is_ours
 from dpor.python.effects.calls import BoundMethod, acts_unseen
-from dpor.python.effects.kinds import family_of, is_immutable, static
+from dpor.python.effects.kinds import container_type_of, is_immutable, static
 from dpor.python.effects.reach import ANYTHING, views
 from dpor.python.hooks import special
 from dpor.python.hooks.calls import contexts, environment, objects, operating, taking, tracebacks  # noqa: F401
@@ -253,9 +253,9 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
     of_object = name in _OF_OBJECT and any(plain is root.__dict__.get(name) for root in (object, type))
     if kind is types.SimpleNamespace:
         return _of_object(owner, name) or functools.partial(reading_c(plain), owner)
-    if family_of(kind) is None and of_object:
+    if container_type_of(kind) is None and of_object:
         return _of_object(owner, name) or method
-    known = family_of(kind) is not None and kind is not memoryview and name not in READS_ARGUMENTS
+    known = container_type_of(kind) is not None and kind is not memoryview and name not in READS_ARGUMENTS
     if control.multi and kind not in views and shared_objects.shared_object_of(owner) is None and known:
         if name != "pop" or not is_a(owner, set):  # which takes an element that all runs agree on
             return method
@@ -343,7 +343,7 @@ def _maker(kind: type) -> Callable[[type], Any] | None:
     if functions:
         foreign = [f for f in functions if not _keeps_nothing(f) and not _is_generated(f)]
         return None if not foreign else lambda k: unknown_python(foreign[0], k)
-    if family_of(kind) is not None and kind is not memoryview:
+    if container_type_of(kind) is not None and kind is not memoryview:
         if issubclass(kind, dict):
             return lambda k: lambda *args, **kwargs: taking.make_dict(k, args, kwargs)
         if issubclass(kind, array.array):

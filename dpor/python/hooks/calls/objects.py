@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from dpor.python.effects.accesses import Touched, stand
 from dpor.python.effects.calls import stand_before_unseen
-from dpor.python.effects.kinds import family_of, is_immutable, is_in_c, static
+from dpor.python.effects.kinds import container_type_of, is_immutable, is_in_c, static
 from dpor.python.effects.reach import HASH, SHOW, reads, writes
 from dpor.python.effects.taking import harmless_functions
 from dpor.python.hooks import attributes, special
@@ -170,7 +170,7 @@ def _number(kind: type) -> Callable[..., Any]:
 
     def number(*args: Any, **kwargs: Any) -> Any:
         if control.multi and args and type(args[0]) not in SCALARS and not is_immutable(type(args[0])):
-            if family_of(type(args[0])) is not None or is_in_c(type(args[0])):
+            if container_type_of(type(args[0])) is not None or is_in_c(type(args[0])):
                 stand_to_read(kind, args)
             for found in (static(type(args[0]), name) for name in _OF_NUMBERS):
                 if isinstance(found, types.FunctionType) and not is_instrumented(found):

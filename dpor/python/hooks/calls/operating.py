@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dpor.python.effects.accesses import Anew, Touched, stand, writes_structure
 from dpor.python.effects.calls import BoundMethod
-from dpor.python.effects.kinds import family_of, is_c_iterator, static
+from dpor.python.effects.kinds import container_type_of, is_c_iterator, static
 from dpor.python.effects.lists import is_built_in
 from dpor.python.effects.reach import EQUAL, fields_of, reads
 from dpor.python.effects.taking import tell_foreign
@@ -94,9 +94,9 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
         touched = Touched()
         values = Anew(lambda: (*list.__iter__(items), *args) if is_a(items, list) else args)
         called = touched.deeply(reads, values, "__lt__")
-        shared, family = shared_objects.shared_object_of(items), family_of(type(items))
-        if shared is not None and family is not None:
-            touched.add(writes_structure(shared) if changes else family.reads_all(shared))
+        shared, container_type = shared_objects.shared_object_of(items), container_type_of(type(items))
+        if shared is not None and container_type is not None:
+            touched.add(writes_structure(shared) if changes else container_type.reads_all(shared))
         stand(function.__name__, touched)
         if shared is not None and changes:
             for value in args:
@@ -147,15 +147,15 @@ def _copy(obj: Any) -> Any:
     kind = type(obj)
     if not control.multi or kind in operators.SCALARS:
         return copy.copy(obj)
-    shared, family = shared_objects.shared_object_of(obj), family_of(kind)
+    shared, container_type = shared_objects.shared_object_of(obj), container_type_of(kind)
     if shared is None and not is_c_iterator(kind):
         return copy.copy(obj)
     if any(isinstance(static(kind, name), types.FunctionType) for name in _OWN_COPY):
         return reading_python(copy.copy)(obj)
     touched = Touched()
-    if family is not None and shared is not None:
-        touched.add(family.reads_all(shared))
-    if family is None or fields_of(obj):
+    if container_type is not None and shared is not None:
+        touched.add(container_type.reads_all(shared))
+    if container_type is None or fields_of(obj):
         touched.deeply(reads, (obj,), "")
     stand("copy", touched)
     with control.atomic():

@@ -16,7 +16,7 @@ from dpor.core.operations import READ
 from dpor.python.effects.accesses import Anew, Touched, reads_structure, stand
 from dpor.python.effects.calls import as_dict
 from dpor.python.effects.generators import drive
-from dpor.python.effects.kinds import family_of, is_c_iterator, is_in_c, static
+from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.lists import is_built_in
 from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import ANYTHING, HASH, reads, stand_before_reading, views
@@ -96,16 +96,16 @@ def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kw
     touched = Touched()
     if not take(items, touched):
         return _call_with(function, steps(items), rest, kwargs)
-    family = family_of(type(items))
+    container_type = container_type_of(type(items))
     called = False
-    if applied is not None and family is not None:
-        called = touched.deeply(reads, Anew(lambda: family.contents(items)), applied)
+    if applied is not None and container_type is not None:
+        called = touched.deeply(reads, Anew(lambda: container_type.contents(items)), applied)
     if called and function not in _SNAPSHOTS:
         return function(steps(items), *rest, **kwargs)
     stand(function.__name__, touched)
-    if family is None or (function is not set and function is not frozenset):
+    if container_type is None or (function is not set and function is not frozenset):
         items = taken(items)
-    if applied is not None and family is None and type(items) is list:
+    if applied is not None and container_type is None and type(items) is list:
         stand_before_reading(function.__name__, items, applied)
     return function(items, *rest, **kwargs)
 
@@ -204,9 +204,9 @@ def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         items = as_dict(items)
         args = (*first, items)
         shared = shared_objects.shared_object_of(items)
-        family = family_of(type(items))
-        if shared is not None and family is not None:
-            stand("dict", family.reads_all(shared))
+        container_type = container_type_of(type(items))
+        if shared is not None and container_type is not None:
+            stand("dict", container_type.reads_all(shared))
         elif control.multi and type(items) in views:
             touched = Touched()
             take_view(items, touched)
@@ -309,7 +309,7 @@ def _look_at_length(items: Any, method: str = "__iter__") -> None:
         shared, kind = shared_objects.shared_object_of(container), type(container)
         if shared is None or isinstance(static(kind, method), types.FunctionType):
             return
-        if family_of(kind) is not None:
+        if container_type_of(kind) is not None:
             stand("iter", reads_structure(shared))
         elif is_in_c(kind):  # a file may be closed
             stand("iter", ((shared.location(shared_objects.STRUCTURE), READ),))
