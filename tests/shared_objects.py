@@ -15,7 +15,7 @@ import pytest
 
 from dpor.core.operations import Access
 from dpor.core.system import Trace
-from dpor.python.effects.accesses import ANY_KEY, CHANGES, EVERYTHING
+from dpor.python.effects.accesses import CHANGES, EVERYTHING, KEY_SET
 from dpor.python.hooks import attributes
 from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import control
@@ -27,7 +27,7 @@ from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE
 
 FILE = "program.py"
 
-_PARTS = {STRUCTURE: ".structure", ELEMENTS: ".elements", ANY_KEY: ".any_key"}
+_PARTS = {STRUCTURE: ".structure", ELEMENTS: ".elements", KEY_SET: ".any_key"}
 
 
 class World:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dpor.python.effects.keys import FOREIGN, PRIVATE, WHOLE, part_of
+from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.kernel import control
 from tests.shared_objects import World, pretending
 
@@ -74,10 +74,10 @@ class Plain:
         (Plain, ("named", __name__, "Plain")),
         (len, ("named", "builtins", "len")),
         (pytest, ("module", "pytest")),
-        (float("nan"), WHOLE),
-        (Same(), FOREIGN),
-        ((1, Same()), FOREIGN),
-        (Folded("a"), FOREIGN),
+        (float("nan"), ANY_KEY),
+        (Same(), USER_EQ),
+        ((1, Same()), USER_EQ),
+        (Folded("a"), USER_EQ),
         (Plain(), PRIVATE),
         ((1, Plain()), PRIVATE),
         ([], PRIVATE),

@@ -3,7 +3,7 @@
 A cached function has these locations, beside its own for the whole (each UPDATEd or READ where it says so):
 
     (f, key)   the entry of a call with these arguments
-    ANY_KEY    read by whoever looks for one key, written by what may change keys that nobody can tell beforehand
+    KEY_SET    read by whoever looks for one key, written by what may change keys that nobody can tell beforehand
     STORES     updated by every store, read by whoever looks for a key that could equal any other
     COUNTS     hits, misses and size: updated by every call, once the program asks for them while several threads exist
 
@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses
-from dpor.python.effects.accesses import ANY_KEY, Anew, Touched, stand
-from dpor.python.effects.keys import FOREIGN, PRIVATE, WHOLE, part_of
+from dpor.python.effects.accesses import KEY_SET, Anew, Touched, stand
+from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.reach import ANYTHING, reads
 from dpor.python.hooks import attributes
 from dpor.python.kernel import control
@@ -144,24 +144,24 @@ class CachedFunction:
         part = part_of(key) if self._knows(_STORED) else PRIVATE
         if self._knows(_EVICTS):
             touched.add(((self._location, WRITE),))
-        elif part is WHOLE or part is FOREIGN:
+        elif part is ANY_KEY or part is USER_EQ:
             touched.add(self._irregular(mode))
         elif part is not PRIVATE:
-            touched.add(((self._part(part), mode), (self._part(ANY_KEY), READ)))
+            touched.add(((self._part(part), mode), (self._part(KEY_SET), READ)))
             if mode is WRITE:
                 touched.add(((self._part(STORES), UPDATE),))
         if self._knows(_COUNTED):
             touched.add(((self._part(COUNTS), UPDATE),))
-        if part is FOREIGN:
-            others = Anew(lambda: (key, *[k for k in self._entries if part_of(k) is FOREIGN]))
+        if part is USER_EQ:
+            others = Anew(lambda: (key, *[k for k in self._entries if part_of(k) is USER_EQ]))
             touched.deeply(reads, others, ANYTHING)
         stand(f"{kind} {self._identity[1]}", touched)
-        return part is FOREIGN
+        return part is USER_EQ
 
     def _irregular(self, mode: Any) -> Accesses:
         if mode is READ:
             return ((self._part(STORES), READ),)
-        return ((self._part(STORES), UPDATE), (self._part(ANY_KEY), WRITE))
+        return ((self._part(STORES), UPDATE), (self._part(KEY_SET), WRITE))
 
     def _count(self, hits: int) -> None:
         self._misses += 1 - hits
@@ -182,7 +182,7 @@ class CachedFunction:
     def cache_clear(self) -> None:
         if control.multi:
             control.facts_add((_STORED, *self._identity), f"the cache of {self._identity[1]}")
-            parts = (self._location, self._part(ANY_KEY), self._part(STORES), self._part(COUNTS))
+            parts = (self._location, self._part(KEY_SET), self._part(STORES), self._part(COUNTS))
             control.touch("cache_clear", tuple(sorted((part, WRITE) for part in parts)))
         self._entries.clear()
         self._hits = self._misses = 0

@@ -5,7 +5,7 @@ A container has these locations:
     (c, k)       one element: an index of a list, a key of a dict, an element of a set
     STRUCTURE    length, keys, order, the positions of elements
     ELEMENTS     all elements together, for whoever looks at all of them without asking for one
-    ANY_KEY      read by whoever looks for one key, written by what may change keys that nobody can tell beforehand
+    KEY_SET      read by whoever looks for one key, written by what may change keys that nobody can tell beforehand
 
 What cannot change needs no operation. So a search begins as if no shared container changed, and a read of one is then
 nothing at all. The first time that an operation stores an element while several threads exist, or changes the
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 NOTHING: Final[Accesses] = ()
 
-ANY_KEY: Final = "<any key>"
+KEY_SET: Final = "<any key>"
 
 CHANGES: Final = "container changes"
 EVERYTHING: Final = (CHANGES, "all containers, in every way")
@@ -43,12 +43,12 @@ MANY: Final = 60
 _WHAT: Final = {
     ELEMENTS: "an element of a shared container is replaced",
     STRUCTURE: "a shared container changes",
-    ANY_KEY: "a shared container loses or gains keys that are not known beforehand",
+    KEY_SET: "a shared container loses or gains keys that are not known beforehand",
 }
 
 
 def changes(shared: SharedObject, part: str) -> bool:
-    """Does this part (STRUCTURE, ELEMENTS or ANY_KEY) change in runs of this search, for all that is known?"""
+    """Does this part (STRUCTURE, ELEMENTS or KEY_SET) change in runs of this search, for all that is known?"""
     facts = control.facts
     return (CHANGES, part, shared.name) in facts or EVERYTHING in facts or isinstance(shared, Namespace)
 

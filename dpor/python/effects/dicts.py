@@ -1,11 +1,11 @@
 """Dicts, and with them OrderedDict, defaultdict and Counter.
 
-    d[k], get, in            READ (d, k), READ ANY_KEY
+    d[k], get, in            READ (d, k), READ KEY_SET
     d[k] = v, k present      WRITE (d, k), UPDATE ELEMENTS
     a key comes or goes      WRITE (d, k), WRITE STRUCTURE
     len, truth, keys         READ STRUCTURE
     values, items, ==, ...   READ STRUCTURE, READ ELEMENTS
-    clear, popitem, ...      WRITE STRUCTURE, WRITE ANY_KEY
+    clear, popitem, ...      WRITE STRUCTURE, WRITE KEY_SET
 
 Parts that no run of the search changes are left out (see `accesses`). Once the keys of a dict are known to change, it
 cannot be said beforehand whether an operation will insert or delete, so it is taken to: that covers whatever it does.
@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses
 from dpor.python.effects.accesses import (
-    ANY_KEY,
+    KEY_SET,
     NOTHING,
     UNMADE,
     Anew,
@@ -35,7 +35,7 @@ from dpor.python.effects.accesses import (
     writes_structure,
 )
 from dpor.python.effects.calls import KINDS, Args, Call, Entry, as_dict, entry, nothing, special, whole
-from dpor.python.effects.keys import FOREIGN, PRIVATE, WHOLE, part_of
+from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.lists import is_built_in, looks_deep
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
@@ -54,8 +54,8 @@ def reads_all(shared: SharedObject) -> Accesses:
 
 def writes_all(shared: SharedObject) -> Accesses:
     """Keys that are not known beforehand come or go."""
-    learn(shared, ANY_KEY)
-    accesses = (*writes_structure(shared), (shared.location(ANY_KEY), WRITE))
+    learn(shared, KEY_SET)
+    accesses = (*writes_structure(shared), (shared.location(KEY_SET), WRITE))
     if isinstance(shared, Namespace):
         for key in sorted(shared.written()):
             shared.is_written(key)
@@ -73,18 +73,18 @@ def reads_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     part = part_of(key)
     if part is PRIVATE:
         return NOTHING
-    if part is WHOLE or part is FOREIGN:
+    if part is ANY_KEY or part is USER_EQ:
         return reads_all(shared)
     accesses: Accesses = ((shared.location(part), READ),)
-    if keys_change and changes(shared, ANY_KEY):
-        accesses += ((shared.location(ANY_KEY), READ),)
+    if keys_change and changes(shared, KEY_SET):
+        accesses += ((shared.location(KEY_SET), READ),)
     return accesses
 
 
 def moves_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     """The key may come or go."""
     part = part_of(key)
-    if part is WHOLE or part is FOREIGN:
+    if part is ANY_KEY or part is USER_EQ:
         return writes_all(shared)
     accesses = writes_structure(shared)
     if part is not PRIVATE:
@@ -99,7 +99,7 @@ def writes_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     if changes(shared, STRUCTURE):
         return moves_key(shared, d, key)
     part = part_of(key)
-    if part is WHOLE or part is FOREIGN or part is PRIVATE or not dict.__contains__(d, key):
+    if part is ANY_KEY or part is USER_EQ or part is PRIVATE or not dict.__contains__(d, key):
         return moves_key(shared, d, key)
     learn(shared, ELEMENTS)
     return ((shared.location(part), WRITE), (shared.location(ELEMENTS), UPDATE))
@@ -109,7 +109,7 @@ def _inserts_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     """Reads the key if it is there (and nobody deletes it), else inserts it."""
     if not changes(shared, STRUCTURE):
         part = part_of(key)
-        if part not in (WHOLE, FOREIGN, PRIVATE) and dict.__contains__(d, key):
+        if part not in (ANY_KEY, USER_EQ, PRIVATE) and dict.__contains__(d, key):
             return reads_key(shared, d, key)
     return moves_key(shared, d, key)
 
@@ -118,7 +118,7 @@ def _deletes_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     """Deletes the key if it is there (and nobody inserts it), else nothing happens."""
     if not changes(shared, STRUCTURE):
         part = part_of(key)
-        if part is PRIVATE or (part not in (WHOLE, FOREIGN) and not dict.__contains__(d, key)):
+        if part is PRIVATE or (part not in (ANY_KEY, USER_EQ) and not dict.__contains__(d, key)):
             return NOTHING
     return moves_key(shared, d, key)
 
@@ -150,9 +150,9 @@ def keyed(
             call.publish(keeps(call.args))
             return call.run()
         accesses = touches(shared, call.obj, key)
-        if type(key) is not str and part_of(key) is FOREIGN:
+        if type(key) is not str and part_of(key) is USER_EQ:
             touched = Touched(accesses)
-            touched.deeply(reads, Anew(lambda: (key, *filter(_is_foreign, _keys(call.obj)))), ANYTHING)
+            touched.deeply(reads, Anew(lambda: (key, *filter(_has_user_eq, _keys(call.obj)))), ANYTHING)
             return call.indivisible(touched, keeps(call.args))
         return call.done(accesses, keeps(call.args))
 
@@ -167,8 +167,8 @@ def _keys(obj: Any) -> Any:
     return dict.keys(obj) if is_a(obj, dict) else set.__iter__(obj)
 
 
-def _is_foreign(key: Any) -> bool:
-    return type(key) is not str and part_of(key) is FOREIGN
+def _has_user_eq(key: Any) -> bool:
+    return type(key) is not str and part_of(key) is USER_EQ
 
 
 # ---------------------------------------------------------------------- keys that are missing
@@ -226,7 +226,7 @@ def _update(call: Call) -> Any:
         call.stand(touched)
         call.publish((*_contents(other), *call.kwargs.values()))
         call.args = (other,) if args else ()
-        if not any(map(_is_foreign, other)):
+        if not any(map(_has_user_eq, other)):
             return call.run()
         with control.atomic():
             return call.run()

@@ -5,8 +5,8 @@ whose equality is built in stand for themselves, objects that are equal only to 
 `SharedObject`. The rest are answers of their own:
 
     PRIVATE   no other thread has the object, so no other thread can ask for this key
-    WHOLE     could be equal to any key
-    FOREIGN   as WHOLE, and finding out runs Python code
+    ANY_KEY   could be equal to any key
+    USER_EQ   as ANY_KEY, and its `__eq__` or `__hash__` is Python code, which may be the program's
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
 
 
-class Unknown(enum.Enum):
+class UnknownKey(enum.Enum):
     """A key that is no part of its own."""
 
     PRIVATE = "private"
-    WHOLE = "whole"
-    FOREIGN = "foreign"
+    ANY_KEY = "any key"
+    USER_EQ = "user eq"
 
 
-PRIVATE, WHOLE, FOREIGN = Unknown.PRIVATE, Unknown.WHOLE, Unknown.FOREIGN
+PRIVATE, ANY_KEY, USER_EQ = UnknownKey.PRIVATE, UnknownKey.ANY_KEY, UnknownKey.USER_EQ
 
 _SELF: Final[frozenset[type]] = frozenset({str, int, bool, bytes, type(None)})
 """Exact types whose objects are their own part: immutable, with an equality that looks at nothing else."""
@@ -42,13 +42,13 @@ _NAMED: Final = (types.FunctionType, types.BuiltinFunctionType, type)
 
 
 def part_of(key: Any) -> Hashable:
-    """The part that the key stands for, or a member of `Unknown`."""
+    """The part that the key stands for, or a member of `UnknownKey`."""
     kind = type(key)
     if kind in _SELF:
         part: Hashable = key
         return part
     if kind in _VALUES or is_immutable(kind):
-        return key if key == key else WHOLE
+        return key if key == key else ANY_KEY
     if kind is tuple:
         return _of_all(key, tuple)
     if kind is frozenset:
@@ -58,7 +58,7 @@ def part_of(key: Any) -> Hashable:
 
 def _of_all(keys: Iterable[Any], make: type[tuple[Any, ...]] | type[frozenset[Any]]) -> Hashable:
     parts = make(map(part_of, keys))
-    for answer in (FOREIGN, WHOLE, PRIVATE):
+    for answer in (USER_EQ, ANY_KEY, PRIVATE):
         if answer in parts:
             return answer
     return parts
@@ -85,8 +85,8 @@ def _of_other(key: Any, kind: type) -> Hashable:
                 return part_of(_plain(key, base))
             break
     if isinstance(eq, types.FunctionType) or isinstance(hashes, types.FunctionType):
-        return FOREIGN
-    return WHOLE
+        return USER_EQ
+    return ANY_KEY
 
 
 def _of_identity(key: Any, kind: type) -> Hashable:
@@ -101,13 +101,13 @@ def _of_identity(key: Any, kind: type) -> Hashable:
     shared = shared_objects.shared_object_of(key)
     if shared is not None:
         return ("object", shared.number)
-    return WHOLE if kind in shared_objects.ATOMIC or shared_objects.is_neutral(kind) else PRIVATE
+    return ANY_KEY if kind in shared_objects.ATOMIC or shared_objects.is_neutral(kind) else PRIVATE
 
 
 def _of_named(key: Any) -> Hashable:
     """Functions and classes made by one statement are one part: coarse, but the same in every run."""
     if is_a(key, types.BuiltinFunctionType) and not isinstance(key.__self__, types.ModuleType):
-        return WHOLE
+        return ANY_KEY
     return ("named", key.__module__, key.__qualname__)
 
 

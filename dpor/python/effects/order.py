@@ -12,7 +12,7 @@ import sys
 from collections.abc import Set
 from typing import Any, Final
 
-from dpor.python.effects.keys import Unknown, part_of
+from dpor.python.effects.keys import UnknownKey, part_of
 from dpor.python.effects.kinds import static
 from dpor.python.kernel import control
 from dpor.python.kernel.assumptions import IDENTITIES
@@ -48,5 +48,5 @@ def _place(element: Any) -> tuple[int, int, str]:
         return (1, number, "")
     if is_a(element, enum.Enum) or type(element) in shared_objects.ATOMIC:
         part = part_of(element)
-        return (0, 0, "" if isinstance(part, Unknown) else repr(part))
+        return (0, 0, "" if isinstance(part, UnknownKey) else repr(part))
     return (2, 0, type(element).__qualname__)

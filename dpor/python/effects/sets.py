@@ -1,9 +1,9 @@
 """Sets: one location for each element, as for the keys of dicts, which see; there are no values.
 
-    x in s                        READ (s, x), READ ANY_KEY
+    x in s                        READ (s, x), READ KEY_SET
     add, discard, remove          WRITE (s, x), WRITE STRUCTURE
     len, truth, iteration, ==     READ STRUCTURE
-    pop, clear, update, ...       WRITE STRUCTURE, WRITE ANY_KEY
+    pop, clear, update, ...       WRITE STRUCTURE, WRITE KEY_SET
 
 `pop` and iteration follow an order that all runs agree on (see `order`).
 """
@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses
-from dpor.python.effects.accesses import ANY_KEY, NOTHING, Touched, changes, learn, reads_structure, writes_structure
+from dpor.python.effects.accesses import KEY_SET, NOTHING, Touched, changes, learn, reads_structure, writes_structure
 from dpor.python.effects.calls import Call, Entry, everything, whole
 from dpor.python.effects.dicts import keyed
-from dpor.python.effects.keys import FOREIGN, PRIVATE, WHOLE, part_of
+from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.kinds import register_container_type
 from dpor.python.effects.lists import looks_deep
 from dpor.python.effects.order import stable_order
@@ -29,8 +29,8 @@ from dpor.python.sharing.shared_objects import STRUCTURE, SharedObject
 
 
 def writes_all(shared: SharedObject) -> Accesses:
-    learn(shared, ANY_KEY)
-    return (*writes_structure(shared), (shared.location(ANY_KEY), WRITE))
+    learn(shared, KEY_SET)
+    return (*writes_structure(shared), (shared.location(KEY_SET), WRITE))
 
 
 def _reads_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
@@ -39,15 +39,15 @@ def _reads_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
     part = part_of(frozenset(element) if type(element) is set else element)
     if part is PRIVATE:
         return NOTHING
-    if part is WHOLE or part is FOREIGN:
+    if part is ANY_KEY or part is USER_EQ:
         return reads_structure(shared)
     accesses: Accesses = ((shared.location(part), READ),)
-    return (*accesses, (shared.location(ANY_KEY), READ)) if changes(shared, ANY_KEY) else accesses
+    return (*accesses, (shared.location(KEY_SET), READ)) if changes(shared, KEY_SET) else accesses
 
 
 def _moves_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
     part = part_of(frozenset(element) if type(element) is set else element)
-    if part is WHOLE or part is FOREIGN:
+    if part is ANY_KEY or part is USER_EQ:
         return writes_all(shared)
     accesses = writes_structure(shared)
     return accesses if part is PRIVATE else ((shared.location(part), WRITE), *accesses)
@@ -66,7 +66,7 @@ def _stays(shared: SharedObject, s: Any, element: Any, there: bool) -> bool:
     if changes(shared, STRUCTURE):
         return False
     part = part_of(element)
-    if part in (PRIVATE, WHOLE, FOREIGN):
+    if part in (PRIVATE, ANY_KEY, USER_EQ):
         return part is PRIVATE and not there
     return set.__contains__(s, element) is there
 

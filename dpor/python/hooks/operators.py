@@ -19,7 +19,7 @@ from typing import Any, Final
 from dpor.python.effects.accesses import UNMADE, Anew, Touched, made, make, stand
 from dpor.python.effects.calls import Call, as_dict, foreign, perform, unknown
 from dpor.python.effects.dicts import SIMPLE_KEYS, reads_key, writes_key
-from dpor.python.effects.keys import FOREIGN, part_of
+from dpor.python.effects.keys import USER_EQ, part_of
 from dpor.python.effects.kinds import (
     container_type_of,
     container_types,
@@ -176,7 +176,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
             plain(a, b) if is_program(found) else _foreign(a, shared_objects.shared_object_of(a), name, found, plain, b)
         )
     stand(name.strip("_"), touched)
-    if any(part_of(element) is FOREIGN for element in elements):
+    if any(part_of(element) is USER_EQ for element in elements):
         with control.atomic():
             return plain(a, b)
     return plain(a, b)
