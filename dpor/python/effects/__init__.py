@@ -5,7 +5,7 @@ kinds        container types; whose code a method is
 keys, order  which element a key means; the order of sets
 reach        what comparing, showing and copying read of nested objects
 calls        a call of a method, tables of entries, bound methods
-generators, taking   how items are taken, one by one or all at once
+generators, iteration  how an iterable is consumed: item by item, or as one operation
 lists, dicts, sets, other   the tables
 """
 

@@ -153,7 +153,7 @@ def unknown(call: Call) -> Any:
     return call.run()
 
 
-def foreign(call: Call, function: types.FunctionType) -> Any:
+def perform_uninstrumented(call: Call, function: types.FunctionType) -> Any:
     """A method written in Python that is not instrumented: one step that no other thread interrupts, which in the real
     program one can."""
     touched = Touched()
@@ -175,7 +175,7 @@ def stand_before_unseen(function: types.FunctionType, *values: Any) -> None:
 _ABSTRACT: Final = ("__iter__", "__getitem__", "__setitem__", "__delitem__", "__len__", "insert", "add", "discard")
 
 
-def acts_unseen(kind: type) -> types.FunctionType | None:
+def uninstrumented_method_of(kind: type) -> types.FunctionType | None:
     """One of the methods that the mixins of `collections.abc` call, if it is written in Python that is not
     instrumented. (As those of `UserDict`.)"""
     for method in (static(kind, name) for name in _ABSTRACT):
@@ -187,7 +187,7 @@ def acts_unseen(kind: type) -> types.FunctionType | None:
 
 def is_mixin(function: types.FunctionType, kind: type) -> bool:
     """Does the function do nothing but call methods of the class that perform operations of their own?"""
-    return function.__module__ == "collections.abc" and acts_unseen(kind) is None
+    return function.__module__ == "collections.abc" and uninstrumented_method_of(kind) is None
 
 
 def as_dict(mapping: Any) -> Any:
@@ -195,7 +195,9 @@ def as_dict(mapping: Any) -> Any:
     found = static(type(mapping), "__getitem__")
     if not control.multi or type(found) is not types.FunctionType or is_program(found):
         return mapping
-    return foreign(Call(mapping, shared_objects.shared_object_of(mapping), "__getitem__", dict, ()), found)
+    return perform_uninstrumented(
+        Call(mapping, shared_objects.shared_object_of(mapping), "__getitem__", dict, ()), found
+    )
 
 
 special: dict[type, Entry] = {}
@@ -215,7 +217,7 @@ def perform(call: Call) -> Any:
     else:
         found = of_exceptions.get(call.name) if issubclass(kind, BaseException) else special.get(kind)
     if found is None and isinstance(call.plain, types.FunctionType) and not is_immutable(kind):
-        return foreign(call, call.plain)
+        return perform_uninstrumented(call, call.plain)
     return (found or unknown)(call)
 
 

@@ -35,11 +35,18 @@ from dpor.python.effects.accesses import (
     writes_structure,
 )
 from dpor.python.effects.calls import KINDS, Args, Call, Entry, as_dict, entry, nothing, special, whole
+from dpor.python.effects.iteration import (
+    consumes_atomically,
+    consumes_pairs_atomically,
+    container_behind,
+    materialised,
+    register_views,
+    stepwise,
+)
 from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.lists import is_built_in, looks_deep
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
-from dpor.python.effects.taking import register_views, steps, take, take_pairs, taken, viewed
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
@@ -231,18 +238,18 @@ def _update(call: Call) -> Any:
         with control.atomic():
             return call.run()
     if hasattr(type(other), "keys"):
-        pairs: Any = ((key, other[key]) for key in steps(other.keys()))
+        pairs: Any = ((key, other[key]) for key in stepwise(other.keys()))
     else:
         touched = Touched()
-        if take_pairs(other, touched):
+        if consumes_pairs_atomically(other, touched):
             if shared is not None:
                 touched.add(writes_all(shared))
             call.stand(touched)
-            pairs = taken(other)
+            pairs = materialised(other)
             call.publish((pairs,))
             call.args = (pairs,)
             return call.run()
-        pairs = steps(other)
+        pairs = stepwise(other)
     _update_in_steps(call, pairs)
     if call.kwargs:
         _update(Call(obj, shared, call.name, call.plain, (), call.kwargs))
@@ -280,11 +287,11 @@ def _fromkeys(call: Call) -> Any:
     touched = Touched()
     if call.args:
         items, *rest = call.args
-        if take(items, touched):
+        if consumes_atomically(items, touched):
             call.stand(touched)
-            call.args = (taken(items), *rest)
+            call.args = (materialised(items), *rest)
         else:
-            call.args = (steps(items), *rest)
+            call.args = (stepwise(items), *rest)
     return call.run()
 
 
@@ -358,7 +365,7 @@ for _base, _entries in (
     (collections.defaultdict, DEFAULT_ENTRIES),
 ):
     register_container_type(
-        _base, _entries, _contents, reads_all, writes_all, reads_items=reads_structure, steps=_steps_over_keys
+        _base, _entries, _contents, reads_all, writes_all, reads_items=reads_structure, step=_steps_over_keys
     )
 
 _ordered: collections.OrderedDict[int, int] = collections.OrderedDict()
@@ -368,7 +375,7 @@ register_views(types.MappingProxyType({}))
 
 def _through(call: Call) -> Any:
     """A method of a `MappingProxyType`: of the dict behind it."""
-    behind = viewed(call.obj)
+    behind = container_behind(call.obj)
     kind = container_type_of(type(behind))
     name = SHOW if call.name == "__str__" else call.name
     found = None if kind is None else kind.entries.get(name)

@@ -54,7 +54,7 @@ def _come_out(generator: Generator[Any, Any, Any], shared: SharedObject, key: in
         _inside.pop(key, None)
 
 
-class GeneratorSteps:
+class StepwiseGenerator:
     """Stands in for a generator in `for` and `yield from`, where each step is to be an operation once it is shared.
 
     Not a generator itself: a `for` loop that is left leaves the generator as it is, while a generator that delegates to
@@ -66,7 +66,7 @@ class GeneratorSteps:
     def __init__(self, generator: Generator[Any, Any, Any]) -> None:
         self._generator = generator
 
-    def __iter__(self) -> GeneratorSteps:
+    def __iter__(self) -> StepwiseGenerator:
         return self
 
     def __next__(self) -> Any:

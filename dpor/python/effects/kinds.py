@@ -107,8 +107,8 @@ class ContainerType:
     writes_all   of whoever may change anything in it
     reads_items  of C code that takes all that iteration gives
     contents     the objects in it, without any operation
-    steps        the accesses of one step of an iteration (shared, container, how manieth item)
-    steps_over_values   of a step of an iteration over what is stored under the keys
+    step         the accesses of one step of an iteration (shared, container, index of the item)
+    value_step   of a step of an iteration over what is stored under the keys
     """
 
     base: type
@@ -117,8 +117,8 @@ class ContainerType:
     writes_all: Callable[[SharedObject], Accesses]
     reads_items: Callable[[SharedObject], Accesses]
     contents: Callable[[Any], Iterable[Any]]
-    steps: Callable[[SharedObject, Any, int], Accesses]
-    steps_over_values: Callable[[SharedObject, Any, int], Accesses]
+    step: Callable[[SharedObject, Any, int], Accesses]
+    value_step: Callable[[SharedObject, Any, int], Accesses]
 
 
 def register_container_type(
@@ -128,7 +128,7 @@ def register_container_type(
     reads_all: Callable[[SharedObject], Accesses],
     writes_all: Callable[[SharedObject], Accesses],
     reads_items: Callable[[SharedObject], Accesses] | None = None,
-    steps: Callable[[SharedObject, Any, int], Accesses] | None = None,
+    step: Callable[[SharedObject, Any, int], Accesses] | None = None,
 ) -> None:
     """Register a container type. An iteration reads everything at each step, unless told otherwise."""
 
@@ -136,7 +136,7 @@ def register_container_type(
         return reads_all(shared)
 
     container_types[base] = ContainerType(
-        base, entries, reads_all, writes_all, reads_items or reads_all, contents, steps or over_values, over_values
+        base, entries, reads_all, writes_all, reads_items or reads_all, contents, step or over_values, over_values
     )
 
 

@@ -29,9 +29,9 @@ from dpor.python.effects.accesses import (
     writes_structure,
 )
 from dpor.python.effects.calls import Call, Entry, entry, everything, nothing, whole
+from dpor.python.effects.iteration import consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
-from dpor.python.effects.taking import contents, steps, take, taken
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, SharedObject
@@ -111,13 +111,13 @@ def _write(call: Call) -> Any:
 def _write_slice(call: Call, key: slice, value: Any) -> Any:
     """The value is taken as a whole first, then stored: one operation if only C code runs meanwhile."""
     touched = Touched()
-    if not take(value, touched):
-        value = list(steps(value))
+    if not consumes_atomically(value, touched):
+        value = list(stepwise(value))
         touched = Touched()
     if call.shared is not None:
         touched.add(writes_structure(call.shared))
     call.stand(touched)
-    value = taken(value)
+    value = materialised(value)
     call.publish(contents(value))
     call.args = (key, value)
     return call.run()
@@ -137,13 +137,13 @@ def _extend(call: Call) -> Any:
         return _CHANGE(call)
     items = call.args[0]
     touched = Touched()
-    if not take(items, touched):
+    if not consumes_atomically(items, touched):
         return _extend_in_steps(call, items)
     if call.shared is not None:
         touched.add(writes_structure(call.shared))
     call.stand(touched)
     if call.shared is not None or type(items) not in _SEQUENCES:
-        items = taken(items)
+        items = materialised(items)
         call.publish(contents(items))
         call.args = (items,)
     return call.run()
@@ -153,7 +153,7 @@ def _extend_in_steps(call: Call, items: Any) -> Any:
     obj: list[Any] = call.obj
     if call.name == "__init__":
         _CHANGE(Call(obj, call.shared, "clear", list.clear))
-    for item in steps(items):
+    for item in stepwise(items):
         shared = shared_objects.shared_object_of(obj)
         if shared is not None:
             stand(call.name, writes_structure(shared))
@@ -255,14 +255,14 @@ def _sort(call: Call) -> Any:
 def _sort_in_steps(call: Call, shared: SharedObject) -> None:
     items: list[Any] = call.obj
     call.stand(writes_structure(shared))
-    taken = list.copy(items)
+    ordered = list.copy(items)
     list.clear(items)
     try:
-        list.sort(taken, *call.args, **call.kwargs)
+        list.sort(ordered, *call.args, **call.kwargs)
     finally:
         call.stand(writes_structure(shared))
         was_changed = list.__len__(items) > 0
-        list.__setitem__(items, slice(None), taken)
+        list.__setitem__(items, slice(None), ordered)
     if was_changed:
         raise ValueError("list modified during sort")
 
@@ -350,4 +350,4 @@ ENTRIES: Final[dict[str, Entry]] = {
     **{name: looks_deep(name) for name in (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)},
 }
 
-register_container_type(list, ENTRIES, list.__iter__, reads_all, writes_structure, steps=reads_item)
+register_container_type(list, ENTRIES, list.__iter__, reads_all, writes_structure, step=reads_item)

@@ -15,10 +15,10 @@ from dpor.core.operations import READ, WRITE, Accesses, Mode
 from dpor.python.effects.accesses import Anew, Touched, reads_structure, writes_structure
 from dpor.python.effects.calls import Args, Call, Entry, entry, nothing, special, whole
 from dpor.python.effects.generators import drive
+from dpor.python.effects.iteration import C_ITERATORS, advance, consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import is_c_iterator, register_container_type
 from dpor.python.effects.lists import looks_deep
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
-from dpor.python.effects.taking import C_ITERATORS, advance, contents, steps, take, taken
 from dpor.python.effects.windows import behind, through
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import SharedObject
@@ -32,7 +32,7 @@ def _method(
     """A method that also looks at its arguments, all that is in them; iterators are emptied first."""
 
     def act(call: Call) -> Any:
-        call.args = tuple(arg if _is_plain(arg) else list(steps(arg)) for arg in call.args)
+        call.args = tuple(arg if _is_plain(arg) else list(stepwise(arg)) for arg in call.args)
         touched = Touched()
         called = touched.deeply(reads, call.args, ANYTHING)
         if call.shared is not None:
@@ -77,19 +77,19 @@ def _extend(call: Call) -> Any:
         return _keeping(call)
     items, *rest = call.args
     touched = Touched()
-    if take(items, touched):
+    if consumes_atomically(items, touched):
         if call.shared is not None:
             touched.add(writes_structure(call.shared))
         call.stand(touched)
-        items = taken(items)
+        items = materialised(items)
         call.publish(contents(items))
         call.args = (items, *rest)
         return call.run()
     if call.name == "__init__":
-        call.args = (list(steps(items)), *rest)
+        call.args = (list(stepwise(items)), *rest)
         return _extend(call)
     append = collections.deque.appendleft if call.name == "extendleft" else collections.deque.append
-    for item in steps(items):
+    for item in stepwise(items):
         _keeping(Call(call.obj, shared_objects.shared_object_of(call.obj), call.name, append, (item,)))
     return call.obj if call.name == "__iadd__" else None
 

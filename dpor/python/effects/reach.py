@@ -143,7 +143,7 @@ def stand_before_reading(kind: str, values: Iterable[Any], method: str) -> bool:
 
 
 views: dict[type, Any] = {}
-"""Types of objects that only show another one, and how to come to that (see `taking`)."""
+"""Types of objects that only show another one, and how to come to that (see `iteration`)."""
 
 
 def writes(values: Iterable[Any], touched: Touched) -> bool:

@@ -16,12 +16,12 @@ from dpor.core.operations import READ, WRITE, Accesses
 from dpor.python.effects.accesses import KEY_SET, NOTHING, Touched, changes, learn, reads_structure, writes_structure
 from dpor.python.effects.calls import Call, Entry, everything, whole
 from dpor.python.effects.dicts import keyed
+from dpor.python.effects.iteration import consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.kinds import register_container_type
 from dpor.python.effects.lists import looks_deep
 from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import EQUAL, SHOW
-from dpor.python.effects.taking import contents, steps, take, taken
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
@@ -79,11 +79,11 @@ def _updates(call: Call) -> Any:
     touched = Touched()
     if call.name in _OPERATORS and not _are_sets(call.args):
         return call.run()
-    if all(take(other, touched) for other in call.args):
+    if all(consumes_atomically(other, touched) for other in call.args):
         return _at_once(call, touched)
     if call.name in ("update", "__init__"):
         return _update_in_steps(call)
-    call.args = tuple(set(steps(other)) for other in call.args)
+    call.args = tuple(set(stepwise(other)) for other in call.args)
     return _at_once(call, Touched())
 
 
@@ -92,7 +92,7 @@ def _at_once(call: Call, touched: Touched) -> Any:
         touched.add(writes_all(call.shared))
     call.stand(touched)
     if call.name not in _OPERATORS:
-        call.args = tuple(map(taken, call.args))
+        call.args = tuple(map(materialised, call.args))
     for other in call.args:
         call.publish(contents(other))
     if call.shared is None:
@@ -106,7 +106,7 @@ def _update_in_steps(call: Call) -> None:
     if call.name == "__init__":
         _CHANGE_ALL(Call(obj, call.shared, "clear", set.clear))
     for other in call.args:
-        for element in steps(other):
+        for element in stepwise(other):
             shared = shared_objects.shared_object_of(obj)
             keyed(_adds_element, keeps=everything)(Call(obj, shared, call.name, set.add, (element,)))
 
@@ -125,9 +125,9 @@ def _looks(call: Call) -> Any:
         return call.run()
     if call.shared is not None:
         touched.add(reads_structure(call.shared))
-    if all(take(other, touched) for other in call.args):
+    if all(consumes_atomically(other, touched) for other in call.args):
         return call.indivisible(touched)
-    call.args = tuple(set(steps(other)) for other in call.args)
+    call.args = tuple(set(stepwise(other)) for other in call.args)
     return call.indivisible(reads_structure(call.shared) if call.shared is not None else NOTHING)
 
 
@@ -175,4 +175,4 @@ def _steps(shared: SharedObject, s: Any, index: int) -> Accesses:
     return reads_structure(shared)
 
 
-register_container_type(set, ENTRIES, set.__iter__, reads_structure, writes_all, steps=_steps)
+register_container_type(set, ENTRIES, set.__iter__, reads_structure, writes_all, step=_steps)

@@ -17,8 +17,19 @@ from sys import getrefcount
 from typing import Any, Final
 
 from dpor.python.effects.accesses import UNMADE, Anew, Touched, made, make, stand
-from dpor.python.effects.calls import Call, as_dict, foreign, perform, unknown
+from dpor.python.effects.calls import Call, as_dict, perform, perform_uninstrumented, unknown
 from dpor.python.effects.dicts import SIMPLE_KEYS, reads_key, writes_key
+from dpor.python.effects.iteration import (
+    CHAINS,
+    consume_view,
+    consumes_atomically,
+    container_behind,
+    iterator_of,
+    materialised,
+    may_be_endless,
+    perform_step,
+    stepwise,
+)
 from dpor.python.effects.keys import USER_EQ, part_of
 from dpor.python.effects.kinds import (
     container_type_of,
@@ -32,17 +43,6 @@ from dpor.python.effects.kinds import (
 from dpor.python.effects.lists import reads_item, writes_item
 from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads, stand_before_reading, views, writes
-from dpor.python.effects.taking import (
-    CHAINS,
-    iterator_over,
-    look,
-    may_be_endless,
-    steps,
-    take,
-    take_view,
-    taken,
-    viewed,
-)
 from dpor.python.kernel import control, loops
 from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.sharing import shared_objects
@@ -141,7 +141,7 @@ def _foreign(
     """An operator in Python code that is not instrumented, of operands of which any may be shared."""
     if is_immutable(type(obj)):
         return plain(obj, *args)
-    return foreign(Call(obj, shared, name, plain, args), found)
+    return perform_uninstrumented(Call(obj, shared, name, plain, args), found)
 
 
 # ---------------------------------------------------------------------- arithmetic
@@ -163,7 +163,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
                 if isinstance(operand, set):
                     elements.extend(set.__iter__(operand))
         elif kind in views:
-            take_view(operand, touched)
+            consume_view(operand, touched)
         elif shared_objects.computes_in_c(kind):
             touched.deeply(writes, (operand,))
         elif kind is not tuple:
@@ -375,12 +375,12 @@ def _contains(a: Any, b: Any, shared: SharedObject | None) -> bool:
         stand_before_reading("in", (a, *b), EQUAL)
         return a in b
     if kind is types.GeneratorType or is_c_iterator(kind) or static(kind, "__contains__") is None:
-        return a in steps(b)
+        return a in stepwise(b)
     return bool(_perform(b, shared, "__contains__", operator.contains, a))
 
 
 def _in_view(a: Any, view: Any) -> bool:
-    behind = viewed(view)
+    behind = container_behind(view)
     shared = shared_objects.shared_object_of(behind)
     touched = Touched()
     by_key = "keys" in type(view).__name__ or type(view) is types.MappingProxyType
@@ -390,7 +390,7 @@ def _in_view(a: Any, view: Any) -> bool:
         elif "items" in type(view).__name__ and type(a) is tuple and len(a) == 2:
             touched.add(reads_key(shared, behind, a[0]))
         else:
-            take_view(view, touched)
+            consume_view(view, touched)
     container_type = container_type_of(type(behind))
     compared = Anew(lambda: (a,) if by_key or container_type is None else (a, *container_type.contents(behind)))
     touched.deeply(reads, compared, EQUAL)
@@ -406,7 +406,7 @@ def truth(obj: Any) -> Any:
     if control.multi and type(obj) not in SCALARS and table.get(id(obj)) is not control.current:
         shared = shared_objects.shared_object_of(obj)
         if type(obj) in views:
-            behind = viewed(obj)
+            behind = container_behind(obj)
             _perform(behind, shared_objects.shared_object_of(behind), "__len__", _untouched)
         elif shared is not None:
             method = "__len__" if static(type(obj), "__bool__") is None else "__bool__"
@@ -484,8 +484,8 @@ def iter_(obj: Any) -> Any:
     if kind in _ATONCE:
         return obj
     if kind in _OWN:
-        steps = obj if getrefcount(obj) <= TEMPORARY else _iter_other(obj, kind)
-        return map(_tick, steps) if kind in CHAINS and may_be_endless(obj) else steps
+        iterator = obj if getrefcount(obj) <= TEMPORARY else _iter_other(obj, kind)
+        return map(_tick, iterator) if kind in CHAINS and may_be_endless(obj) else iterator
     return map(_tick, _iter_other(obj, kind)) if kind is _CALLS else _iter_other(obj, kind)
 
 
@@ -498,37 +498,37 @@ def _tick(item: Any) -> Any:
 def _list_steps(items: list[Any]) -> Generator[Any, None, None]:
     index, key = 0, id(items)
     if control.multi and table.get(key) is not control.current:
-        look(items, 0, reads_item)
+        perform_step(items, 0, reads_item)
     for item in items:
         yield item
         index += 1  # noqa: SIM113
         if control.multi and table.get(key) is not control.current:
-            look(items, index, reads_item)
+            perform_step(items, index, reads_item)
 
 
 def _iter_other(obj: Any, kind: type) -> Any:
     container_type = container_type_of(kind)
     if container_type is not None:
         if kind in container_types or not isinstance(static(kind, "__iter__"), types.FunctionType):
-            return _container_steps(obj, iterator_over(obj), container_type.steps)
+            return _container_steps(obj, iterator_of(obj), container_type.step)
     elif kind in views:
-        behind = viewed(obj)
+        behind = container_behind(obj)
         container_type = container_type_of(type(behind))
         if container_type is not None:
-            step = container_type.steps if "keys" in kind.__name__ else container_type.steps_over_values
-            return _container_steps(behind, iterator_over(obj), step)
-    return steps(obj)
+            step = container_type.step if "keys" in kind.__name__ else container_type.value_step
+            return _container_steps(behind, iterator_of(obj), step)
+    return stepwise(obj)
 
 
 def _container_steps(container: Any, iterator: Iterator[Any], step: Any) -> Generator[Any, None, None]:
     index = 0
     if control.multi:
-        look(container, 0, step)
+        perform_step(container, 0, step)
     for item in iterator:
         yield item
         index += 1  # noqa: SIM113
         if control.multi:
-            look(container, index, step)
+            perform_step(container, index, step)
 
 
 def unpack(obj: Any) -> Any:
@@ -537,18 +537,18 @@ def unpack(obj: Any) -> Any:
     if kind in _ATONCE or (kind in _OWN and getrefcount(obj) <= TEMPORARY):
         return obj
     if kind not in container_types and is_c_iterator(kind):
-        return steps(obj)
+        return stepwise(obj)
     if (kind is list or kind is dict) and shared_objects.shared_object_of(obj) is None:
         return obj
     if control.multi:
         touched = Touched()
-        if take(obj, touched):
+        if consumes_atomically(obj, touched):
             if not touched:
                 return obj if kind is not set and kind is not frozenset else stable_order(obj) or obj
             stand("unpack", touched)
-            return tuple(taken(obj))
-        return steps(obj)
-    return stable_order(obj) or obj if kind is set or kind is frozenset else steps(obj)
+            return tuple(materialised(obj))
+        return stepwise(obj)
+    return stable_order(obj) or obj if kind is set or kind is frozenset else stepwise(obj)
 
 
 def unpackmap(obj: Any) -> Any:
@@ -563,7 +563,7 @@ def unpackmap(obj: Any) -> Any:
                 return dict(obj)
     if control.multi and type(obj) is types.MappingProxyType:
         touched = Touched()
-        take_view(obj, touched)
+        consume_view(obj, touched)
         stand("unpack", touched)
         return dict(obj)
     if control.multi and is_in_c(type(obj)):

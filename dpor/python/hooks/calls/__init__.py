@@ -3,7 +3,7 @@
 calling    `call`, the hook: what is called in place of what
 table      which function has which wrapper, and which modules need none
 unknown    functions that nothing is known of: one step that changes what it can reach
-taking     functions that take the items of an iterable, at once or one by one; iterators over iterators
+consumers  functions that consume an iterable, as one operation or item by item; iterators over iterators
 objects    attributes by name, `id`, `hash`, text, namespaces
 executing  `exec`, `eval`, `compile`
 generating the methods that `dataclasses` and `attrs` make

@@ -21,11 +21,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.core.home import is_ours
-from dpor.python.effects.calls import BoundMethod, acts_unseen
+from dpor.python.effects.calls import BoundMethod, uninstrumented_method_of
 from dpor.python.effects.kinds import container_type_of, is_immutable, static
 from dpor.python.effects.reach import ANYTHING, views
 from dpor.python.hooks import special
-from dpor.python.hooks.calls import contexts, environment, objects, operating, taking, tracebacks  # noqa: F401
+from dpor.python.hooks.calls import consumers, contexts, environment, objects, operating, tracebacks  # noqa: F401
 from dpor.python.hooks.calls.registry import AS_IS, class_wrappers, harmless, set_wrapper, wrappers
 from dpor.python.hooks.calls.table import (
     HARMLESS_MODULES,
@@ -124,7 +124,11 @@ def _python_method(method: Any, function: Any) -> Any:
     if function.__name__ in WRITING_FUNCTIONS:
         return unknown_python(function, method, method.__self__)
     if module == "collections.abc":  # a mixin: what it does is what the class of the object does
-        return unknown_python(function, method, method.__self__) if acts_unseen(type(method.__self__)) else method
+        return (
+            unknown_python(function, method, method.__self__)
+            if uninstrumented_method_of(type(method.__self__))
+            else method
+        )
     if module not in STATEFUL_MODULES and _is_harmless_module(module):
         return method
     return unknown_python(function, method, method.__self__)
@@ -278,7 +282,7 @@ def _of_object(owner: Any, name: str) -> Any:
 
 def _text_method(method: Any, name: str) -> Any:
     if name == "join":
-        return taking.consumer(method, ANYTHING if type(method.__self__) is not str else None)
+        return consumers.consumer(method, ANYTHING if type(method.__self__) is not str else None)
     if name in ("format", "format_map", "__mod__"):
         return objects.showing_arguments(method)
     return reading_c(method) if name == "translate" or type(method.__self__) is bytes else method
@@ -345,10 +349,10 @@ def _maker(kind: type) -> Callable[[type], Any] | None:
         return None if not foreign else lambda k: unknown_python(foreign[0], k)
     if container_type_of(kind) is not None and kind is not memoryview:
         if issubclass(kind, dict):
-            return lambda k: lambda *args, **kwargs: taking.make_dict(k, args, kwargs)
+            return lambda k: lambda *args, **kwargs: consumers.make_dict(k, args, kwargs)
         if issubclass(kind, array.array):
-            return taking.make_array
-        return taking.consumer
+            return consumers.make_array
+        return consumers.consumer
     if kind is io.BytesIO or kind is memoryview:
         return reading_c
     if kind.__module__ == "builtins" or _is_harmless_module(kind.__module__) or is_immutable(kind):

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from dpor.python.effects.accesses import Touched, stand
 from dpor.python.effects.calls import stand_before_unseen
+from dpor.python.effects.iteration import harmless_functions
 from dpor.python.effects.kinds import container_type_of, is_immutable, is_in_c, static
 from dpor.python.effects.reach import HASH, SHOW, reads, writes
-from dpor.python.effects.taking import harmless_functions
 from dpor.python.hooks import attributes, special
 from dpor.python.hooks.calls.executing import Names
 from dpor.python.hooks.calls.formatting import simplified

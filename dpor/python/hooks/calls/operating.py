@@ -14,13 +14,13 @@ from typing import Any, Final
 
 from dpor.python.effects.accesses import Anew, Touched, stand, writes_structure
 from dpor.python.effects.calls import BoundMethod
+from dpor.python.effects.iteration import report_uninstrumented_iteration
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, static
 from dpor.python.effects.lists import is_built_in
 from dpor.python.effects.reach import EQUAL, fields_of, reads
-from dpor.python.effects.taking import tell_foreign
 from dpor.python.hooks import attributes, operators
+from dpor.python.hooks.calls.consumers import consumer
 from dpor.python.hooks.calls.registry import harmless, set_wrapper, wrap
-from dpor.python.hooks.calls.taking import consumer
 from dpor.python.hooks.calls.unknown import reading_c, reading_python, stand_to_read
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
@@ -90,7 +90,7 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
         if not control.multi:
             return function(items, *args, **kwargs)
         if not is_a(items, list):
-            tell_foreign(items)
+            report_uninstrumented_iteration(items)
         touched = Touched()
         values = Anew(lambda: (*list.__iter__(items), *args) if is_a(items, list) else args)
         called = touched.deeply(reads, values, "__lt__")

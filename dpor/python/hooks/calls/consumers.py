@@ -1,4 +1,4 @@
-"""Functions that take the items of an iterable: at once (`list`, `sum`), or one after the other (`zip`, `next`)."""
+"""Functions that consume an iterable: all of it (`list`, `sum`), or item by item (`zip`, `next`)."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from dpor.core.operations import READ
 from dpor.python.effects.accesses import Anew, Touched, reads_structure, stand
 from dpor.python.effects.calls import as_dict
 from dpor.python.effects.generators import drive
+from dpor.python.effects.iteration import (
+    C_ITERATORS,
+    advance,
+    consume_view,
+    consumes_atomically,
+    consumes_pairs_atomically,
+    container_behind,
+    has_plain_items,
+    iterator_of,
+    materialised,
+    stepwise,
+    uninstrumented_next,
+)
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.lists import is_built_in
 from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import ANYTHING, HASH, reads, stand_before_reading, views
-from dpor.python.effects.taking import (
-    C_ITERATORS,
-    advance,
-    has_plain_items,
-    iterator_over,
-    steps,
-    take,
-    take_pairs,
-    take_view,
-    taken,
-    unseen_step,
-    viewed,
-)
 from dpor.python.hooks.calls.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.python.hooks.calls.unknown import reading_c
 from dpor.python.hooks.operators import SCALARS, TEMPORARY
@@ -44,7 +44,7 @@ from dpor.python.sharing import shared_objects
 
 
 def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
-    """A function that takes all items of its first argument, and calls a method (`applied`) of them."""
+    """Wrap a function that consumes its first argument, and calls a method (`applied`) of the items."""
     takes_sets = function in (set, frozenset)
 
     def consume(*args: Any, **kwargs: Any) -> Any:
@@ -60,7 +60,7 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
             if kind is set or kind is frozenset:
                 order = None if takes_sets else stable_order(items)
                 return function(items if order is None else order, *rest, **kwargs)
-            return function(items if kind in _WHOLE else steps(items), *rest, **kwargs)
+            return function(items if kind in _IN_ONE_STEP else stepwise(items), *rest, **kwargs)
         if kind in _IN_ORDER and shared_objects.shared_object_of(items) is None:
             if applied is None or SCALARS.issuperset(map(type, items)):
                 return function(*args, **kwargs)
@@ -85,7 +85,7 @@ def make_array(kind: type) -> Callable[..., Any]:
 
 
 _IN_ORDER: Final = frozenset({list, tuple, dict, collections.deque, range, str, int})
-_WHOLE: Final = _IN_ORDER | {set, frozenset}
+_IN_ONE_STEP: Final = _IN_ORDER | {set, frozenset}
 _TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0
 """As `TEMPORARY`, of an argument that is also in the tuple of all arguments."""
 
@@ -94,17 +94,17 @@ def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kw
     if function in _OF_MEMORY and is_in_c(type(items)):
         return reading_c(function)(items, *rest, **kwargs)  # which may ask for its memory instead of its items
     touched = Touched()
-    if not take(items, touched):
-        return _call_with(function, steps(items), rest, kwargs)
+    if not consumes_atomically(items, touched):
+        return _call_with(function, stepwise(items), rest, kwargs)
     container_type = container_type_of(type(items))
     called = False
     if applied is not None and container_type is not None:
         called = touched.deeply(reads, Anew(lambda: container_type.contents(items)), applied)
     if called and function not in _SNAPSHOTS:
-        return function(steps(items), *rest, **kwargs)
+        return function(stepwise(items), *rest, **kwargs)
     stand(function.__name__, touched)
     if container_type is None or (function is not set and function is not frozenset):
-        items = taken(items)
+        items = materialised(items)
     if applied is not None and container_type is None and type(items) is list:
         stand_before_reading(function.__name__, items, applied)
     return function(items, *rest, **kwargs)
@@ -127,7 +127,7 @@ def _call_with(function: Any, items: Any, rest: list[Any], kwargs: dict[str, Any
     elif function in _SNAPSHOTS or function is collections.deque or function.__name__ == "join":
         items = [item for item in items]  # noqa: C416 (in a frame of Python)
     elif function in _HARMLESS and not rest:
-        items = _taken_while_harmless(items, function)
+        items = _materialised_while_harmless(items, function)
     return function(items, *rest, **kwargs)
 
 
@@ -142,14 +142,14 @@ def _decides(items: Any, truth: bool) -> bool:
     return not truth
 
 
-def _taken_while_harmless(items: Any, function: Any) -> Iterator[Any]:
+def _materialised_while_harmless(items: Any, function: Any) -> Iterator[Any]:
     """All items, taken already up to the first of a type with which the function might do more, or fail."""
-    taken: list[Any] = []
+    first: list[Any] = []
     for item in items:
-        taken.append(item)
+        first.append(item)
         if type(item) not in _HARMLESS[function]:
-            return itertools.chain(taken, items)
-    return iter(taken)
+            return itertools.chain(first, items)
+    return iter(first)
 
 
 _COUNTABLE: Final[frozenset[type]] = frozenset({int, bool})
@@ -170,7 +170,7 @@ def _with_key(function: Any) -> Callable[..., Any]:
         if key is not None:
             kwargs["key"] = control.above.call(key)
             if len(args) == 1 and function is not sorted:
-                return function(steps(args[0]), **kwargs)
+                return function(stepwise(args[0]), **kwargs)
         if len(args) == 1:
             return plain(args[0], **kwargs)
         if control.multi and not SCALARS.issuperset(map(type, args)):
@@ -209,16 +209,16 @@ def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             stand("dict", container_type.reads_all(shared))
         elif control.multi and type(items) in views:
             touched = Touched()
-            take_view(items, touched)
+            consume_view(items, touched)
             stand("dict", touched)
         elif shared is not None and not isinstance(static(type(items), "keys"), types.FunctionType):
             stand("dict", ((shared.location(shared_objects.STRUCTURE), READ),))
         return kind(*args, **kwargs)
     touched = Touched()
-    if control.multi and take_pairs(items, touched):
+    if control.multi and consumes_pairs_atomically(items, touched):
         stand("dict", touched)
-        return kind(*first, taken(items), **kwargs)
-    return kind(*first, items if type(items) in _WHOLE else steps(items), **kwargs)
+        return kind(*first, materialised(items), **kwargs)
+    return kind(*first, items if type(items) in _IN_ONE_STEP else stepwise(items), **kwargs)
 
 
 set_wrapper(collections.OrderedDict, lambda *args, **kwargs: make_dict(collections.OrderedDict, args, kwargs))
@@ -251,22 +251,22 @@ set_class_wrapper(dict, "fromkeys", consumer(dict.fromkeys, HASH))
 
 @wrap(enumerate)
 def _enumerate(iterable: Any, start: int = 0) -> Any:
-    return enumerate(steps(iterable), start)
+    return enumerate(stepwise(iterable), start)
 
 
 @wrap(zip)
 def _zip(*iterables: Any, **kwargs: Any) -> Any:
-    return zip(*map(steps, iterables), **kwargs)  # noqa: B905
+    return zip(*map(stepwise, iterables), **kwargs)  # noqa: B905
 
 
 @wrap(map)
 def _map(function: Any, *iterables: Any) -> Any:
-    return map(_callee(function), *map(steps, iterables))
+    return map(_callee(function), *map(stepwise, iterables))
 
 
 @wrap(filter)
 def _filter(function: Any, iterable: Any) -> Any:
-    return filter(None if function is None else _callee(function), steps(iterable))
+    return filter(None if function is None else _callee(function), stepwise(iterable))
 
 
 def _callee(function: Any) -> Any:
@@ -288,8 +288,8 @@ def _iter(*args: Any) -> Any:
     if len(args) == 1:
         items = args[0]
         if is_a(items, (set, frozenset)):
-            return iterator_over(items)
-        _look_at_length(items)
+            return iterator_of(items)
+        _read_length(items)
         return iter(items)
     if len(args) == 2:
         return iter(_callee(args[0]), args[1])
@@ -298,14 +298,14 @@ def _iter(*args: Any) -> Any:
 
 @wrap(reversed)
 def _reversed(items: Any) -> Any:
-    _look_at_length(items, "__reversed__")
+    _read_length(items, "__reversed__")
     return reversed(items)
 
 
-def _look_at_length(items: Any, method: str = "__iter__") -> None:
+def _read_length(items: Any, method: str = "__iter__") -> None:
     """Iterators over containers and views know from the beginning how long these are."""
     if control.multi:
-        container = viewed(items) if type(items) in views else items
+        container = container_behind(items) if type(items) in views else items
         shared, kind = shared_objects.shared_object_of(container), type(container)
         if shared is None or isinstance(static(kind, method), types.FunctionType):
             return
@@ -322,7 +322,7 @@ def _next(iterator: Any, *default: Any) -> Any:
     kind = type(iterator)
     if kind is types.GeneratorType:
         return drive(iterator, next, iterator, *default)
-    if kind in C_ITERATORS or is_c_iterator(kind) or unseen_step(kind):
+    if kind in C_ITERATORS or is_c_iterator(kind) or uninstrumented_next(kind):
         try:
             return advance(iterator)
         except StopIteration:
@@ -336,36 +336,38 @@ def _chained(kind: Any) -> Callable[..., Iterator[Any]]:
     """A class of `itertools`: what it makes goes through steps of what it is given."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
-        return kind(*map(_step_or_call, args), **{k: _step_or_call(v) for k, v in kwargs.items()})
+        return kind(*map(_stepwise_or_callee, args), **{k: _stepwise_or_callee(v) for k, v in kwargs.items()})
 
     return make
 
 
-def _step_or_call(argument: Any) -> Any:
+def _stepwise_or_callee(argument: Any) -> Any:
     kind = type(argument)
     if kind in SCALARS:
         return argument
     if is_a(argument, (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)):
         return _callee(argument)
-    return steps(argument)
+    return stepwise(argument)
 
 
 for _kind in vars(itertools).values():
     if is_a(_kind, type) and hasattr(_kind, "__next__") and _kind not in (itertools.repeat, itertools.count):
         set_wrapper(_kind, _chained(_kind))
-set_wrapper(itertools.tee, lambda iterable, *n: itertools.tee(steps(iterable), *n))
+set_wrapper(itertools.tee, lambda iterable, *n: itertools.tee(stepwise(iterable), *n))
 
 
 set_class_wrapper(
-    itertools.chain, "from_iterable", lambda iterables: itertools.chain.from_iterable(map(steps, steps(iterables)))
+    itertools.chain,
+    "from_iterable",
+    lambda iterables: itertools.chain.from_iterable(map(stepwise, stepwise(iterables))),
 )
 
 
 @wrap(functools.reduce)
 def _reduce(function: Any, iterable: Any, *initial: Any) -> Any:
     if not (control.multi and is_built_in(function) and has_plain_items(iterable)):
-        return functools.reduce(_callee(function), steps(iterable), *initial)
+        return functools.reduce(_callee(function), stepwise(iterable), *initial)
     touched = Touched()
-    take(iterable, touched)
+    consumes_atomically(iterable, touched)
     stand("reduce", touched)
-    return functools.reduce(function, taken(iterable), *initial)
+    return functools.reduce(function, materialised(iterable), *initial)

@@ -1,8 +1,8 @@
-"""How the items of an iterable are taken: all at once by C code, or one after the other.
+"""How an iterable is consumed: by C code as one operation, or item by item.
 
-`take` answers whether C code that takes all items (`list(x)`, `l.extend(x)`, `sum(x)`) is one operation, and what
-that touches: it is if only C code runs, be it a whole chain of iterators (`list(zip(a, map(str, b)))`). If not, `steps`
-gives an iterator to be used in place of the iterable, which performs an operation for each item.
+`consumes_atomically` answers whether C code that takes all items (`list(x)`, `l.extend(x)`, `sum(x)`) is one operation,
+and what that touches: it is if only C code runs, be it a whole chain of iterators (`list(zip(a, map(str, b)))`). If
+not, `stepwise` gives an iterator to be used in place of the iterable, which performs an operation for each item.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import READ, WRITE, Accesses
 from dpor.python.effects.accesses import NOTHING, Touched, reads_structure, stand
-from dpor.python.effects.calls import Call, acts_unseen, foreign, stand_before_unseen
-from dpor.python.effects.generators import GeneratorSteps
+from dpor.python.effects.calls import Call, perform_uninstrumented, stand_before_unseen, uninstrumented_method_of
+from dpor.python.effects.generators import StepwiseGenerator
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import ANYTHING, reads, stand_before_reading, views
@@ -30,13 +30,13 @@ from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, SharedObject
 
-Look: TypeAlias = Callable[[SharedObject, Any, int], Accesses]
-"""What the step to an item touches: the `SharedObject` and the container, and how manieth item it is."""
+StepAccesses: TypeAlias = Callable[[SharedObject, Any, int], Accesses]
+"""What the step to an item touches: the `SharedObject` and the container, and the index of the item."""
 
 # ---------------------------------------------------------------------- views and iterators, and what is behind them
 
 
-def viewed(view: Any) -> Any:
+def container_behind(view: Any) -> Any:
     """The container behind a view of it, or behind an iterator over it; None if there is none (any more)."""
     for referent in gc.get_referents(view):
         if container_type_of(type(referent)) is not None:
@@ -46,7 +46,7 @@ def viewed(view: Any) -> Any:
 
 def register_views(*examples: Any) -> None:
     for example in examples:
-        views[type(example)] = viewed
+        views[type(example)] = container_behind
 
 
 _TEE: Final = itertools._tee_dataobject  # type: ignore[attr-defined]
@@ -95,8 +95,9 @@ harmless_functions: Final = set(map(id, (str, int, float, bool, bytes, repr, ord
 """By `id`: those that run no code of the program when they are given strings and numbers (and our wrappers of them)."""
 
 
-def take(items: Any, touched: Touched) -> bool:
-    """Add what C code touches that takes all the items. False if code of the program runs meanwhile: use `steps`."""
+def consumes_atomically(items: Any, touched: Touched) -> bool:
+    """Add the accesses of C code that consumes all the items; False if that would run code of the program: use
+    `stepwise`."""
     kind = type(items)
     if kind in ATOMIC:
         return True
@@ -111,49 +112,50 @@ def take(items: Any, touched: Touched) -> bool:
             touched.add(container_type.reads_items(shared))
         return True
     if kind in views:
-        return take_view(items, touched)
-    if kind is Steps:
+        return consume_view(items, touched)
+    if kind is StepwiseContainer:
         if items.over_values:
-            take_all(items.source, touched)
+            read_all_of(items.source, touched)
             return True
-        return take(items.source, touched)
-    if kind is IteratorSteps:
-        return take(items.iterator, touched)
+        return consumes_atomically(items.source, touched)
+    if kind is StepwiseIterator:
+        return consumes_atomically(items.iterator, touched)
     if is_c_iterator(kind):
-        return kind is not types.GeneratorType and _take_iterator(items, touched, touched)
-    if goes_in_c(kind):
+        return kind is not types.GeneratorType and _consumes_iterator_atomically(items, touched, touched)
+    if iterates_in_c(kind):
         touched.deeply(reads, (items,), ANYTHING)
         return True
     return static(kind, "__iter__") is None and static(kind, "__getitem__") is None  # not iterable: will fail
 
 
-def goes_in_c(kind: type) -> bool:
+def iterates_in_c(kind: type) -> bool:
     """Are the items of such an object made in C, one after the other, and it is no built-in container?"""
     found = static(kind, "__iter__") or static(kind, "__getitem__")
     return found is not None and not isinstance(found, types.FunctionType) and is_in_c(kind)
 
 
-def take_view(view: Any, touched: Touched) -> bool:
-    container = viewed(view)
+def consume_view(view: Any, touched: Touched) -> bool:
+    container = container_behind(view)
     if "keys" in type(view).__name__:
         container_type, shared = container_type_of(type(container)), shared_objects.shared_object_of(container)
         if container_type is not None and shared is not None:
             touched.add(container_type.reads_items(shared))
     else:
-        take_all(container, touched)
+        read_all_of(container, touched)
     return True
 
 
-def take_all(container: Any, touched: Touched) -> None:
+def read_all_of(container: Any, touched: Touched) -> None:
     """Add the reading of all that is in it: of a dict the values, too."""
     container_type, shared = container_type_of(type(container)), shared_objects.shared_object_of(container)
     if container_type is not None and shared is not None:
         touched.add(container_type.reads_all(shared))
 
 
-def _take_iterator(iterator: Any, touched: Touched, in_steps: Touched) -> bool:
-    """As `take`, for an iterator written in C: it changes, and takes from what it refers to. What `Steps` touch, which
-    perform operations of their own unless the whole is one, is added to `in_steps`."""
+def _consumes_iterator_atomically(iterator: Any, touched: Touched, stepwise_touched: Touched) -> bool:
+    """As `consumes_atomically`, for an iterator written in C: it changes, and consumes what it refers to. What
+    `StepwiseContainer` touch, which perform operations of their own unless the whole is one, is added to
+    `stepwise_touched`."""
     shared = shared_objects.shared_object_of(iterator)
     if shared is not None:
         touched.add(((shared.location(STRUCTURE), WRITE),))
@@ -173,18 +175,19 @@ def _take_iterator(iterator: Any, touched: Touched, in_steps: Touched) -> bool:
         elif kind not in ATOMIC:
             containers.append(referent)
             if type(iterator) in _OVER_VALUES:
-                take_all(referent, touched)
+                read_all_of(referent, touched)
             elif is_c_iterator(kind) and kind is not types.GeneratorType:
-                pure = _take_iterator(referent, touched, in_steps) and pure
+                pure = _consumes_iterator_atomically(referent, touched, stepwise_touched) and pure
             else:
-                pure = take(referent, in_steps if kind is Steps or kind is IteratorSteps else touched) and pure
+                own = stepwise_touched if kind is StepwiseContainer or kind is StepwiseIterator else touched
+                pure = consumes_atomically(referent, own) and pure
     return pure and not (calls and not all(map(has_plain_items, containers)))
 
 
 def has_plain_items(container: Any) -> bool:
     """Does the container (or view of one, or iterator over one) hold numbers and strings only, or tuples of them?"""
     kind = type(container)
-    if kind is Steps:
+    if kind is StepwiseContainer:
         return has_plain_items(container.source)
     container_type = container_type_of(kind)
     if container_type is not None:
@@ -199,13 +202,15 @@ def has_plain_items(container: Any) -> bool:
 _SCALARS: Final = frozenset({str, int, float, bool, bytes, type(None)})
 
 
-def taken(items: Any) -> Any:
-    """The items, of an iterable of which `take` was true, once its operation has been stood before. What is no iterable
-    stays as it is, so that the built-in function complains in its own words."""
+def materialised(items: Any) -> Any:
+    """Materialise the items; call only after `consumes_atomically` returned True and the operation was performed.
+
+    What is not iterable is returned as it is, so that the built-in function raises its own error.
+    """
     kind = type(items)
     if kind in _SEQUENCES or (static(kind, "__iter__") is None and static(kind, "__getitem__") is None):
         return items
-    with at_once():
+    with already_performed():
         return in_order(items)
 
 
@@ -213,7 +218,7 @@ _SEQUENCES: Final = frozenset({list, tuple, str, bytes, range})
 
 
 def contents(items: Any) -> Iterable[Any]:
-    """What is in a container that `taken` gave, for publishing it."""
+    """What is in a container that `materialised` gave, for publishing it."""
     kind = type(items)
     container_type = container_type_of(kind)
     return container_type.contents(items) if container_type is not None else items if kind is tuple else ()
@@ -226,58 +231,60 @@ def in_order(items: Any) -> list[Any]:
     return list(items)
 
 
-def take_pairs(items: Any, touched: Touched) -> bool:
-    """As `take`, for keys with their values, each pair of which may be a container."""
-    return take(items, touched) and all(take(pair, touched) for pair in contents(items) if type(pair) is not tuple)
+def consumes_pairs_atomically(items: Any, touched: Touched) -> bool:
+    """As `consumes_atomically`, for keys with their values, each pair of which may be a container."""
+    return consumes_atomically(items, touched) and all(
+        consumes_atomically(pair, touched) for pair in contents(items) if type(pair) is not tuple
+    )
 
 
 # ---------------------------------------------------------------------- one item after the other
 
 
-def steps(items: Any) -> Any:
-    """To be used in place of the iterable where each item is an operation of its own."""
+def stepwise(items: Any) -> Any:
+    """Return an iterator to use in place of the iterable, which performs an operation for each item."""
     kind = type(items)
     if kind in ATOMIC:
         return stable_order(items) or items if kind is frozenset else items
     container_type = container_type_of(kind)
     if container_type is not None and not isinstance(static(kind, "__iter__"), types.FunctionType):
-        return Steps(items, iterator_over(items), container_type.steps)
+        return StepwiseContainer(items, iterator_of(items), container_type.step)
     if kind in views:
-        behind = viewed(items)
+        behind = container_behind(items)
         container_type = container_type_of(type(behind))
         if container_type is None:  # shows no built-in container
             return iter(items)
-        look = container_type.steps if "keys" in kind.__name__ else container_type.steps_over_values
-        return Steps(behind, iterator_over(items), look)
+        step = container_type.step if "keys" in kind.__name__ else container_type.value_step
+        return StepwiseContainer(behind, iterator_of(items), step)
     if kind is types.GeneratorType:
-        return GeneratorSteps(items)
+        return StepwiseGenerator(items)
     if is_c_iterator(kind):
-        return IteratorSteps(items)
-    if kind is Steps or kind is IteratorSteps or kind is GeneratorSteps:
+        return StepwiseIterator(items)
+    if kind is StepwiseContainer or kind is StepwiseIterator or kind is StepwiseGenerator:
         return items
     if static(kind, "__next__") is not None:
-        return IteratorSteps(items) if unseen_step(kind) else items
+        return StepwiseIterator(items) if uninstrumented_next(kind) else items
     if static(kind, "__iter__") is None and static(kind, "__getitem__") is None:
         return items
-    tell_foreign(items)
-    if control.multi and goes_in_c(kind):
+    report_uninstrumented_iteration(items)
+    if control.multi and iterates_in_c(kind):
         stand_before_reading("iterate", (items,), ANYTHING)
     made = iter(items)
-    return made if type(made) is kind else steps(made)
+    return made if type(made) is kind else stepwise(made)
 
 
-def tell_foreign(items: Any) -> None:
+def report_uninstrumented_iteration(items: Any) -> None:
     """Stand before Python code that is not instrumented goes through something shared: it is told that other threads
     are not seen to come in between."""
-    unseen = acts_unseen(type(items)) if control.multi else None
+    unseen = uninstrumented_method_of(type(items)) if control.multi else None
     if unseen is not None:
         stand_before_unseen(unseen, items)
 
 
-def iterator_over(items: Any) -> Iterator[Any]:
+def iterator_of(items: Any) -> Iterator[Any]:
     """The own iterator of a container or view, or one in a fixed order over a set that has none. To make it is an
     operation: most remember how long the container was, and fail if that has changed before their first step."""
-    container = viewed(items) if type(items) in views else items
+    container = container_behind(items) if type(items) in views else items
     if control.multi and is_a(container, _REMEMBERED):
         shared = shared_objects.shared_object_of(container)
         if shared is not None:
@@ -301,55 +308,55 @@ def _in_fixed_order(elements: set[Any] | frozenset[Any], order: list[Any]) -> It
         raise RuntimeError("Set changed size during iteration")
 
 
-_at_once = 0
+_already_performed = 0
 
 
 @contextmanager
-def at_once() -> Iterator[None]:
-    """What the steps inside touch has been stood before, all together."""
-    global _at_once
-    _at_once += 1
+def already_performed() -> Iterator[None]:
+    """The operation of all the steps inside has been performed already: they perform none of their own."""
+    global _already_performed
+    _already_performed += 1
     try:
         yield
     finally:
-        _at_once -= 1
+        _already_performed -= 1
 
 
-class Steps:
+class StepwiseContainer:
     """An iterator over a container, for C code: each step is an operation if the container is shared by then.
 
     It is re-entrant, as the container's own is and a generator is not: another thread may take an item while this one
     stands before its step.
     """
 
-    __slots__ = ("_index", "_iterator", "_look", "source")
+    __slots__ = ("_index", "_iterator", "_step", "source")
 
-    def __init__(self, source: Any, iterator: Iterator[Any], look: Look) -> None:
+    def __init__(self, source: Any, iterator: Iterator[Any], step: StepAccesses) -> None:
         self.source = source
         self._iterator = iterator
-        self._look = look
+        self._step = step
         self._index = 0
 
     @property
     def over_values(self) -> bool:
         """Does it give values of a dict?"""
         container_type = container_type_of(type(self.source))
-        return container_type is not None and container_type.steps is not self._look
+        return container_type is not None and container_type.step is not self._step
 
-    def __iter__(self) -> Steps:
+    def __iter__(self) -> StepwiseContainer:
         return self
 
     def __next__(self) -> Any:
-        if control.multi and not _at_once:
+        if control.multi and not _already_performed:
             index = self._index
-            look(self.source, index, self._look)
+            perform_step(self.source, index, self._step)
             if index != self._index:
-                look(self.source, self._index, self._look)
+                perform_step(self.source, self._index, self._step)
         self._index += 1
         return next(self._iterator)
 
 
-def look(source: Any, index: int, touches: Look) -> None:
+def perform_step(source: Any, index: int, touches: StepAccesses) -> None:
     """Stand before the step to an item."""
     shared = shared_objects.shared_object_of(source)
     if type(source) is memoryview:
@@ -358,7 +365,7 @@ def look(source: Any, index: int, touches: Look) -> None:
         stand("next", touches(shared, source, index))
 
 
-class IteratorSteps:
+class StepwiseIterator:
     """An iterator written in C (`zip`, `map`, a file, ...): each step changes it and reads what is behind it."""
 
     __slots__ = ("iterator",)
@@ -366,14 +373,14 @@ class IteratorSteps:
     def __init__(self, iterator: Iterator[Any]) -> None:
         self.iterator = iterator
 
-    def __iter__(self) -> IteratorSteps:
+    def __iter__(self) -> StepwiseIterator:
         return self
 
     def __next__(self) -> Any:
-        return advance(self.iterator) if control.multi and not _at_once else next(self.iterator)
+        return advance(self.iterator) if control.multi and not _already_performed else next(self.iterator)
 
 
-def unseen_step(kind: type) -> types.FunctionType | None:
+def uninstrumented_next(kind: type) -> types.FunctionType | None:
     """The `__next__` of the class, if it is written in Python that is not instrumented."""
     found = static(kind, "__next__")
     return found if isinstance(found, types.FunctionType) and not is_instrumented(found) else None
@@ -381,20 +388,22 @@ def unseen_step(kind: type) -> types.FunctionType | None:
 
 def advance(iterator: Iterator[Any]) -> Any:
     """`next` of an iterator that is not instrumented."""
-    unseen = unseen_step(type(iterator))
+    unseen = uninstrumented_next(type(iterator))
     if unseen is not None:
-        return foreign(Call(iterator, shared_objects.shared_object_of(iterator), "__next__", next), unseen)
+        return perform_uninstrumented(
+            Call(iterator, shared_objects.shared_object_of(iterator), "__next__", next), unseen
+        )
     if type(iterator) is _LIST_ITERATOR:
         stand("next", _list_iterator(iterator))
         return next(iterator)
-    touched, in_steps = Touched(), Touched()
-    pure = _take_iterator(iterator, touched, in_steps)
+    touched, stepwise_touched = Touched(), Touched()
+    pure = _consumes_iterator_atomically(iterator, touched, stepwise_touched)
     if pure:
-        touched.add(in_steps.accesses())
+        touched.add(stepwise_touched.accesses())
     stand("next", touched)
     if not pure or not touched:
         return next(iterator)
-    with at_once():
+    with already_performed():
         return next(iterator)
 
 
@@ -402,11 +411,11 @@ def _list_iterator(iterator: Any) -> Accesses:
     """`iter(l)` kept in a variable: it tells where it stands."""
     shared = shared_objects.shared_object_of(iterator)
     accesses = NOTHING if shared is None else ((shared.location(STRUCTURE), WRITE),)
-    items = viewed(iterator)
+    items = container_behind(iterator)
     if items is not None:
         behind, container_type = shared_objects.shared_object_of(items), container_type_of(type(items))
         if behind is not None and container_type is not None:
             if shared is None:
-                return container_type.steps(behind, items, iterator.__reduce__()[2])
+                return container_type.step(behind, items, iterator.__reduce__()[2])
             return accesses + container_type.reads_all(behind)
     return accesses
