@@ -2,7 +2,7 @@
 
 capture    what a search asks for, put together
 frames     the frames of threads;  `stacks`: what is where at a position;  `memory`: how it is read
-between    what C code between two frames holds
+c_frames   values that C code between two Python frames holds
 heap       objects, numbered by one traversal;  `plans`, `contents`, `classes`: by their types
 canonical_names  names of locations that do not depend on how the state was reached
 """

@@ -19,7 +19,7 @@ from dpor.primitives.threads import End, Join, Start
 from dpor.python.kernel import control
 from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.sharing import shared_objects
-from dpor.python.states.between import Reading
+from dpor.python.states.c_frames import Reading
 from dpor.python.states.classes import HEAP_TYPE, find
 from dpor.python.states.frames import Layouts, Part, add_frame, frames_of
 from dpor.python.states.stacks import StateUnknown

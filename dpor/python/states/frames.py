@@ -15,7 +15,7 @@ from dpor.python.effects import accesses, generators
 from dpor.python.hooks import operators
 from dpor.python.kernel import control, loops
 from dpor.python.kernel.model_thread import GuestThread, Waited
-from dpor.python.states.between import Reading, held
+from dpor.python.states.c_frames import Reading, values_held_by_c
 from dpor.python.states.memory import OBJECTS, WORDS, ask, handled_by, why_not
 from dpor.python.states.stacks import Layout, StateUnknown
 
@@ -167,9 +167,9 @@ def read_frames(
         reading = Reading(frame, layout, place)
         add_frame(reading, part, dead)
         if upper is not None:
-            between = held(reading, upper)
-            part.shape.append((len(between),))
-            for value in between:
+            held = values_held_by_c(reading, upper)
+            part.shape.append((len(held),))
+            for value in held:
                 part.add(value)
         if place.handles:
             handling.add(layout.is_generator)

@@ -29,7 +29,7 @@ from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.sharing import shared_objects
-from dpor.python.states.between import Reading
+from dpor.python.states.c_frames import Reading
 from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.classes import HEAP_TYPE, Classes
 from dpor.python.states.contents import EXACT, SUBCLASSED, Content, exception

@@ -22,8 +22,8 @@ from dpor.python.effects import generators
 from dpor.python.states.memory import OBJECTS, WORDS, in_use, slots_of
 from dpor.python.states.stacks import KEEP, Layout, Place, StateUnknown
 
-Held = tuple[Any, ...]
-NOTHING: Final[Held] = ()
+HeldValues = tuple[Any, ...]
+NOTHING: Final[HeldValues] = ()
 
 
 class Reading:
@@ -55,7 +55,7 @@ class Reading:
         return self.slot(self.place.top - 1)
 
 
-def held(lower: Reading, upper: Reading) -> Held:
+def values_held_by_c(lower: Reading, upper: Reading) -> HeldValues:
     """What the C code between the frames holds, or the interpreter itself where there is none. Raises
     `StateUnknown`."""
     name = lower.place.name
@@ -155,18 +155,18 @@ def _is_method_of_first(upper: Reading, *names: str) -> bool:
 # ---------------------------------------------------------------------- instructions
 
 
-def _enter(lower: Reading, upper: Reading) -> Held:
+def _enter(lower: Reading, upper: Reading) -> HeldValues:
     """What has been entered, whose `__exit__` is called later."""
     return (_first(upper),) if _is_method_of_first(upper, "__enter__") else _cannot(lower, upper)
 
 
-def _except(lower: Reading, upper: Reading) -> Held:
+def _except(lower: Reading, upper: Reading) -> HeldValues:
     """The exit method is on the stack, below the exception that it is given."""
     exit_ = lower.slot(lower.place.top - 4)
     return NOTHING if _code_of(exit_) is upper.layout.code else _cannot(lower, upper)
 
 
-def _next(lower: Reading, upper: Reading) -> Held:
+def _next(lower: Reading, upper: Reading) -> HeldValues:
     """The iterator stays on the stack."""
     return NOTHING if _advances(lower.on_top(), upper) else _cannot(lower, upper)
 
@@ -189,7 +189,7 @@ def _advances(iterator: Any, upper: Reading) -> bool:
 _CALLED_AGAIN: Final = type(iter(int, 1))
 
 
-def _delegate(lower: Reading, upper: Reading) -> Held:
+def _delegate(lower: Reading, upper: Reading) -> HeldValues:
     """`yield from`: what is delegated to is on the stack below what is sent."""
     place = lower.place
     receiver = lower.slot(place.base - 1)
@@ -199,11 +199,11 @@ def _delegate(lower: Reading, upper: Reading) -> Held:
     return _cannot(lower, upper)
 
 
-def _iterate(lower: Reading, upper: Reading) -> Held:
+def _iterate(lower: Reading, upper: Reading) -> HeldValues:
     return NOTHING if _is_method_of_first(upper, "__iter__") else _cannot(lower, upper)
 
 
-def _binary(lower: Reading, upper: Reading) -> Held:
+def _binary(lower: Reading, upper: Reading) -> HeldValues:
     """Both operands: if the method does not know what to do, the other's is asked next."""
     a, b = lower.operands()
     if a is b or not any(_is_dunder(upper, owner) for owner in (a, b)):
@@ -224,36 +224,36 @@ def _is_dunder(upper: Reading, owner: Any) -> bool:
     )
 
 
-def _contains(lower: Reading, upper: Reading) -> Held:
+def _contains(lower: Reading, upper: Reading) -> HeldValues:
     owner = lower.operands()[1]
     return NOTHING if _is_method(upper, owner, "__contains__") else _cannot(lower, upper)
 
 
-def _get_item(lower: Reading, upper: Reading) -> Held:
+def _get_item(lower: Reading, upper: Reading) -> HeldValues:
     return NOTHING if _is_method_of_first(upper, "__getitem__", "__missing__") else _cannot(lower, upper)
 
 
 def _on_operand(index: int, *names: str) -> Any:
     """An instruction that only calls one of these methods of the operand."""
 
-    def way(lower: Reading, upper: Reading) -> Held:
+    def way(lower: Reading, upper: Reading) -> HeldValues:
         return NOTHING if _is_method(upper, lower.operands()[index], *names) else _cannot(lower, upper)
 
     return way
 
 
-def _test(lower: Reading, upper: Reading) -> Held:
+def _test(lower: Reading, upper: Reading) -> HeldValues:
     return NOTHING if _is_method_of_first(upper, "__bool__", "__len__") else _cannot(lower, upper)
 
 
-def _attribute(lower: Reading, upper: Reading) -> Held:
+def _attribute(lower: Reading, upper: Reading) -> HeldValues:
     """The owner: if a property raises AttributeError, `__getattr__` is asked next."""
     code = lower.layout.code
     shift = 1 if lower.place.name == "LOAD_ATTR" and sys.version_info >= (3, 12) else 0
     return _loads(upper, code.co_names[lower.place.arg >> shift]) or _cannot(lower, upper)
 
 
-def _loads(upper: Reading, name: str) -> Held:
+def _loads(upper: Reading, name: str) -> HeldValues:
     """What is held while the upper frame loads an attribute of this name; nothing if it does something else."""
     owner, code = _first(upper), upper.layout.code
     kind = type(owner)
@@ -268,7 +268,7 @@ def _loads(upper: Reading, name: str) -> Held:
 # ---------------------------------------------------------------------- calls
 
 
-def _call(lower: Reading, upper: Reading) -> Held:
+def _call(lower: Reading, upper: Reading) -> HeldValues:
     a, b, *args = lower.operands()
     if _CALLABLE_FIRST or a is not None:
         function, given = a, ([b, *args] if b is not None else args)
@@ -321,7 +321,7 @@ _SINGLE: Final = _ByIdentity(
 """C functions that call special methods of what they are given, one after the other, and hold nothing but that."""
 
 
-def _through(function: Any, given: list[Any], lower: Reading, upper: Reading) -> Held:
+def _through(function: Any, given: list[Any], lower: Reading, upper: Reading) -> HeldValues:
     """All that the function was given: it says what is called next, and what is answered in the end."""
     if function is next:
         if _advances(given[0], upper):
@@ -343,7 +343,7 @@ def _is_accessor(upper: Reading, owner: Any) -> bool:
     )
 
 
-def _call_spread(lower: Reading, upper: Reading) -> Held:
+def _call_spread(lower: Reading, upper: Reading) -> HeldValues:
     """`f(*args)`: the arguments may have been made a tuple meanwhile, so only the function can be read."""
     place = lower.place
     function = lower.slot_or_none(place.base + (0 if _CALLABLE_FIRST else 1))
