@@ -10,7 +10,7 @@ from dpor.statics.call_graph import NATIVE, How, Site, Touch
 from dpor.statics.constraints import PointsTo
 from dpor.statics.demand import Demand
 from dpor.statics.escape import Escape
-from dpor.statics.objects import ANY, Field, Kind, variable_field
+from dpor.statics.objects import ANY, Field, ObjectKind, variable_field
 from dpor.statics.pointers import Pointers
 from dpor.statics.solver import members
 
@@ -94,7 +94,11 @@ class Accesses:
 
     def _is_local(self, site: Site, touch: Touch) -> bool:
         """Whether no other thread can have the object. Modules, classes and functions are found by their names."""
-        made_anew = self.points_to.objects[touch.thing].kind in (Kind.INSTANCE, Kind.CONTAINER, Kind.GENERATOR)
+        made_anew = self.points_to.objects[touch.thing].kind in (
+            ObjectKind.INSTANCE,
+            ObjectKind.CONTAINER,
+            ObjectKind.GENERATOR,
+        )
         return made_anew and self._escape.is_local(site, touch.through)
 
     def _touched(self, site: Site, instruction: ir.Instruction, touch: Touch) -> int:

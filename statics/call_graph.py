@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
 
 from dpor.statics.ir import Call, Function, Nothing, Parameters, Position, Return
-from dpor.statics.objects import Kind
+from dpor.statics.objects import ObjectKind
 from dpor.statics.solver import Node
 
 Site: TypeAlias = tuple[int, int]
@@ -19,8 +19,8 @@ FRESH: Final = "%fresh"
 
 HAVE_FIELDS: Final = frozenset(
     {
-        *(Kind.INSTANCE, Kind.CONTAINER, Kind.MODULE, Kind.NATIVE_INSTANCE),
-        *(Kind.CLASS, Kind.FUNCTION, Kind.GENERATOR, Kind.WRAPPER),
+        *(ObjectKind.INSTANCE, ObjectKind.CONTAINER, ObjectKind.MODULE, ObjectKind.NATIVE_INSTANCE),
+        *(ObjectKind.CLASS, ObjectKind.FUNCTION, ObjectKind.GENERATOR, ObjectKind.WRAPPER),
     }
 )
 

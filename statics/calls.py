@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpor.statics.call_graph import FRESH, NATIVE, Argument, Arguments, Edge, How, Site
 from dpor.statics.ir import Function
 from dpor.statics.native_calls import NativeCalls
-from dpor.statics.objects import ANY, Kind, Object
+from dpor.statics.objects import ANY, Object, ObjectKind
 from dpor.statics.solver import Node
 
 
@@ -19,22 +19,22 @@ class Calls(NativeCalls):
             return
         self._met.add(key)
         thing = self.objects[callee]
-        if thing.kind is Kind.FUNCTION:
+        if thing.kind is ObjectKind.FUNCTION:
             self._call_function(site, callee, thing.of, arguments, dst, how)
-        elif thing.kind is Kind.BOUND:
+        elif thing.kind is ObjectKind.BOUND:
             function, receiver = thing.of
             first = Argument(self.constant(self.number(receiver)), arguments.receiver)
             inner = arguments._replace(plain=(first, *arguments.plain), receiver="")
             self.apply(site, self.number(function), inner, dst, how)
-        elif thing.kind is Kind.CLASS:
+        elif thing.kind is ObjectKind.CLASS:
             self._construct(site, callee, arguments, dst)
-        elif thing.kind is Kind.INSTANCE:
+        elif thing.kind is ObjectKind.INSTANCE:
             self.send(site, callee, "__call__", arguments, dst, how)
-        elif thing.kind is Kind.WRAPPER:
+        elif thing.kind is ObjectKind.WRAPPER:
             self._call_wrapped(site, callee, arguments, dst, how)
-        elif thing.kind is Kind.NATIVE:
+        elif thing.kind is ObjectKind.NATIVE:
             self.call_native(site, thing.of, arguments, dst, how)
-        elif thing.kind in (Kind.UNKNOWN, Kind.NATIVE_INSTANCE, Kind.SUPER):
+        elif thing.kind in (ObjectKind.UNKNOWN, ObjectKind.NATIVE_INSTANCE, ObjectKind.SUPER):
             self.native(site, arguments, dst)
 
     def _call_wrapped(self, site: Site, wrapper: int, arguments: Arguments, dst: Node | None, how: How) -> None:
@@ -59,7 +59,7 @@ class Calls(NativeCalls):
         inner = arguments._replace(plain=(first, *arguments.plain), receiver="")
 
         def found(method: int) -> None:
-            if self.objects[method].kind is Kind.WRAPPER:
+            if self.objects[method].kind is ObjectKind.WRAPPER:
                 self.apply(site, method, arguments, dst, how)
             else:
                 self.apply(site, method, inner, dst, how)
@@ -73,7 +73,7 @@ class Calls(NativeCalls):
         binding = self._bind(site, target, callee, function, arguments)
         if function.suspends:
             if dst is not None:
-                self.add(dst, 1 << self.make(site, Kind.GENERATOR, target))
+                self.add(dst, 1 << self.make(site, ObjectKind.GENERATOR, target))
             if how is How.SPAWN or site[0] == NATIVE:
                 self.resume(site, target, dst)
             self.escape(site, *(variable for _, variable in binding))
@@ -106,7 +106,7 @@ class Calls(NativeCalls):
             binding.add((parameter, argument.variable))
 
         def gather(parameter: str, kind: str, argument: Argument) -> None:
-            thing = self.number(Object(Kind.CONTAINER, kind, f"{function.path}:{function.line}:{parameter}"))
+            thing = self.number(Object(ObjectKind.CONTAINER, kind, f"{function.path}:{function.line}:{parameter}"))
             self.add(self.local(target, parameter), 1 << thing)
             self.edge(argument.node, self.field(thing, "[]"))
             self.escape(site, argument.variable)
@@ -133,7 +133,7 @@ class Calls(NativeCalls):
         for name in (parameters.rest, parameters.rest_keywords):
             if name:
                 kind = "tuple" if name == parameters.rest else "dict"
-                thing = self.number(Object(Kind.CONTAINER, kind, f"{function.path}:{function.line}:{name}"))
+                thing = self.number(Object(ObjectKind.CONTAINER, kind, f"{function.path}:{function.line}:{name}"))
                 self.add(self.local(target, name), 1 << thing)
         for name in parameters.all():
             if f"default {name}" in self.field_names[callee]:
@@ -143,7 +143,7 @@ class Calls(NativeCalls):
 
     def _construct(self, site: Site, klass: int, arguments: Arguments, dst: Node | None) -> None:
         thing = self.objects[klass]
-        made = self.make(site, Kind.INSTANCE, thing)
+        made = self.make(site, ObjectKind.INSTANCE, thing)
         if dst is not None:
             self.add(dst, 1 << made)
         node = self.constant(made)
@@ -162,9 +162,9 @@ class Calls(NativeCalls):
 
             def new(method: int) -> None:
                 kind = self.objects[method].kind
-                if kind is Kind.WRAPPER:
+                if kind is ObjectKind.WRAPPER:
                     self.watch(self.field(method, "of"), new)
-                elif kind is Kind.FUNCTION:
+                elif kind is ObjectKind.FUNCTION:
                     result = self.node(("created", site, klass))
                     self.apply(site, method, created, result)
                     if dst is not None:
@@ -172,7 +172,7 @@ class Calls(NativeCalls):
                     self.watch(result, initialise)
 
             def initialise(number: int) -> None:
-                if self.objects[number].kind is Kind.INSTANCE:
+                if self.objects[number].kind is ObjectKind.INSTANCE:
                     again = arguments._replace(
                         plain=(Argument(self.constant(number), ""), *arguments.plain), receiver=""
                     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from dpor.statics import ir, natives
 from dpor.statics.call_graph import Argument, Arguments, Edge, How, Site
-from dpor.statics.objects import Kind, Object
+from dpor.statics.objects import Object, ObjectKind
 from dpor.statics.solver import Node, members
 from dpor.statics.special_methods import SpecialMethods
 
@@ -59,10 +59,10 @@ class PointsTo(SpecialMethods):
         anything = Arguments(anything=(Argument(self.constant(self.unknown), ""),))
         for number in members(found):
             thing = self.objects[number]
-            if thing.kind is Kind.FUNCTION and not thing.of.parameters.plain:
+            if thing.kind is ObjectKind.FUNCTION and not thing.of.parameters.plain:
                 self.roots.append(self.instance(thing.of))
                 self.edge(self.local(self.roots[-1], "%result"), self.leaks)
-            elif thing.kind is Kind.FUNCTION and self._has_defaults(number):
+            elif thing.kind is ObjectKind.FUNCTION and self._has_defaults(number):
                 self.edge(self.local(self.instance(thing.of), "%result"), self.leaks)
                 self.apply((0, 1), number, Arguments(anything=(Argument(self.constant(self.plain), ""),)), None)
             else:
@@ -97,7 +97,7 @@ class PointsTo(SpecialMethods):
             case ir.Allocate():
                 self._allocate(site, instruction, dst)
             case ir.MakeFunction(_, function, defaults):
-                made = self.number(Object(Kind.FUNCTION, function))
+                made = self.number(Object(ObjectKind.FUNCTION, function))
                 for parameter, src in defaults:
                     self.edge(self.local(at, src), self.field(made, f"default {parameter}"))
                 self.give(dst, made)
@@ -159,7 +159,7 @@ class PointsTo(SpecialMethods):
         return Argument(held, "")
 
     def _allocate(self, site: Site, instruction: ir.Allocate, dst: Node) -> None:
-        made = self.make(site, Kind.CONTAINER, instruction.kind, container=True)
+        made = self.make(site, ObjectKind.CONTAINER, instruction.kind, container=True)
         self.give(dst, made)
         for element in instruction.elements:
             self.edge(self.local(site[0], element), self.field(made, "[]"))
@@ -176,7 +176,7 @@ class PointsTo(SpecialMethods):
             self.protocol(site, ("__hash__", "__eq__"), (keys,), None)
 
     def _make_class(self, site: Site, instruction: ir.MakeClass, dst: Node) -> None:
-        made = self.number(Object(Kind.CLASS, instruction.klass))
+        made = self.number(Object(ObjectKind.CLASS, instruction.klass))
         if instruction.bases or instruction.others:
             self.derived.add(made)
         self.give(dst, made)
@@ -198,9 +198,11 @@ class PointsTo(SpecialMethods):
         """Classes outside the program of which nothing is known may have metaclasses, as those of enum have."""
         thing = self.objects[base]
         foreign = self.node(("foreign", made))
-        if thing.kind is Kind.CLASS:
+        if thing.kind is ObjectKind.CLASS:
             self.edge(self.node(("foreign", base)), foreign)
-        elif thing.kind is Kind.UNKNOWN or (thing.kind is Kind.NATIVE and not natives.is_plain_class(thing.of)):
+        elif thing.kind is ObjectKind.UNKNOWN or (
+            thing.kind is ObjectKind.NATIVE and not natives.is_plain_class(thing.of)
+        ):
             self.add(foreign, 1 << self.plain)
             self.add(self.leaks, 1 << made)
             self.native(site, Arguments(), None)
@@ -208,7 +210,7 @@ class PointsTo(SpecialMethods):
     def _other(self, site: Site, number: int, made: int) -> None:
         """A metaclass or a keyword: what it does with the class is not known, unless it is a plain value or ABCMeta."""
         thing = self.objects[number]
-        if thing.kind is Kind.VALUE or thing.of == "abc.ABCMeta":
+        if thing.kind is ObjectKind.VALUE or thing.of == "abc.ABCMeta":
             return
         self.add(self.leaks, 1 << made | 1 << number)
         self.native(site, Arguments(), None)
@@ -216,17 +218,19 @@ class PointsTo(SpecialMethods):
     def _import(self, site: Site, module: str, dst: Node) -> None:
         body = self.program.modules.get(module)
         if body is not None:
-            self.give(dst, self.number(Object(Kind.MODULE, body)))
+            self.give(dst, self.number(Object(ObjectKind.MODULE, body)))
             if not self.instances[site[0]].function.is_module:
                 self.edges[site].add(Edge(self.instance(body), How.CALL, (), False))
         elif module.rpartition(".")[0] not in self.program.modules:
             package, _, name = module.rpartition(".")
-            self.give(dst, self.number(Object(Kind.NATIVE, natives.attribute(package, name) if package else name)))
+            self.give(
+                dst, self.number(Object(ObjectKind.NATIVE, natives.attribute(package, name) if package else name))
+            )
 
     def _super(self, site: Site, klass: str, receiver: str, dst: Node) -> None:
         def both(k: int, r: int) -> None:
-            if self.objects[k].kind is Kind.CLASS:
-                self.give(dst, self.number(Object(Kind.SUPER, (self.objects[k], self.objects[r]))))
+            if self.objects[k].kind is ObjectKind.CLASS:
+                self.give(dst, self.number(Object(ObjectKind.SUPER, (self.objects[k], self.objects[r]))))
 
         receivers = self.local(site[0], receiver)
         self.watch(self.local(site[0], klass), lambda k: self.watch(receivers, lambda r: both(k, r)))
@@ -234,12 +238,12 @@ class PointsTo(SpecialMethods):
     def _load_variable(self, site: Site, variable: ir.Variable, dst: Node) -> None:
         self.edge(self.node(variable), dst)
         if variable.is_global and hasattr(builtins, variable.name) and variable not in self._stored:
-            self.give(dst, self.number(Object(Kind.NATIVE, f"builtins.{variable.name}")))
+            self.give(dst, self.number(Object(ObjectKind.NATIVE, f"builtins.{variable.name}")))
         elif variable.name in ("__name__", "__file__", "__doc__"):
             self.give(dst, self.plain)
 
     def _load_item(self, site: Site, number: int, base: str, key: str, dst: Node) -> None:
-        if self.objects[number].kind is Kind.CONTAINER:
+        if self.objects[number].kind is ObjectKind.CONTAINER:
             self.touch(site, "r", number, "[]", base)
             keys = (self._argument(site, key)._replace(variable=""), Argument(self.field(number, "keys"), ""))
             self.protocol(site, ("__hash__", "__eq__", "__index__"), keys, None)
@@ -256,7 +260,7 @@ class PointsTo(SpecialMethods):
             self._dunder(site, number, ("__getitem__", "__missing__", "__class_getitem__"), (key,), dst)
 
     def _store_item(self, site: Site, number: int, base: str, key: str, src: str) -> None:
-        if self.objects[number].kind is Kind.CONTAINER:
+        if self.objects[number].kind is ObjectKind.CONTAINER:
             self.touch(site, "w", number, "[]", base)
             if src:
                 self.edge(self.local(site[0], src), self.field(number, "[]"))
@@ -283,7 +287,7 @@ class PointsTo(SpecialMethods):
 
     def _may_slice(self, key: int) -> bool:
         """A slice is made as a tuple."""
-        return self.objects[key].of == "tuple" or self.objects[key].kind is Kind.UNKNOWN
+        return self.objects[key].of == "tuple" or self.objects[key].kind is ObjectKind.UNKNOWN
 
     def _dunder(self, site: Site, number: int, methods: tuple[str, ...], operands: tuple[str, ...], dst: Node) -> None:
         others = Arguments(tuple(self._argument(site, operand) for operand in operands))
@@ -317,11 +321,11 @@ class PointsTo(SpecialMethods):
     def _import_all(self, site: Site, number: int) -> None:
         thing = self.objects[number]
         here = self.instances[site[0]].function.path
-        if thing.kind is Kind.MODULE:
+        if thing.kind is ObjectKind.MODULE:
             for variable in tuple(self._stored):
                 if variable.scope == thing.of.path and variable.is_global:
                     self.edge(self.node(variable), self.node(ir.Variable(here, variable.name, True)))
-        elif thing.kind is Kind.NATIVE:
+        elif thing.kind is ObjectKind.NATIVE:
             self._import_all_native(here, thing.of)
 
     def _import_all_native(self, path: str, module: str) -> None:
@@ -330,11 +334,11 @@ class PointsTo(SpecialMethods):
             for instruction in function.instructions if function.path == path else ():
                 if isinstance(instruction, ir.LoadVariable) and instruction.variable.is_global:
                     if instruction.variable not in self._stored:
-                        thing = Object(Kind.NATIVE, natives.attribute(module, instruction.variable.name))
+                        thing = Object(ObjectKind.NATIVE, natives.attribute(module, instruction.variable.name))
                         self.add(self.node(instruction.variable), 1 << self.number(thing))
 
     def _raise(self, site: Site, number: int) -> None:
-        if self.objects[number].kind is Kind.CLASS:
+        if self.objects[number].kind is ObjectKind.CLASS:
             self.apply(site, number, Arguments(), self.exceptions)
         else:
             self.add(self.exceptions, 1 << number)

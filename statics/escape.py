@@ -15,10 +15,17 @@ import attrs
 from dpor.statics import ir
 from dpor.statics.call_graph import FRESH, NATIVE, How, Site
 from dpor.statics.constraints import PointsTo
-from dpor.statics.objects import Kind
+from dpor.statics.objects import ObjectKind
 from dpor.statics.solver import members
 
-_MATTER = {Kind.INSTANCE, Kind.CONTAINER, Kind.GENERATOR, Kind.NATIVE_INSTANCE, Kind.WRAPPER, Kind.FUNCTION}
+_MATTER = {
+    ObjectKind.INSTANCE,
+    ObjectKind.CONTAINER,
+    ObjectKind.GENERATOR,
+    ObjectKind.NATIVE_INSTANCE,
+    ObjectKind.WRAPPER,
+    ObjectKind.FUNCTION,
+}
 
 
 @attrs.define
@@ -111,7 +118,7 @@ class Summaries:
 
     def _may_bind(self, site: Site, name: str) -> bool:
         objects = self.points_to.objects
-        return any(objects[n].kind is Kind.BOUND for n in members(self.points_to.find((site[0], name))))
+        return any(objects[n].kind is ObjectKind.BOUND for n in members(self.points_to.find((site[0], name))))
 
     def passed(self, site: Site, instruction: ir.Instruction) -> Iterator[str]:
         """Variables whose objects may be what `dst` then points to."""
@@ -211,7 +218,7 @@ class Escape:
         mask = 0
         for number in members(self.points_to.find((instance, name))):
             thing = self.points_to.objects[number]
-            while thing.kind in (Kind.BOUND, Kind.SUPER):
+            while thing.kind in (ObjectKind.BOUND, ObjectKind.SUPER):
                 thing = thing.of[1]
             if thing.kind in _MATTER:
                 mask |= 1 << self.points_to.number(thing)

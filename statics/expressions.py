@@ -24,7 +24,7 @@ from dpor.statics.ir import (
     Variable,
     Yield,
 )
-from dpor.statics.names import Names
+from dpor.statics.names import NameEmitter
 from dpor.statics.scopes import FunctionNode
 
 BINARY: Final = {
@@ -45,7 +45,7 @@ WHOLE_STATEMENT: Final = sys.version_info < (3, 13)
 """Whether `for`, `with` and comprehensions call special methods at the place of the whole, not of their expression."""
 
 
-class Expressions(Names):
+class Expressions(NameEmitter):
     """Lays expressions; `value` gives the variable that holds the result."""
 
     # -------------------------------------------------------------- expressions

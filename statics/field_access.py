@@ -17,7 +17,7 @@ from dpor.statics import ir
 from dpor.statics.accesses import Accesses
 from dpor.statics.call_graph import How, Site
 from dpor.statics.constraints import PointsTo
-from dpor.statics.objects import Kind
+from dpor.statics.objects import ObjectKind
 from dpor.statics.solver import members
 
 
@@ -155,11 +155,13 @@ def waits_only(points_to: PointsTo, site: Site) -> bool:
     called = set()
     for number in members(points_to.find((site[0], instruction.callee))):
         thing = points_to.objects[number]
-        if thing.kind is Kind.BOUND:
+        if thing.kind is ObjectKind.BOUND:
             thing = thing.of[0]
-        if thing.kind is Kind.FUNCTION:
+        if thing.kind is ObjectKind.FUNCTION:
             called.add(thing.of)
-        elif thing.kind is not Kind.VALUE and (thing.kind is not Kind.CLASS or "__new__" in points_to.specials):
+        elif thing.kind is not ObjectKind.VALUE and (
+            thing.kind is not ObjectKind.CLASS or "__new__" in points_to.specials
+        ):
             return False
     if not points_to.touches.get(site):
         return True

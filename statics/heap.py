@@ -34,7 +34,7 @@ from dpor.statics.ir import (
     Program,
     StoreAttribute,
 )
-from dpor.statics.objects import ANY, UNKNOWN, VALUE, Kind, Object
+from dpor.statics.objects import ANY, UNKNOWN, VALUE, Object, ObjectKind
 from dpor.statics.solver import Node, Solver
 
 
@@ -156,7 +156,7 @@ class Heap(Solver):
         function = self.instances[site[0]].function
         return f"{function.path}:{function.positions[site[1]].line}" if function.positions else "native"
 
-    def make(self, site: Site, kind: Kind, of: object, container: bool = False) -> int:
+    def make(self, site: Site, kind: ObjectKind, of: object, container: bool = False) -> int:
         """The object made at the site; containers (and what holds them) are told apart by context."""
         instance = self.instances[site[0]]
         label = f"{self.site_name(site)}:{site[1]}" if site[0] else "native"
@@ -193,21 +193,21 @@ class Heap(Solver):
         if thing.kind in HAVE_FIELDS:
             self.touch(site, "r", number, ANY)
             self.touch(site, "w", number, ANY)
-        if thing.kind is Kind.INSTANCE:
+        if thing.kind is ObjectKind.INSTANCE:
             self._leak_methods(self.number(thing.of), number)
-        elif thing.kind is Kind.BOUND:
+        elif thing.kind is ObjectKind.BOUND:
             self.add(self.leaks, 1 << self.number(thing.of[1]))
             self.apply(site, number, anything, self.leaks)
-        elif thing.kind is Kind.SUPER:
+        elif thing.kind is ObjectKind.SUPER:
             self.add(self.leaks, 1 << self.number(thing.of[1]))
-        elif thing.kind in (Kind.FUNCTION, Kind.CLASS):
+        elif thing.kind in (ObjectKind.FUNCTION, ObjectKind.CLASS):
             self.apply(site, number, anything, self.leaks)
-        elif thing.kind is Kind.GENERATOR:
+        elif thing.kind is ObjectKind.GENERATOR:
             self.advance(site, number, self.leaks)
 
     def _leak_methods(self, klass: int, receiver: int) -> None:
         """Native code may call any method of the object."""
-        if self.objects[klass].kind is not Kind.CLASS or receiver in self._receivers[klass]:
+        if self.objects[klass].kind is not ObjectKind.CLASS or receiver in self._receivers[klass]:
             return
         self._receivers[klass].add(receiver)
         self.class_reads[klass, ANY].add((NATIVE, 1))
@@ -220,8 +220,8 @@ class Heap(Solver):
         anything = Arguments(anything=(Argument(self.constant(self.unknown), ""),))
 
         def call(value: int) -> None:
-            if self.objects[value].kind is Kind.FUNCTION:
-                bound = self.number(Object(Kind.BOUND, (self.objects[value], held)))
+            if self.objects[value].kind is ObjectKind.FUNCTION:
+                bound = self.number(Object(ObjectKind.BOUND, (self.objects[value], held)))
                 self.apply((NATIVE, 1), bound, anything, self.leaks)
             else:
                 self.add(self.leaks, 1 << value)

@@ -9,7 +9,7 @@ from dpor.statics import natives
 from dpor.statics.call_graph import Site, Touch
 from dpor.statics.heap import Heap
 from dpor.statics.ir import ClassDefinition, MakeClass, StoreAttribute
-from dpor.statics.objects import ANY, Field, Kind, Object
+from dpor.statics.objects import ANY, Field, Object, ObjectKind
 from dpor.statics.solver import Node, members
 
 _OF_OBJECT: Final = frozenset({"__new__", "__setattr__", "__delattr__", "__getattribute__"})
@@ -31,7 +31,7 @@ class Hierarchy(Heap):
             return node
         self._met.add(node)
         thing = self.objects[klass]
-        if thing.kind is Kind.CLASS:
+        if thing.kind is ObjectKind.CLASS:
             if name in natives.DATACLASS_METHODS:
                 self.watch(self.node(("generated", klass)), lambda _: self._generate(name, node))
             self.edge(self.field(klass, name), node)
@@ -39,15 +39,15 @@ class Hierarchy(Heap):
             if name not in definition.defines or name in self.program.deleted:
                 self.watch(self.bases(klass), lambda base: self.edge(self.attribute(base, name), node))
                 if klass not in self.derived and name in _OF_OBJECT:
-                    self.add(node, 1 << self.number(Object(Kind.NATIVE, f"builtins.object.{name}")))
-        elif thing.kind is Kind.NATIVE and natives.may_have(thing.of, name):
-            self.add(node, 1 << self.number(Object(Kind.NATIVE, natives.attribute(thing.of, name))))
-        elif thing.kind is Kind.UNKNOWN:
+                    self.add(node, 1 << self.number(Object(ObjectKind.NATIVE, f"builtins.object.{name}")))
+        elif thing.kind is ObjectKind.NATIVE and natives.may_have(thing.of, name):
+            self.add(node, 1 << self.number(Object(ObjectKind.NATIVE, natives.attribute(thing.of, name))))
+        elif thing.kind is ObjectKind.UNKNOWN:
             self.add(node, 1 << self.unknown)
         return node
 
     def _generate(self, name: str, node: Node) -> None:
-        self.add(node, 1 << self.number(Object(Kind.NATIVE, f"dataclass.{name}")))
+        self.add(node, 1 << self.number(Object(ObjectKind.NATIVE, f"dataclass.{name}")))
 
     def may_define(self, thing: Object, method: str) -> bool:
         """Whether the class of the instance may have the special method: some class of the program has it, or the class
@@ -57,21 +57,21 @@ class Hierarchy(Heap):
     def fields_of(self, touch: Touch) -> list[Field]:
         """The fields that are touched, as they are told."""
         thing = self.objects[touch.thing]
-        if thing.kind is Kind.INSTANCE:
+        if thing.kind is ObjectKind.INSTANCE:
             klass = self.number(thing.of)
             if touch.name == ANY:
                 return [Field(self.objects[k].of.name, ANY) for k in self.ancestors(klass)]
             return [Field(self._declarer(klass, touch.name), touch.name)]
         owner = thing.of
-        if thing.kind is Kind.CLASS:
+        if thing.kind is ObjectKind.CLASS:
             owner = f"type {thing.of.name}"
-        elif thing.kind is Kind.MODULE:
+        elif thing.kind is ObjectKind.MODULE:
             owner = thing.of.path
-        elif thing.kind is Kind.UNKNOWN:
+        elif thing.kind is ObjectKind.UNKNOWN:
             owner = ANY
-        elif thing.kind is Kind.FUNCTION:
+        elif thing.kind is ObjectKind.FUNCTION:
             owner = f"function {thing.of.key}"
-        elif thing.kind is Kind.GENERATOR:
+        elif thing.kind is ObjectKind.GENERATOR:
             owner = "generator"
         return [Field(str(owner), touch.name)]
 
@@ -97,7 +97,7 @@ class Hierarchy(Heap):
             (touch.thing, touch.name)
             for site, touches in self.touches.items()
             for touch in touches
-            if touch.mode == "w" and self.objects[touch.thing].kind is Kind.CLASS and not self.in_class_body(site)
+            if touch.mode == "w" and self.objects[touch.thing].kind is ObjectKind.CLASS and not self.in_class_body(site)
         }
         classes = {klass for klass, _ in replaced}
         for (klass, name), sites in self.class_reads.items() if replaced else ():
@@ -108,7 +108,7 @@ class Hierarchy(Heap):
 
     def each_ancestor(self, klass: int, found: Callable[[int], None], seen: set[int]) -> None:
         """Tell `found` the class and all program classes that it inherits from, now or later."""
-        if klass not in seen and self.objects[klass].kind is Kind.CLASS:
+        if klass not in seen and self.objects[klass].kind is ObjectKind.CLASS:
             seen.add(klass)
             found(klass)
             self.watch(self.bases(klass), lambda base: self.each_ancestor(base, found, seen))
@@ -118,6 +118,6 @@ class Hierarchy(Heap):
         order = [klass]
         for k in order:
             for base in members(self.find(("bases", k))):
-                if self.objects[base].kind is Kind.CLASS and base not in order:
+                if self.objects[base].kind is ObjectKind.CLASS and base not in order:
                     order.append(base)
         return order

@@ -8,7 +8,7 @@ from dpor.statics import ir
 from dpor.statics.call_graph import FRESH, NATIVE, Site, Touch
 from dpor.statics.constraints import PointsTo
 from dpor.statics.escape import Escape
-from dpor.statics.objects import ANY, Field, Kind
+from dpor.statics.objects import ANY, Field, ObjectKind
 
 
 class Reason(NamedTuple):
@@ -29,7 +29,7 @@ def immutable_fields(points_to: PointsTo, escape: Escape) -> tuple[set[Field], d
     for site, touches in sorted(points_to.touches.items()):
         for touch in touches:
             kind = points_to.objects[touch.thing].kind
-            if kind is Kind.INSTANCE:
+            if kind is ObjectKind.INSTANCE:
                 found = _each_field(points_to, touch)
                 if touch.mode == "w":
                     fields |= found
@@ -41,7 +41,7 @@ def immutable_fields(points_to: PointsTo, escape: Escape) -> tuple[set[Field], d
         for touch in touches:
             if (
                 touch.mode == "w"
-                and points_to.objects[touch.thing].kind is Kind.CLASS
+                and points_to.objects[touch.thing].kind is ObjectKind.CLASS
                 and not points_to.in_class_body(site)
             ):
                 where = _where(points_to, site)

@@ -20,7 +20,7 @@ from dpor.statics.ir import (
 from dpor.statics.scopes import Scope
 
 
-class Names(Emitter):
+class NameEmitter(Emitter):
     """Loads and stores what names stand for."""
 
     def __init__(

@@ -7,7 +7,7 @@ from functools import partial
 from dpor.statics import natives
 from dpor.statics.call_graph import Argument, Arguments, How, Site
 from dpor.statics.native_threads import NativeThreads
-from dpor.statics.objects import ANY, Kind, Object
+from dpor.statics.objects import ANY, Object, ObjectKind
 from dpor.statics.solver import Node
 
 
@@ -35,7 +35,7 @@ class NativeCalls(NativeThreads):
             self.give(dst, self.plain)
         elif name == "collections.defaultdict":
             self._collect(site, "dict", arguments._replace(plain=arguments.plain[1:]), dst)
-            made = self.make(site, Kind.CONTAINER, "dict", container=True)
+            made = self.make(site, ObjectKind.CONTAINER, "dict", container=True)
             for argument in (*arguments.plain[:1], *arguments.anything):
                 self.edge(argument.node, self.field(made, "factory"))
         elif name in natives.COLLECTORS:
@@ -52,21 +52,21 @@ class NativeCalls(NativeThreads):
         elif name == "builtins.object.__new__" and receiver is not None:
             self.watch(receiver.node, lambda klass: self._make_instance(site, klass, dst))
         elif name in natives.RUNNING:
-            listed = self.make(site, Kind.CONTAINER, "list")
+            listed = self.make(site, ObjectKind.CONTAINER, "list")
             self.edge(self.node("threads"), self.field(listed, "[]"))
             self.heap_results.add(site)
             self.give(dst, listed, self.plain)
             if dst is not None:
                 self.edge(self.node("threads"), dst)
         elif name in natives.LOCKS:
-            made = self.make(site, Kind.NATIVE_INSTANCE, name)
+            made = self.make(site, ObjectKind.NATIVE_INSTANCE, name)
             self._call_back(site, self.constant(self.plain), arguments, self.constant(self.plain))
             self.give(dst, made)
         elif name.rpartition(".")[0] in natives.LOCKS:
             self._call_back(site, self.constant(self.plain), arguments, self.constant(self.plain))
             self.give(dst, self.plain, *([self.constants.get(receiver.node, self.plain)] if receiver else []))
         elif name in natives.THREADS or name in natives.EXECUTORS:
-            made = self.make(site, Kind.NATIVE_INSTANCE, name)
+            made = self.make(site, ObjectKind.NATIVE_INSTANCE, name)
             self._keep(site, made, name, arguments)
             self.give(dst, made)
         elif name.rpartition(".")[0] in natives.THREADS and receiver is not None:
@@ -91,7 +91,7 @@ class NativeCalls(NativeThreads):
             if dst is not None:
                 self.edge(receiver.node, dst)
         elif name == "dataclasses.dataclass":
-            self.give(dst, self.number(Object(Kind.NATIVE, name)))
+            self.give(dst, self.number(Object(ObjectKind.NATIVE, name)))
         elif name == "dataclasses.field":
             self._call_back(site, self.constant(self.plain), arguments, dst or self.node(("ignored", site)))
         elif name.partition(".")[0] in ("list", "set", "tuple", "dict", "deque", "queue") and receiver is not None:
@@ -103,7 +103,7 @@ class NativeCalls(NativeThreads):
                     self.watch(argument.node, partial(self._look_at_fields, site))
             self.give(dst, self.plain, self._fresh_list(site))
         elif name.startswith("builtins.") and name.endswith(("Error", "Exception", "Iteration", "Interrupt", "Exit")):
-            made = self.make(site, Kind.NATIVE_INSTANCE, name)
+            made = self.make(site, ObjectKind.NATIVE_INSTANCE, name)
             self._set_args(site, made, arguments.all())
             self.give(dst, made)
         elif name.startswith("builtins.") and short == "__init__" and _is_exception(name) and receiver is not None:
@@ -116,7 +116,7 @@ class NativeCalls(NativeThreads):
             self.native(site, arguments, dst)
 
     def _print_to(self, site: Site, number: int) -> None:
-        if self.objects[number].kind not in (Kind.VALUE, Kind.NATIVE):
+        if self.objects[number].kind not in (ObjectKind.VALUE, ObjectKind.NATIVE):
             self.native(site, Arguments((Argument(self.constant(number), ""),)), None)
 
     def _make_dataclass(self, klass: int) -> None:
@@ -125,39 +125,39 @@ class NativeCalls(NativeThreads):
 
     def _look_at_fields(self, site: Site, number: int) -> None:
         """All fields of an instance are read, and what they hold is compared and told as text."""
-        if self.objects[number].kind is Kind.INSTANCE:
+        if self.objects[number].kind is ObjectKind.INSTANCE:
             self.touch(site, "r", number, ANY)
             for name in self.objects[number].of.of.declares:
                 self.protocol(site, (*natives.ORDER, *natives.TEXT), (Argument(self.field(number, name), ""),), None)
-        elif self.objects[number].kind is Kind.UNKNOWN:
+        elif self.objects[number].kind is ObjectKind.UNKNOWN:
             self.touch(site, "r", number, ANY)
 
     def _check_class(self, site: Site, number: int) -> None:
         """An abstract class is asked what it has been told of others."""
         thing = self.objects[number]
-        if thing.kind is Kind.CLASS:
+        if thing.kind is ObjectKind.CLASS:
             self.touch(site, "r", number, "register")
             if not self.specials.isdisjoint(("__instancecheck__", "__subclasscheck__", "__subclasshook__")):
                 self.native(site, Arguments(), None)
-        elif thing.kind is Kind.CONTAINER:
+        elif thing.kind is ObjectKind.CONTAINER:
             self.watch(self.field(number, "[]"), partial(self._check_class, site))
 
     def _type_of(self, site: Site, variable: str, dst: Node | None, number: int) -> None:
         thing = self.objects[number]
-        if thing.kind is Kind.INSTANCE:
+        if thing.kind is ObjectKind.INSTANCE:
             self.give(dst, self.number(thing.of))
-        elif thing.kind is Kind.VALUE:
+        elif thing.kind is ObjectKind.VALUE:
             self.give(dst, self.plain)
         else:
             self.native(site, Arguments((Argument(self.constant(number), variable),)), dst)
 
     def _make_instance(self, site: Site, klass: int, dst: Node | None) -> None:
-        if self.objects[klass].kind is Kind.CLASS:
-            self.give(dst, self.make(site, Kind.INSTANCE, self.objects[klass]))
+        if self.objects[klass].kind is ObjectKind.CLASS:
+            self.give(dst, self.make(site, ObjectKind.INSTANCE, self.objects[klass]))
 
     def _set_args(self, site: Site, error: int, arguments: tuple[Argument, ...]) -> None:
         """An exception keeps its arguments in a tuple."""
-        kept = self.make(site, Kind.CONTAINER, "tuple")
+        kept = self.make(site, ObjectKind.CONTAINER, "tuple")
         self.add(self.field(error, "args"), 1 << kept)
         for argument in arguments:
             self.edge(argument.node, self.field(kept, "[]"))
@@ -174,10 +174,10 @@ class NativeCalls(NativeThreads):
                 self.edge(node, self.leaks)
                 self.add(node, 1 << self.unknown)
         for module in self.program.modules.values():
-            self.add(self.leaks, 1 << self.number(Object(Kind.MODULE, module)))
+            self.add(self.leaks, 1 << self.number(Object(ObjectKind.MODULE, module)))
 
     def _wrap(self, site: Site, kind: str, arguments: Arguments, dst: Node | None) -> None:
-        made = self.make(site, Kind.WRAPPER, kind)
+        made = self.make(site, ObjectKind.WRAPPER, kind)
         self.has_descriptors = True
         functions = arguments.plain[:1] if kind == "partial" else arguments.all()
         rest = arguments.plain[1:] if kind == "partial" else ()
@@ -196,7 +196,7 @@ class NativeCalls(NativeThreads):
         for argument in arguments.plain[:1] or arguments.anything:
 
             def met(number: int) -> None:
-                if self.objects[number].kind is not Kind.VALUE:
+                if self.objects[number].kind is not ObjectKind.VALUE:
                     self.add(self.leaks, 1 << number)
                     self.native(site, arguments, dst)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpor.statics import natives
 from dpor.statics.call_graph import Argument, Arguments, Site
-from dpor.statics.objects import Kind
+from dpor.statics.objects import ObjectKind
 from dpor.statics.protocols import Protocols
 from dpor.statics.solver import Node
 
@@ -13,7 +13,7 @@ class NativeContainers(Protocols):
     """Makes containers, and calls their methods."""
 
     def _collect(self, site: Site, kind: str, arguments: Arguments, dst: Node | None) -> None:
-        made = self.make(site, Kind.CONTAINER, "iterator" if kind == "pairs" else kind, container=True)
+        made = self.make(site, ObjectKind.CONTAINER, "iterator" if kind == "pairs" else kind, container=True)
         held = self._held(site, arguments)
         into = self.field(made, "[]")
         if kind in ("iterator", "pairs"):
@@ -22,7 +22,7 @@ class NativeContainers(Protocols):
             self.edge(held, self.field(made, "given"))
             self.edge(self.field(made, "results"), into)
         if kind == "pairs":
-            pair = self.make(site, Kind.CONTAINER, "tuple")
+            pair = self.make(site, ObjectKind.CONTAINER, "tuple")
             self.add(into, 1 << pair)
             into = self.field(pair, "[]")
             self.add(into, 1 << self.plain)
@@ -43,7 +43,7 @@ class NativeContainers(Protocols):
         self.give(dst, made)
 
     def _fresh_list(self, site: Site) -> int:
-        made = self.make(site, Kind.CONTAINER, "list")
+        made = self.make(site, ObjectKind.CONTAINER, "list")
         self.add(self.field(made, "[]"), 1 << self.plain)
         return made
 
@@ -82,12 +82,12 @@ class NativeContainers(Protocols):
             if short in ("items", "keys", "values"):  # a view, that reads it later
                 self.add(dst, 1 << number)
             if short in ("items", "popitem"):
-                pair = self.make(site, Kind.CONTAINER, "tuple", container=True)
+                pair = self.make(site, ObjectKind.CONTAINER, "tuple", container=True)
                 self.edge(held, self.field(pair, "[]"))
                 self._new_list(site, dst, pair=pair)
                 self.add(dst, 1 << pair)
             elif short in ("copy", "union", "intersection", "difference", "symmetric_difference"):
-                made = self.make(site, Kind.CONTAINER, kind, container=True)
+                made = self.make(site, ObjectKind.CONTAINER, kind, container=True)
                 self.edge(elements, self.field(made, "[]"))
                 self.edge(keys, self.field(made, "keys"))
                 for argument in others:
@@ -113,7 +113,7 @@ class NativeContainers(Protocols):
     def _new_list(
         self, site: Site, dst: Node, pair: int | None = None, elements: Node | None = None, keys: Node | None = None
     ) -> None:
-        made = self.make(site, Kind.CONTAINER, "list" if pair is not None else "dict", container=True)
+        made = self.make(site, ObjectKind.CONTAINER, "list" if pair is not None else "dict", container=True)
         if pair is not None:
             self.add(self.field(made, "[]"), 1 << pair)
         if elements is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpor.statics.call_graph import Argument, Arguments, How, Site
 from dpor.statics.native_containers import NativeContainers
-from dpor.statics.objects import Kind
+from dpor.statics.objects import ObjectKind
 from dpor.statics.solver import Node
 
 
@@ -34,7 +34,7 @@ class NativeThreads(NativeContainers):
                 pass
             self._keep(site, thread, name.rpartition(".")[0], arguments._replace(plain=arguments.plain[1:]))
         elif short == "start":
-            if thing.kind is Kind.INSTANCE:
+            if thing.kind is ObjectKind.INSTANCE:
                 self.send(site, thread, "run", Arguments(), None, How.SPAWN)
             self._run(site, thread, How.SPAWN)
         elif short == "run":
@@ -49,7 +49,7 @@ class NativeThreads(NativeContainers):
         self.watch(self.field(thread, "_target"), lambda f: self.apply(site, f, inner, ignored, how))
 
     def _values_of_any(self, site: Site, number: int, into: Node) -> None:
-        if self.objects[number].kind is Kind.CONTAINER:
+        if self.objects[number].kind is ObjectKind.CONTAINER:
             self.edge(self.field(number, "[]"), into)
         else:
             self.iterate(site, Argument(self.constant(number), ""), into)
@@ -57,7 +57,7 @@ class NativeThreads(NativeContainers):
     def _executor(self, site: Site, short: str, receiver: Argument, arguments: Arguments, dst: Node | None) -> None:
         self.escape(site, *(argument.variable for argument in arguments.all()[1:]))
         if short in ("submit", "map") and arguments.all()[1:]:
-            made = self.make(site, Kind.NATIVE_INSTANCE if short == "submit" else Kind.CONTAINER,
+            made = self.make(site, ObjectKind.NATIVE_INSTANCE if short == "submit" else ObjectKind.CONTAINER,
                              "future" if short == "submit" else "list")  # fmt: skip
             result = self.field(made, "[]")
             others = Arguments(arguments.plain[2:], arguments.keywords, arguments.anything)

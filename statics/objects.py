@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from dpor.statics.ir import ClassDefinition, Function, Variable
 
 
-class Kind(StrEnum):
+class ObjectKind(StrEnum):
     """What an abstract object is; beside it, what `Object.of` then holds."""
 
     UNKNOWN = "unknown"
@@ -47,14 +47,14 @@ class Object(NamedTuple):
     context   number of the receiver's object in whose method it is made, -1 if that is not told apart
     """
 
-    kind: Kind
+    kind: ObjectKind
     of: Any = None
     site: str = ""
     context: int = -1
 
     def __str__(self) -> str:
         what = self.of
-        if self.kind is Kind.INSTANCE:
+        if self.kind is ObjectKind.INSTANCE:
             what = what.of.name
         elif isinstance(what, (ClassDefinition, Function)):
             what = what.name
@@ -62,8 +62,8 @@ class Object(NamedTuple):
         return f"{what or self.kind}" + (f"@{self.site}{within}" if self.site else "")
 
 
-UNKNOWN: Final = Object(Kind.UNKNOWN)
-VALUE: Final = Object(Kind.VALUE)
+UNKNOWN: Final = Object(ObjectKind.UNKNOWN)
+VALUE: Final = Object(ObjectKind.VALUE)
 ANY: Final = "*"
 """The name of a field that may be any of its owner; as owner: whatever has such a field."""
 

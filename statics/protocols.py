@@ -9,10 +9,12 @@ from typing import Final
 from dpor.statics import natives
 from dpor.statics.call_graph import NATIVE, Argument, Arguments, Edge, How, Instance, Site, outside
 from dpor.statics.hierarchy import Hierarchy
-from dpor.statics.objects import ANY, Kind
+from dpor.statics.objects import ANY, ObjectKind
 from dpor.statics.solver import Node
 
-_CALLABLE: Final = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.WRAPPER, Kind.UNKNOWN, Kind.CLASS, Kind.NATIVE})
+_CALLABLE: Final = frozenset(
+    {ObjectKind.FUNCTION, ObjectKind.BOUND, ObjectKind.WRAPPER, ObjectKind.UNKNOWN, ObjectKind.CLASS, ObjectKind.NATIVE}
+)
 
 
 class Protocols(Hierarchy):
@@ -50,7 +52,7 @@ class Protocols(Hierarchy):
         self, site: Site, methods: tuple[str, ...], others: Arguments, dst: Node | None, variable: str, number: int
     ) -> None:
         kind = self.objects[number].kind
-        if kind is Kind.INSTANCE:
+        if kind is ObjectKind.INSTANCE:
             for method in methods:
                 if "__hash__" in methods and method in ("__hash__", "__eq__") and method in self.specials:
                     self.look_up(
@@ -58,24 +60,24 @@ class Protocols(Hierarchy):
                     )
                 if self.may_define(self.objects[number], method):
                     self.send(site, number, method, others, dst, variable=variable)
-        elif kind is Kind.NATIVE_INSTANCE and self.field_names[number]:
+        elif kind is ObjectKind.NATIVE_INSTANCE and self.field_names[number]:
             self.touch(site, "r", number, ANY)
             for name in tuple(self.field_names[number]):
                 self._protocol_by_hub(site, methods, self.field(number, name), dst)
-        elif kind is Kind.CONTAINER:
+        elif kind is ObjectKind.CONTAINER:
             self.touch(site, "r", number, "[]", variable)
             if "__iter__" in methods and self.objects[number].of == "iterator":
                 self.advance_iterator(site, number, None, variable)
             for held in (self.field(number, "[]"), self.field(number, "keys")):
                 self._protocol_by_hub(site, methods, held, dst)
-        elif kind is Kind.UNKNOWN:
+        elif kind is ObjectKind.UNKNOWN:
             self.touch(site, "r", self.unknown, ANY)
             if not self.specials.isdisjoint(methods):
                 self.native(site, Arguments(), None)
 
     def _compare_keys(self, site: Site, key: int, method: int) -> None:
         """A look-up under keys that the program itself compares is an operation on all that they have."""
-        if self.objects[method].kind is not Kind.NATIVE:
+        if self.objects[method].kind is not ObjectKind.NATIVE:
             self.touch(site, "r", key, ANY)
 
     def _protocol_by_hub(self, site: Site, methods: tuple[str, ...], given: Node, dst: Node | None) -> None:
@@ -115,7 +117,11 @@ class Protocols(Hierarchy):
             self.watch(node, partial(self._occupy, node))
 
     def _occupy(self, node: Node, number: int) -> None:
-        if node in self._waiting and self.objects[number].kind in (Kind.INSTANCE, Kind.CONTAINER, Kind.UNKNOWN):
+        if node in self._waiting and self.objects[number].kind in (
+            ObjectKind.INSTANCE,
+            ObjectKind.CONTAINER,
+            ObjectKind.UNKNOWN,
+        ):
             self._occupied.add(node)
             for action in self._waiting.pop(node):
                 action()
@@ -132,14 +138,14 @@ class Protocols(Hierarchy):
 
         def met(number: int) -> None:
             thing = self.objects[number]
-            if thing.kind is Kind.CONTAINER:
+            if thing.kind is ObjectKind.CONTAINER:
                 self.touch(site, "r", number, "[]", source.variable)
                 self.edge(self.field(number, "keys" if thing.of == "dict" else "[]"), into)
                 if thing.of == "iterator":
                     self.advance_iterator(site, number, into, source.variable)
-            elif thing.kind is Kind.GENERATOR:
+            elif thing.kind is ObjectKind.GENERATOR:
                 self.advance(site, number, into, source.variable)
-            elif thing.kind is Kind.INSTANCE:
+            elif thing.kind is ObjectKind.INSTANCE:
                 iterator = self.node(("iterator", site, number))
                 if iterator not in self._iterators:
                     self._iterators.add(iterator)
@@ -148,9 +154,14 @@ class Protocols(Hierarchy):
                     self.watch(iterator, lambda i: self._next(site, i, into))
                     if {"__next__"} & self.specials:
                         self._next(site, number, into)
-            elif thing.kind is Kind.VALUE or (thing.kind is Kind.NATIVE and thing.of.startswith("builtins.")):
+            elif thing.kind is ObjectKind.VALUE or (
+                thing.kind is ObjectKind.NATIVE and thing.of.startswith("builtins.")
+            ):
                 self.add(into, 1 << self.plain)
-            elif thing.kind not in (Kind.FUNCTION, Kind.BOUND, Kind.MODULE) and thing.of not in natives.CONTROLS:
+            elif (
+                thing.kind not in (ObjectKind.FUNCTION, ObjectKind.BOUND, ObjectKind.MODULE)
+                and thing.of not in natives.CONTROLS
+            ):
                 self.native(site, Arguments((source,)), into)
 
         self.watch(source.node, met)
@@ -172,7 +183,7 @@ class Protocols(Hierarchy):
 
     def _next(self, site: Site, number: int, into: Node) -> None:
         thing = self.objects[number]
-        if thing.kind is Kind.INSTANCE:
+        if thing.kind is ObjectKind.INSTANCE:
             self.send(site, number, "__next__", Arguments(), into)
             self.add(into, 1 << number)
         else:
@@ -193,12 +204,12 @@ class Protocols(Hierarchy):
 
             def met(number: int) -> None:
                 if self.objects[number].kind in _CALLABLE or (
-                    self.objects[number].kind is Kind.INSTANCE and "__call__" in self.specials
+                    self.objects[number].kind is ObjectKind.INSTANCE and "__call__" in self.specials
                 ):
                     self.apply(site, number, inner, into)
 
             self.watch(argument.node, met)
 
     def _values(self, number: int, into: Node) -> None:
-        if self.objects[number].kind is Kind.CONTAINER:
+        if self.objects[number].kind is ObjectKind.CONTAINER:
             self.edge(self.field(number, "[]"), into)

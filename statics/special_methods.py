@@ -7,7 +7,7 @@ from typing import Final
 from dpor.statics import natives
 from dpor.statics.attributes import Attributes
 from dpor.statics.call_graph import HAVE_FIELDS, Argument, Arguments, Site
-from dpor.statics.objects import ANY, Kind
+from dpor.statics.objects import ANY, ObjectKind
 from dpor.statics.solver import Node
 
 _CALL: Final = frozenset(
@@ -33,28 +33,28 @@ class SpecialMethods(Attributes):
     ) -> None:
         """What the special methods do to one object among the operands."""
         thing = self.objects[number]
-        if thing.kind is Kind.INSTANCE:
+        if thing.kind is ObjectKind.INSTANCE:
             for method in methods:
                 if self.may_define(thing, method):
                     self.send(site, number, method, others, dst, variable=mine.variable)
-        elif thing.kind is Kind.CONTAINER:
+        elif thing.kind is ObjectKind.CONTAINER:
             self._invoke_container(site, number, methods, mine.variable, others, dst)
-        elif thing.kind is Kind.GENERATOR:
+        elif thing.kind is ObjectKind.GENERATOR:
             self.give(dst, number)
             if not {"__next__", "send", "__await__", "__contains__"}.isdisjoint(methods):
                 self.advance(site, number, dst, mine.variable)
                 self.heap_results.add(site)
-        elif thing.kind is Kind.NATIVE_INSTANCE:
+        elif thing.kind is ObjectKind.NATIVE_INSTANCE:
             self.give(dst, number, self.plain)
             if thing.of in natives.EXECUTORS or thing.of in natives.LOCKS or thing.of in natives.THREADS:
                 return
             if self.field_names[number] or not self.specials.isdisjoint(methods):
                 self.native(site, others, dst)
-        elif thing.kind is Kind.UNKNOWN:
+        elif thing.kind is ObjectKind.UNKNOWN:
             self._invoke_unknown(site, methods, others, dst)
-        elif thing.kind in (Kind.CLASS, Kind.SUPER, Kind.NATIVE):
+        elif thing.kind in (ObjectKind.CLASS, ObjectKind.SUPER, ObjectKind.NATIVE):
             self.give(dst, self.unknown, self.plain)
-            if thing.kind is not Kind.NATIVE and not self.specials.isdisjoint(methods):
+            if thing.kind is not ObjectKind.NATIVE and not self.specials.isdisjoint(methods):
                 self.add(self.leaks, 1 << number)
                 self.native(site, others, dst)
         else:
@@ -101,7 +101,7 @@ class SpecialMethods(Attributes):
                 self.touch(site, "w", number, "[]", variable)
                 self.give(dst, number)
             else:
-                target = self.make(site, Kind.CONTAINER, self.objects[number].of, container=True)
+                target = self.make(site, ObjectKind.CONTAINER, self.objects[number].of, container=True)
                 self.edge(elements, self.field(target, "[]"))
                 self.edge(keys, self.field(target, "keys"))
                 self.give(dst, target)
@@ -115,23 +115,23 @@ class SpecialMethods(Attributes):
     def _match(self, site: Site, number: int, names: tuple[str, ...], inside: Node) -> None:
         """What patterns may look at in an object."""
         kind = self.objects[number].kind
-        if kind is Kind.CONTAINER:
+        if kind is ObjectKind.CONTAINER:
             self.touch(site, "r", number, "[]")
             self.edge(self.field(number, "[]"), inside)
             self.edge(self.field(number, "keys"), inside)
-        elif kind is Kind.UNKNOWN or (kind in HAVE_FIELDS and "__match_args__" in names):
+        elif kind is ObjectKind.UNKNOWN or (kind in HAVE_FIELDS and "__match_args__" in names):
             self.native(site, Arguments((Argument(self.constant(number), ""),)), inside)
         elif kind in HAVE_FIELDS:
             for name in names:
                 self.load_attribute(site, number, name, inside, "")
-            if kind is Kind.INSTANCE and self.number(self.objects[number].of) in self.derived:
+            if kind is ObjectKind.INSTANCE and self.number(self.objects[number].of) in self.derived:
                 self.invoke(site, number, ("__iter__", "__getitem__", "__len__", "keys", "get"),
                             Argument(self.constant(number), ""), Arguments(), inside)  # fmt: skip
         self.heap_results.add(site)
 
     def _set_cause(self, site: Site, number: int, causes: tuple[Argument, ...]) -> None:
         """An exception that is raised is told what it comes from."""
-        if self.objects[number].kind in (Kind.INSTANCE, Kind.NATIVE_INSTANCE):
+        if self.objects[number].kind in (ObjectKind.INSTANCE, ObjectKind.NATIVE_INSTANCE):
             for name in ("__cause__", "__context__", "__traceback__", "__suppress_context__"):
                 self.touch(site, "w", number, name)
             for cause in causes:

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, TypeVar
 import attrs
 
 from dpor.core.errors import UserError
-from dpor.core.oracle import Oracle, Source
+from dpor.core.oracle import Oracle, ProgramSource
 from dpor.core.system import Store, SyncChoices
 
 E = TypeVar("E", bound=StrEnum)
@@ -145,7 +145,7 @@ class Options:
     field_access: FieldAccess = attrs.field(default=FieldAccess.SENSITIVE, converter=_field_access)
     pointers: PointerAnalysis = attrs.field(default=PointerAnalysis.NONE, converter=_pointers)
     immutable: bool = True
-    oracle: Callable[[Source], Oracle] | None = None
+    oracle: Callable[[ProgramSource], Oracle] | None = None
     max_steps: int = attrs.field(default=DEFAULT_STEPS, validator=_at_least(1))
     timeouts: Timeouts = attrs.field(default=Timeouts.ANY, converter=_timeouts)
     timeout_limit: int = attrs.field(default=1, validator=_at_least(0))
@@ -178,7 +178,7 @@ class OptionArguments(TypedDict, total=False):
     field_access: str
     pointers: str
     immutable: bool
-    oracle: Callable[[Source], Oracle] | None
+    oracle: Callable[[ProgramSource], Oracle] | None
     max_steps: int
     timeouts: str
     timeout_limit: int

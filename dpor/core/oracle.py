@@ -11,7 +11,7 @@ from types import CodeType
 from typing import NamedTuple, Protocol
 
 
-class Source(NamedTuple):
+class ProgramSource(NamedTuple):
     """texts   of the program's files, by path
     names    of their modules, by path
     entry    what is run, "path::dotted.name"

@@ -34,14 +34,14 @@ LARGEST = 100_000_000
 
 
 @attrs.frozen
-class Source:
+class SourceFile:
     """A source file as it was: the hash of its text, and eight hexadecimal digits for each line."""
 
     sha256: str = attrs.field(validator=attrs.validators.instance_of(str))
     lines: str = attrs.field(validator=attrs.validators.instance_of(str))
 
     @classmethod
-    def of(cls, text: bytes) -> Source:
+    def of(cls, text: bytes) -> SourceFile:
         lines = "".join(f"{zlib.crc32(line):08x}" for line in text.splitlines())
         return cls(hashlib.sha256(text).hexdigest(), lines)
 
@@ -74,7 +74,7 @@ class SavedSchedule:
     facts: Any = None
     hash_seed: str | None = None
     python: str = ""
-    sources: Mapping[str, Source] = attrs.field(factory=dict)
+    sources: Mapping[str, SourceFile] = attrs.field(factory=dict)
     threads: tuple[str, ...] = ()
     first_schedule: tuple[Action, ...] = ()
 
@@ -136,7 +136,7 @@ class SavedSchedule:
             facts=content["facts"],
             hash_seed=content["hash_seed"],
             python=str(content["python"]),
-            sources={str(path): Source(**source) for path, source in content["sources"].items()},
+            sources={str(path): SourceFile(**source) for path, source in content["sources"].items()},
             schedule=schedule,
             first_schedule=first,
             threads=tuple(str(name) for name in content["threads"]),
@@ -170,7 +170,7 @@ class SavedSchedule:
                 changes.append(f"{path} is not there (paths are relative to the folder where dpor ran)")
                 continue
             if hashlib.sha256(text).hexdigest() != source.sha256:
-                changes.append(f"{path} has changed: {changed_lines(source, Source.of(text))}")
+                changes.append(f"{path} has changed: {changed_lines(source, SourceFile.of(text))}")
         if changes:
             raise BadSchedule(
                 "the source is not the one that this schedule was made for: " + "; ".join(changes) + ". Run dpor check"
@@ -178,12 +178,12 @@ class SavedSchedule:
             )
 
 
-def changed_lines(old: Source, new: Source) -> str:
+def changed_lines(old: SourceFile, new: SourceFile) -> str:
     r"""Which lines differ, in words, by the numbers that they have now.
 
-    >>> changed_lines(Source.of(b"a\nb\nc"), Source.of(b"a\nB\nc"))
+    >>> changed_lines(SourceFile.of(b"a\nb\nc"), SourceFile.of(b"a\nB\nc"))
     'line 2'
-    >>> changed_lines(Source.of(b"a\nb\nc"), Source.of(b"a\nc\nd\ne"))
+    >>> changed_lines(SourceFile.of(b"a\nb\nc"), SourceFile.of(b"a\nc\nd\ne"))
     '1 line removed after line 1, lines 3-4 new'
     """
     from difflib import SequenceMatcher
@@ -204,7 +204,7 @@ def changed_lines(old: Source, new: Source) -> str:
     return (shown + (f" and {len(parts) - 6} more places" if len(parts) > 6 else "")) or "line ends only"
 
 
-def read_sources(hashes: Mapping[str, str]) -> dict[str, Source]:
+def read_sources(hashes: Mapping[str, str]) -> dict[str, SourceFile]:
     """The sources as a schedule file keeps them, from the system's path -> SHA-256 of what was run.
 
     A file that is no longer that (edited while it was checked) gets no line checksums; replaying will refuse it.
@@ -212,10 +212,10 @@ def read_sources(hashes: Mapping[str, str]) -> dict[str, Source]:
     found = {}
     for path, sha256 in sorted(hashes.items()):
         try:
-            source = Source.of(Path(path).read_bytes())
+            source = SourceFile.of(Path(path).read_bytes())
         except OSError:
-            source = Source(sha256, "")
-        found[relative(path)] = source if source.sha256 == sha256 else Source(sha256, "")
+            source = SourceFile(sha256, "")
+        found[relative(path)] = source if source.sha256 == sha256 else SourceFile(sha256, "")
     return found
 
 

@@ -44,11 +44,11 @@ Key: TypeAlias = tuple[ThreadId, str, tuple[Location, ...], int]
 """An event, as far as it can be found again in other runs: how manieth of its like, from 0."""
 
 
-class Place(NamedTuple):
-    """How manieth event of which thread."""
+class EventId(NamedTuple):
+    """An event: its thread, and its position within its thread, from 1."""
 
     thread: ThreadId
-    nth: int
+    position: int
 
 
 @attrs.define
@@ -187,15 +187,15 @@ class Schedules:
             mask &= self.holds[order]
         return mask
 
-    def place_of(self, order: Order) -> tuple[Place, Place]:
+    def place_of(self, order: Order) -> tuple[EventId, EventId]:
         first = self._index(order.earlier)
         if order.later is not None:
             return first, self._index(order.later)
-        return first, Place(order.thread, sum(thread == order.thread for thread in self.trace.threads) + 1)
+        return first, EventId(order.thread, sum(thread == order.thread for thread in self.trace.threads) + 1)
 
-    def _index(self, event: int) -> Place:
+    def _index(self, event: int) -> EventId:
         thread = self.trace.threads[event]
-        return Place(thread, sum(other == thread for other in self.trace.threads[: event + 1]))
+        return EventId(thread, sum(other == thread for other in self.trace.threads[: event + 1]))
 
 
 def learn(schedules: Schedules) -> tuple[Order, ...]:
@@ -207,7 +207,7 @@ def learn(schedules: Schedules) -> tuple[Order, ...]:
         if schedules.is_over():
             break
         believed = [schedules.place_of(order) for order in schedules.condition()]
-        kept: list[tuple[Place, Place]] = []
+        kept: list[tuple[EventId, EventId]] = []
         if believed and number % 3:
             kept = believed
             if number % 3 == 2:
@@ -221,7 +221,7 @@ def learn(schedules: Schedules) -> tuple[Order, ...]:
 def _at_random(
     random: Random,
     stay: float,
-    orders: Sequence[tuple[Place, Place]],
+    orders: Sequence[tuple[EventId, EventId]],
     values: dict[tuple[ThreadId, int], Action],
     longest: int,
 ) -> Chooser:
@@ -237,7 +237,7 @@ def _at_random(
             return STOP
         allowed = enabled
         for first, second in orders:
-            if done.get(second.thread, 0) == second.nth - 1 and done.get(first.thread, 0) < first.nth:
+            if done.get(second.thread, 0) == second.position - 1 and done.get(first.thread, 0) < first.position:
                 allowed &= ~(1 << second.thread)
         allowed = allowed or enabled
         if not (allowed >> last & 1 and random.random() < stay):

@@ -14,7 +14,7 @@ from dpor.core.operations import ThreadId
 from dpor.model.machine import NOT_STARTED, Code
 
 
-class Touched(NamedTuple):
+class ObjectsTouched(NamedTuple):
     """Names of objects."""
 
     read: frozenset[str] = frozenset()
@@ -28,7 +28,7 @@ class Later:
         self._codes = codes
         self.touched = lru_cache(maxsize=None)(self._touched)
 
-    def _touched(self, thread: ThreadId, pc: int) -> Touched:
+    def _touched(self, thread: ThreadId, pc: int) -> ObjectsTouched:
         """By this thread from this position on, and by those that it may spawn there."""
         read: set[str] = set()
         written: set[str] = set()
@@ -45,4 +45,4 @@ class Later:
                 if statement.word == "spawn" and statement.number not in seen:
                     seen.add(statement.number)
                     todo.append((statement.number, 0))
-        return Touched(frozenset(read), frozenset(written))
+        return ObjectsTouched(frozenset(read), frozenset(written))

@@ -97,7 +97,7 @@ Local: TypeAlias = Callable[[Registers, "Machine"], int]
 """Performs one local instruction; returns the position of the next."""
 
 
-class Place(NamedTuple):
+class StatementPlace(NamedTuple):
     """Where an instruction comes from: "T0:3", and the statement's text."""
 
     where: str
@@ -117,7 +117,7 @@ class Code:
         self.finds: list[Find | None] = []
         self.steps: list[Step] = []
         self.locals: list[Local | None] = []
-        self.places: list[Place] = []
+        self.places: list[StatementPlace] = []
         self.registers: list[str] = []
         self.initial: list[Value] = []
         self.statements: list[tuple[int, Simple]] = []
@@ -127,16 +127,16 @@ class Code:
     def end(self) -> int:
         return len(self.steps) - 1
 
-    def add_step(self, place: Place, find: Find, step: Step) -> None:
+    def add_step(self, place: StatementPlace, find: Find, step: Step) -> None:
         self._add(place, find, step, None)
 
-    def add_local(self, place: Place, local: Local) -> None:
+    def add_local(self, place: StatementPlace, local: Local) -> None:
         self._add(place, None, _no_step, local)
 
     def add_end(self) -> None:
-        self._add(Place(f"T{self.thread}:end", "end"), None, _no_step, None)
+        self._add(StatementPlace(f"T{self.thread}:end", "end"), None, _no_step, None)
 
-    def _add(self, place: Place, find: Find | None, step: Step, local: Local | None) -> None:
+    def _add(self, place: StatementPlace, find: Find | None, step: Step, local: Local | None) -> None:
         self.places.append(place)
         self.finds.append(find)
         self.steps.append(step)
@@ -168,7 +168,7 @@ class Machine:
         self.failures: dict[str, Finding] = {}
         self.value = 0
         self.timed_out = False
-        self.endless: Place | None = None
+        self.endless: StatementPlace | None = None
         for thread in range(len(codes)):
             if thread not in waiting:
                 self.start(thread)

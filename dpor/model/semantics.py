@@ -14,7 +14,7 @@ from dpor.core.operations import READ, WRITE, OperationTable, ThreadId
 from dpor.core.outcome import Finding, Kind
 from dpor.model import steps
 from dpor.model.expressions import Evaluate, Expression, Value
-from dpor.model.machine import Act, Code, Find, Local, Machine, Place, Registers, Step
+from dpor.model.machine import Act, Code, Find, Local, Machine, Registers, StatementPlace, Step
 from dpor.model.operands import Names, Operands, Values, direct
 from dpor.model.rules import Await, CompareAndSwap, Unlock
 from dpor.model.tree import Body, If, Program, Repeat, Simple, Sort, While
@@ -94,7 +94,7 @@ class _ThreadCompiler:
         self._thread = thread
         self._code = Code(thread)
         self._operands = Operands(semantics.table, thread, semantics.watched)
-        self._place = Place("", "")  # of the present statement
+        self._place = StatementPlace("", "")  # of the present statement
         self._halts: list[tuple[int, Evaluate]] = []  # to be told where the thread ends
 
     def compile(self) -> Code:
@@ -105,7 +105,7 @@ class _ThreadCompiler:
         for position, holds in self._halts:
             code.locals[position] = _branch(holds, last, position + 1)
         if self._thread in self._semantics.joined:
-            self._place = Place(f"T{self._thread}:end", "end")
+            self._place = StatementPlace(f"T{self._thread}:end", "end")
             self._on_status("end", self._thread, End())
         code.add_end()
         initial: dict[str, Value] = {"tid": self._thread}
@@ -150,13 +150,13 @@ class _ThreadCompiler:
         code.add_local(code.places[branch], _jump(branch))
         code.locals[branch] = _branch(holds, branch + 1, len(code.steps))
 
-    def _reserve(self, place: Place) -> int:
+    def _reserve(self, place: StatementPlace) -> int:
         """A local instruction to be filled in when its target is known; returns its position."""
         self._code.add_local(place, _jump(0))
         return len(self._code.steps) - 1
 
-    def _at(self, place: str, text: str) -> Place:
-        return Place(f"T{self._thread}:{place}", text)
+    def _at(self, place: str, text: str) -> StatementPlace:
+        return StatementPlace(f"T{self._thread}:{place}", text)
 
     # ------------------------------------------------------------------ statements
 

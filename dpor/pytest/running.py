@@ -18,7 +18,7 @@ from dpor.core.schedule import SavedSchedule
 from dpor.pytest.debugging import FAILED
 from dpor.pytest.logs import printed
 from dpor.pytest.mark import VERDICT, options_of
-from dpor.pytest.store import Store, save, slug
+from dpor.pytest.store import FailureStore, save, slug
 from dpor.pytest.target import TestTarget
 from dpor.report.text import NOTHING_SHARED, headline, plain, show_failure, verdict_lines
 
@@ -50,7 +50,7 @@ def run(item: pytest.Function, replayed: SavedSchedule | None) -> None:
 
 
 def _check(item: pytest.Function) -> None:
-    store = Store(item.config)
+    store = FailureStore(item.config)
     known = store.load(item)
     session = Session(
         TestTarget(item), options_of(item), suspects=() if known is None else [known.schedule, known.first_schedule]
@@ -121,7 +121,7 @@ def _call_off(report: Report) -> None:
 # ---------------------------------------------------------------------- what is written
 
 
-def _keep(item: pytest.Function, store: Store, report: Report) -> str | None:
+def _keep(item: pytest.Function, store: FailureStore, report: Report) -> str | None:
     """Save the schedule. Returns the file from which it can be replayed."""
     failure = report.findings[0]
     if failure.saved is None:

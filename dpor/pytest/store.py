@@ -24,7 +24,7 @@ def slug(nodeid: str) -> str:
     return f"{words[-LONGEST:]}-{hashlib.sha256(nodeid.encode()).hexdigest()[:8]}"
 
 
-class Store:
+class FailureStore:
     """One file for each test that has failed. Without pytest's cache nothing is kept."""
 
     def __init__(self, config: pytest.Config) -> None:

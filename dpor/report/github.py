@@ -8,7 +8,7 @@ from typing import Any
 
 from dpor.core.plural import plural
 from dpor.core.steps import change
-from dpor.report.places import Located, Place, located, place_of, within
+from dpor.report.places import Located, SourceLine, located, place_of, within
 
 LONGEST_MESSAGE = 4_000
 """Characters: GitHub cuts what is longer."""
@@ -33,10 +33,10 @@ def commands(reports: Iterable[Mapping[str, Any]], root: str, troubles: Sequence
         yield command("error", line, "dpor: not checked", None, root)
 
 
-def command(level: str, message: str, title: str, place: Place | None, root: str) -> str:
+def command(level: str, message: str, title: str, place: SourceLine | None, root: str) -> str:
     """One annotation.
 
-    >>> command("error", "100 %,\\nor so", "a: b", Place("bank.py", 3), ".")
+    >>> command("error", "100 %,\\nor so", "a: b", SourceLine("bank.py", 3), ".")
     '::error file=bank.py,line=3,title=a%3A b::100 %25,%0Aor so'
     """
     properties = {}

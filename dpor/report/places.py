@@ -21,7 +21,7 @@ WORDS = {
 """What each kind of finding is, in words."""
 
 
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     file: str
     line: int | None
 
@@ -37,8 +37,8 @@ class Located:
 
     target: str
     finding: Mapping[str, Any]
-    place: Place | None
-    other: Place | None
+    place: SourceLine | None
+    other: SourceLine | None
     strategies: tuple[str, ...]
 
     @property
@@ -65,26 +65,26 @@ def located(reports: Iterable[Mapping[str, Any]]) -> list[Located]:
     return list(found.values())
 
 
-def place_of(target: str, finding: Mapping[str, Any] | None = None) -> Place | None:
+def place_of(target: str, finding: Mapping[str, Any] | None = None) -> SourceLine | None:
     """Where a finding is; without one of its own: the file that the target names.
 
     >>> place_of("shop/bank.py::scenario")
-    Place(file='shop/bank.py', line=None)
+    SourceLine(file='shop/bank.py', line=None)
     """
     if finding is not None and finding["file"]:
-        return Place(finding["file"], finding["line"])
+        return SourceLine(finding["file"], finding["line"])
     file = target.removeprefix("pytest ").partition("::")[0]
     if file.endswith((".json", ".jsonl")) or "::" in target:
-        return Place(file, None)
+        return SourceLine(file, None)
     return None
 
 
-def split(place: str | None) -> Place | None:
+def split(place: str | None) -> SourceLine | None:
     """A place that is written as file:line."""
     if place is None:
         return None
     file, _, line = place.rpartition(":")
-    return Place(file, int(line)) if file and line.isdecimal() else Place(place, None)
+    return SourceLine(file, int(line)) if file and line.isdecimal() else SourceLine(place, None)
 
 
 def within(file: str, root: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from dpor.core.schedule import to_json_text
 from dpor.core.steps import change
 from dpor.core.version import VERSION
-from dpor.report.places import WORDS, Located, Place, located, place_of, within
+from dpor.report.places import WORDS, Located, SourceLine, located, place_of, within
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 INCONCLUSIVE = "inconclusive"
@@ -95,7 +95,7 @@ def _thread_flows(steps: Sequence[Mapping[str, Any]], root: str) -> Iterator[dic
         places = [
             {
                 "location": {
-                    **_location(Place(step["file"], step["line"]), root),
+                    **_location(SourceLine(step["file"], step["line"]), root),
                     "message": {"text": f"{step['operation']}  {change(step['value'], step['after'])}".strip()},
                 },
                 "executionOrder": number,
@@ -108,11 +108,11 @@ def _thread_flows(steps: Sequence[Mapping[str, Any]], root: str) -> Iterator[dic
             yield {"id": thread, "locations": places}
 
 
-def _locations(place: Place | None, root: str) -> list[dict[str, Any]]:
+def _locations(place: SourceLine | None, root: str) -> list[dict[str, Any]]:
     return [] if place is None else [_location(place, root)]
 
 
-def _location(place: Place, root: str) -> dict[str, Any]:
+def _location(place: SourceLine, root: str) -> dict[str, Any]:
     region = {} if place.line is None else {"region": {"startLine": place.line}}
     return {"physicalLocation": {"artifactLocation": {"uri": _uri(place.file, root)}, **region}}
 

@@ -10,12 +10,12 @@ from random import Random
 
 from dpor.core.operations import ThreadId
 from dpor.core.options import Options
-from dpor.core.oracle import At, Source
+from dpor.core.oracle import At, ProgramSource
 from dpor.model import AbstractSystem
 from dpor.model.system import MAX_STEPS
 from dpor.model.tree import Program
 from dpor.python.kernel.options import RuntimeOptions, StaticOptions
-from dpor.python.program.static_facts import Analysis
+from dpor.python.program.static_facts import StaticOracle
 from dpor.python.program.system import PythonSystem
 from dpor.testing.abstract import Spec
 
@@ -38,7 +38,7 @@ class LyingModel(AbstractSystem):
 class Liar:
     """The oracle of a Python program that rules out three quarters of all accesses, by the seed."""
 
-    def __init__(self, source: Source, seed: int = 0) -> None:
+    def __init__(self, source: ProgramSource, seed: int = 0) -> None:
         self._seed = seed
 
     def ruled_out(self, stack: Sequence[At], others: Iterable[Sequence[At]]) -> Collection[str]:
@@ -53,7 +53,7 @@ class LyingPython(PythonSystem):
         self._seed = seed
         super().__init__(target, options)
 
-    def unwritten(self, analysis: Analysis) -> frozenset[str]:
+    def unwritten(self, analysis: StaticOracle) -> frozenset[str]:
         trees = (ast.walk(ast.parse(text)) for text in self.source().texts.values())
         names = sorted({node.attr for tree in trees for node in tree if isinstance(node, ast.Attribute)})
         return frozenset(Random(self._seed).sample(names, len(names) // 2))

@@ -23,7 +23,7 @@ from dpor.core.system import Chooser, Run, Trace
 from dpor.explorers import RandomWalk
 from dpor.python.kernel import control
 from dpor.python.kernel.options import StaticOptions
-from dpor.python.program.static_facts import Analysis, stands_in_program
+from dpor.python.program.static_facts import StaticOracle, stands_in_program
 from dpor.python.program.system import PythonSystem
 from dpor.python.states.frames import frames_of
 from dpor.testing import make_program
@@ -89,7 +89,7 @@ def lies(system: Recording, oracle: Oracle, trace: Trace) -> Iterator[str]:
 def check(target: str, settings: list[StaticOptions]) -> None:
     system = Recording(target)
     try:
-        oracles = [Analysis(system.source(), setting) for setting in settings]
+        oracles = [StaticOracle(system.source(), setting) for setting in settings]
         for trace in runs(system):
             for setting, oracle in zip(settings, oracles, strict=True):
                 assert not set(lies(system, oracle, trace)), (target, setting)

@@ -17,7 +17,7 @@ from dpor.explorers import STRATEGIES
 from dpor.model import AbstractSystem
 from dpor.python.kernel import control
 from dpor.python.kernel.options import StaticOptions
-from dpor.python.program.static_facts import Analysis
+from dpor.python.program.static_facts import StaticOracle
 from dpor.python.program.system import PythonSystem
 from dpor.testing import Seen, TooLarge, explore, make_program
 from dpor.testing.lying import LyingModel
@@ -100,14 +100,14 @@ def test_it_is_missed_if_what_the_first_run_shows_is_not_withdrawn(
 @pytest.fixture
 def deceived(monkeypatch: pytest.MonkeyPatch) -> None:
     """The analysis takes `limit` for immutable, whatever the source says."""
-    ruled_out = Analysis._ruled_out
+    ruled_out = StaticOracle._ruled_out
 
-    def lied(self: Analysis, at: At, others: Iterable[tuple[At, ...]]) -> frozenset[str]:
+    def lied(self: StaticOracle, at: At, others: Iterable[tuple[At, ...]]) -> frozenset[str]:
         lie = frozenset({"Account.limit is immutable"})
         return lie if at.code.co_qualname == "Account.check" else ruled_out(self, at, others)
 
-    monkeypatch.setattr(Analysis, "never_written", lambda self: frozenset({"limit"}))
-    monkeypatch.setattr(Analysis, "_ruled_out", lied)
+    monkeypatch.setattr(StaticOracle, "never_written", lambda self: frozenset({"limit"}))
+    monkeypatch.setattr(StaticOracle, "_ruled_out", lied)
 
 
 @unforeseen
@@ -153,7 +153,8 @@ def test_an_oracle_goes_with_sa_alone() -> None:
 
 def test_a_fact_that_is_contradicted_is_withdrawn_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "dpor.python.program.static_facts.Analysis._ruled_out", lambda *_: frozenset({"nobody else writes anything"})
+        "dpor.python.program.static_facts.StaticOracle._ruled_out",
+        lambda *_: frozenset({"nobody else writes anything"}),
     )
     file = tmp_path / "racy.py"
     file.write_text(RACY)
@@ -252,7 +253,7 @@ def test_reads_of_what_nobody_writes_after_the_first_start_are_not_hooked(tmp_pa
         file = tmp_path / "early.py"
         file.write_text(EARLY.replace("LATE", late))
         system = PythonSystem(f"{file}::scenario")
-        analysis = Analysis(system.source(), StaticOptions())
+        analysis = StaticOracle(system.source(), StaticOptions())
         system.leave()
         assert analysis.never_written() & {"limit"} == unhooked
         assert dpor.check(f"{file}::scenario", strategy="dpor+static", all=True).verdict == "pass"

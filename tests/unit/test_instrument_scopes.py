@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from dpor.python.rewrite.scopes import Hooked, Kind, Scope, analyse
+from dpor.python.rewrite.scopes import Hooked, Scope, ScopeKind, analyse
 
 
 def hooked(source: str, *visible: str) -> dict[str, set[str]]:
@@ -124,7 +124,7 @@ def test_a_function_inside_one_that_declares_it_sees_the_global() -> None:
 
 def test_a_name_that_a_class_binds_falls_back_to_the_global() -> None:
     scopes = analyse(ast.parse("class C:\n x = x\n y = y"), frozenset({"x"}))
-    (inner,) = [scope for _, scope in scopes.items() if scope.kind is Kind.CLASS]
+    (inner,) = [scope for _, scope in scopes.items() if scope.kind is ScopeKind.CLASS]
     assert inner.hooked == {"x": Hooked.CLASS_ONLY}
 
 
@@ -141,7 +141,7 @@ def ours(source: str) -> Counter[tuple[str, int, str, str]]:
     found: Counter[tuple[str, int, str, str]] = Counter()
     scopes = analyse(ast.parse(source))
     for node, scope in scopes.items():
-        if scope.kind is Kind.FUNCTION:
+        if scope.kind is ScopeKind.FUNCTION:
             title = getattr(node, "name", "lambda")
             for name in scope.names:
                 found[title, node.lineno, name, whose(scope, name, scopes.module)] += 1

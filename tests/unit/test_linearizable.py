@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import dpor
 from dpor.python.specs import linearizing
-from dpor.python.specs.linearizing import Call, TooLong, is_linearizable, needed
+from dpor.python.specs.linearizing import RecordedCall, TooLong, is_linearizable, needed
 
 
 def run(*bodies: Any) -> None:
@@ -381,9 +381,11 @@ def play(order: Any) -> bool:
 )
 def test_an_order_is_found_if_there_is_one(drawn: list[tuple[str, int, int, int]]) -> None:
     """Held against all permutations."""
-    calls = [Call("t", method, (value,), {}, began, value, began + length) for method, value, began, length in drawn]
+    calls = [
+        RecordedCall("t", method, (value,), {}, began, value, began + length) for method, value, began, length in drawn
+    ]
 
-    def keeps(order: tuple[Call, ...]) -> bool:
+    def keeps(order: tuple[RecordedCall, ...]) -> bool:
         in_time = all(a.began <= (b.ended or 0) for i, a in enumerate(order) for b in order[i + 1 :])
         return in_time and all(play(order[: i + 1]) for i in range(len(order)))
 
@@ -397,11 +399,13 @@ def test_an_order_is_found_if_there_is_one(drawn: list[tuple[str, int, int, int]
     )
 )
 def test_the_calls_that_are_needed_rule_out_every_order(drawn: list[tuple[str, int, int, int]]) -> None:
-    calls = [Call("t", method, (value,), {}, began, value, began + length) for method, value, began, length in drawn]
+    calls = [
+        RecordedCall("t", method, (value,), {}, began, value, began + length) for method, value, began, length in drawn
+    ]
     if is_linearizable(calls, play):
         return
 
-    def explained(kept: list[Call]) -> bool:
+    def explained(kept: list[RecordedCall]) -> bool:
         """With any of the other calls, in any place from their beginnings on, unanswered."""
         others = [attrs.evolve(call, ended=None) for call in calls if call not in kept]
         return any(
@@ -420,7 +424,9 @@ def test_the_calls_that_are_needed_rule_out_every_order(drawn: list[tuple[str, i
 def test_a_put_that_a_get_needs_is_shown_and_what_does_not_matter_is_not() -> None:
     """Whatever the first `get` took, the last one cannot have had 2: one of 0 and 1 was before it."""
     history = [("put", 0), ("get", 0), ("put", 1), ("put", 2), ("put", 3), ("get", 2), ("get", 1)]
-    calls = [Call("t", method, (value,), {}, 2 * n, value, 2 * n + 1) for n, (method, value) in enumerate(history)]
+    calls = [
+        RecordedCall("t", method, (value,), {}, 2 * n, value, 2 * n + 1) for n, (method, value) in enumerate(history)
+    ]
 
     def play(order: Any) -> bool:
         items: list[int] = []
@@ -437,6 +443,6 @@ def test_a_put_that_a_get_needs_is_shown_and_what_does_not_matter_is_not() -> No
 
 def test_too_many_orders_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linearizing, "MOST_TRIES", 10)
-    calls = [Call("t", "write", (n,), {}, 0, None, 9) for n in range(5)]
+    calls = [RecordedCall("t", "write", (n,), {}, 0, None, 9) for n in range(5)]
     with pytest.raises(TooLong):
-        is_linearizable([*calls, Call("t", "read", (), {}, 0, 7, 9)], play)
+        is_linearizable([*calls, RecordedCall("t", "read", (), {}, 0, 7, 9)], play)

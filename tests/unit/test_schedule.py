@@ -10,7 +10,7 @@ import pytest
 
 from dpor.core.errors import BadSchedule, NotDeterministic
 from dpor.core.outcome import Finding, Kind
-from dpor.core.schedule import SavedSchedule, Source, changed_lines, follow, prefer, read_sources, to_json_text
+from dpor.core.schedule import SavedSchedule, SourceFile, changed_lines, follow, prefer, read_sources, to_json_text
 from dpor.core.system import STOP, Chooser
 
 
@@ -30,7 +30,7 @@ def saved(**changes: Any) -> SavedSchedule:
 
 
 def test_what_is_saved_is_loaded_again(tmp_path: Path) -> None:
-    schedule = saved(sources={"bank.py": Source.of(b"x = 1\n")})
+    schedule = saved(sources={"bank.py": SourceFile.of(b"x = 1\n")})
     schedule.save(tmp_path / "s.json")
     assert SavedSchedule.load(tmp_path / "s.json") == schedule
 
@@ -91,7 +91,7 @@ def test_a_changed_source_is_refused_with_what_changed(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     source = tmp_path / "bank.py"
     source.write_text("a = 1\nb = 2\nc = 3\n")
-    schedule = saved(sources=read_sources({str(source): Source.of(source.read_bytes()).sha256}))
+    schedule = saved(sources=read_sources({str(source): SourceFile.of(source.read_bytes()).sha256}))
     assert list(schedule.sources) == ["bank.py"]
     schedule.check_sources()
 
@@ -107,18 +107,18 @@ def test_a_changed_source_is_refused_with_what_changed(tmp_path: Path, monkeypat
 def test_a_source_edited_during_the_check_is_kept_as_it_was_run(tmp_path: Path) -> None:
     source = tmp_path / "bank.py"
     source.write_text("a = 2\n")
-    run = Source.of(b"a = 1\n").sha256
+    run = SourceFile.of(b"a = 1\n").sha256
     sources = read_sources({str(source): run})
-    assert sources[str(source)] == Source(run, "")
+    assert sources[str(source)] == SourceFile(run, "")
     with pytest.raises(BadSchedule, match="not the text that was checked"):
         saved(sources=sources).check_sources()
 
 
 def test_many_changes_are_counted() -> None:
-    old = Source.of(b"".join(b"%d\n" % n for n in range(40)))
-    new = Source.of(b"".join(b"%d\n" % (n if n % 4 else -n) for n in range(40)))
+    old = SourceFile.of(b"".join(b"%d\n" % n for n in range(40)))
+    new = SourceFile.of(b"".join(b"%d\n" % (n if n % 4 else -n) for n in range(40)))
     assert changed_lines(old, new).endswith("and 3 more places")
-    assert changed_lines(Source.of(b"a\r\n"), Source.of(b"a\n")) == "line ends only"
+    assert changed_lines(SourceFile.of(b"a\r\n"), SourceFile.of(b"a\n")) == "line ends only"
 
 
 def test_lists_of_numbers_stay_on_one_line() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from dpor.statics.escape import Summaries
 from dpor.statics.facts import analyse
-from dpor.statics.objects import Field, Kind
+from dpor.statics.objects import Field, ObjectKind
 
 SHARED = """\
 shared = []
@@ -105,5 +105,5 @@ def test_a_field_is_of_the_class_furthest_up_that_declares_it(name: str, owner: 
 
 def test_the_ancestors_of_a_class() -> None:
     points_to = analyse({"m.py": DECLARED}, "m.py::main").points_to
-    classes = {x.of.name: n for n, x in enumerate(points_to.objects) if x.kind is Kind.CLASS}
+    classes = {x.of.name: n for n, x in enumerate(points_to.objects) if x.kind is ObjectKind.CLASS}
     assert [points_to.objects[k].of.name for k in points_to.ancestors(classes["C"])] == ["C", "B", "A"]

@@ -19,7 +19,7 @@ _AT_THE_FIELDS = ("cache = instance.__dict__", "cache = fields_of(instance)")
 """That a property is kept in the `__dict__` does not make the others in it one with it."""
 
 
-class Fields:
+class FieldsOfObject:
     """The `__dict__` of an object, of which single fields are asked for and stored."""
 
     def __init__(self, obj: Any) -> None:
@@ -51,7 +51,7 @@ def _cached_property() -> Any:
         "RLock": RLock,
         "GenericAlias": real.GenericAlias,  # type: ignore[attr-defined]
         "_NOT_FOUND": getattr(real, "_NOT_FOUND", None),
-        "fields_of": Fields,
+        "fields_of": FieldsOfObject,
     }
     return copying.execute("functools", source, str(_SOURCE), names, lambda name: None).cached_property
 

@@ -1,10 +1,10 @@
 """A call of a built-in method on a container: what stands in for the method while the container is shared.
 
-A container type has an *entry* for each method (`kinds.ContainerType.entries`): a function that is given the `Call`,
-stands before the operation and then performs it. Most entries only say what is touched and what the container keeps;
-`entry` makes those. The others are methods that would call back into the program while they run (`list.sort` with a
-key, `list.extend` with a generator): those do the same in steps that are operations each, as other threads can come in
-between.
+A container type has an *entry* for each method (`kinds.ContainerType.entries`): a function that is given the
+`MethodCall`, stands before the operation and then performs it. Most entries only say what is touched and what the
+container keeps; `entry` makes those. The others are methods that would call back into the program while they run
+(`list.sort` with a key, `list.extend` with a generator): those do the same in steps that are operations each, as other
+threads can come in between.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ KINDS: Final[Mapping[str, str]] = {
 """How reports call operators; methods go by their names."""
 
 
-class Call:
+class MethodCall:
     """One call.
 
     obj, shared    the container, and its `SharedObject` (None if it is not shared: then only the arguments matter)
@@ -91,7 +91,7 @@ class Call:
         return self.plain(self.obj, *self.args, **self.kwargs)
 
 
-Entry: TypeAlias = Callable[[Call], Any]
+Entry: TypeAlias = Callable[[MethodCall], Any]
 
 
 def entry(
@@ -99,7 +99,7 @@ def entry(
 ) -> Entry:
     """An entry for a method that is one operation."""
 
-    def act(call: Call) -> Any:
+    def act(call: MethodCall) -> Any:
         shared = call.shared
         if shared is None:
             return call.run()
@@ -113,7 +113,7 @@ def whole(
 ) -> Entry:
     """An entry for a method that touches the same whatever its arguments are, and whatever is in the container."""
 
-    def act(call: Call) -> Any:
+    def act(call: MethodCall) -> Any:
         shared = call.shared
         if shared is not None:
             kind = KINDS.get(call.name, call.name)
@@ -139,7 +139,7 @@ def nothing(shared: SharedObject, obj: Any, args: Args) -> Accesses:
     return NOTHING
 
 
-def unknown(call: Call) -> Any:
+def unknown(call: MethodCall) -> Any:
     """A method that nothing is known of: it changes whatever it can reach, and keeps its arguments."""
     if is_immutable(type(call.obj)):
         return call.run()
@@ -153,7 +153,7 @@ def unknown(call: Call) -> Any:
     return call.run()
 
 
-def perform_uninstrumented(call: Call, function: types.FunctionType) -> Any:
+def perform_uninstrumented(call: MethodCall, function: types.FunctionType) -> Any:
     """A method written in Python that is not instrumented: one step that no other thread interrupts, which in the real
     program one can."""
     touched = Touched()
@@ -196,7 +196,7 @@ def as_dict(mapping: Any) -> Any:
     if not control.multi or type(found) is not types.FunctionType or is_program(found):
         return mapping
     return perform_uninstrumented(
-        Call(mapping, shared_objects.shared_object_of(mapping), "__getitem__", dict, ()), found
+        MethodCall(mapping, shared_objects.shared_object_of(mapping), "__getitem__", dict, ()), found
     )
 
 
@@ -208,7 +208,7 @@ of_exceptions: dict[str, Entry] = {}
 """The entries of methods that change an exception, by name."""
 
 
-def perform(call: Call) -> Any:
+def perform(call: MethodCall) -> Any:
     """Perform the call by the entry of its method."""
     kind = type(call.obj)
     container_type = container_type_of(kind)
@@ -239,7 +239,7 @@ class BoundMethod:
         shared = self._shared
         if shared is None:
             shared = shared_objects.shared_object_of(self._obj)
-        return perform(Call(self._obj, shared, self._name, self._plain, args, kwargs))
+        return perform(MethodCall(self._obj, shared, self._name, self._plain, args, kwargs))
 
     def __getattr__(self, name: str) -> Any:
         return self if name == self._name else getattr(self._plain.__get__(self._obj), name)

@@ -34,7 +34,7 @@ from dpor.python.effects.accesses import (
     reads_structure,
     writes_structure,
 )
-from dpor.python.effects.calls import KINDS, Args, Call, Entry, as_dict, entry, nothing, special, whole
+from dpor.python.effects.calls import KINDS, Args, Entry, MethodCall, as_dict, entry, nothing, special, whole
 from dpor.python.effects.iteration import (
     consumes_atomically,
     consumes_pairs_atomically,
@@ -142,7 +142,7 @@ def keyed(
     If hashing or comparing the key runs Python code, that reads whatever the keys are made of, and is not interrupted.
     """
 
-    def act(call: Call) -> Any:
+    def act(call: MethodCall) -> Any:
         shared = call.shared
         if shared is None or not call.args:
             return call.run()
@@ -181,7 +181,7 @@ def _has_user_eq(key: Any) -> bool:
 # ---------------------------------------------------------------------- keys that are missing
 
 
-def _read(call: Call) -> Any:
+def _read(call: MethodCall) -> Any:
     """`d[k]`: may insert the key, if the class says so (`defaultdict`)."""
     shared = call.shared
     if shared is None:
@@ -197,15 +197,15 @@ def _read(call: Call) -> Any:
     return _insert_missing(call, shared, factory)
 
 
-def _insert_missing(call: Call, shared: SharedObject, factory: Callable[[], Any]) -> Any:
+def _insert_missing(call: MethodCall, shared: SharedObject, factory: Callable[[], Any]) -> Any:
     """As CPython does it if the factory is Python code: look, make a value, store it (whatever is there by then)."""
     key = call.args[0]
     absent = object()
-    found = _READ_KEY(Call(call.obj, shared, "__getitem__", dict.get, (key, absent)))
+    found = _READ_KEY(MethodCall(call.obj, shared, "__getitem__", dict.get, (key, absent)))
     if found is not absent:
         return found
     made = factory()
-    _WRITE_KEY(Call(call.obj, shared, "__setitem__", dict.__setitem__, (key, made)))
+    _WRITE_KEY(MethodCall(call.obj, shared, "__setitem__", dict.__setitem__, (key, made)))
     return made
 
 
@@ -214,7 +214,7 @@ _INSERT_MISSING: Final = collections.defaultdict.__dict__["__missing__"]
 # ---------------------------------------------------------------------- many keys
 
 
-def _update(call: Call) -> Any:
+def _update(call: MethodCall) -> Any:
     """`update`, `|=` and `__init__`: the keys of a private dict are known beforehand, others are not."""
     obj, shared, args = call.obj, call.shared, call.args
     if shared is not None and call.name == "__init__" and is_a(obj, collections.defaultdict):
@@ -252,7 +252,7 @@ def _update(call: Call) -> Any:
         pairs = stepwise(other)
     _update_in_steps(call, pairs)
     if call.kwargs:
-        _update(Call(obj, shared, call.name, call.plain, (), call.kwargs))
+        _update(MethodCall(obj, shared, call.name, call.plain, (), call.kwargs))
     return obj if call.name == "__ior__" else None
 
 
@@ -264,7 +264,7 @@ def _is_plain_dict(other: Any) -> bool:
     )
 
 
-def _update_in_steps(call: Call, pairs: Iterable[Any]) -> None:
+def _update_in_steps(call: MethodCall, pairs: Iterable[Any]) -> None:
     """Pairs that are made by code of the program: each is stored as it comes."""
     obj = call.obj
     for number, pair in enumerate(pairs):
@@ -273,7 +273,7 @@ def _update_in_steps(call: Call, pairs: Iterable[Any]) -> None:
         except (TypeError, ValueError) as error:
             raise type(error)(str(error).replace("#0", f"#{number}", 1)) from None
         shared = shared_objects.shared_object_of(obj)
-        _WRITE_KEY(Call(obj, shared, "__setitem__", dict.__setitem__, (key, value)))
+        _WRITE_KEY(MethodCall(obj, shared, "__setitem__", dict.__setitem__, (key, value)))
 
 
 def _pair(pair: Any) -> tuple[Any, Any]:
@@ -283,7 +283,7 @@ def _pair(pair: Any) -> tuple[Any, Any]:
     return key, value
 
 
-def _fromkeys(call: Call) -> Any:
+def _fromkeys(call: MethodCall) -> Any:
     touched = Touched()
     if call.args:
         items, *rest = call.args
@@ -295,7 +295,7 @@ def _fromkeys(call: Call) -> Any:
     return call.run()
 
 
-def _merged(call: Call) -> Any:
+def _merged(call: MethodCall) -> Any:
     """`|`: a new dict of what is in both."""
     touched = Touched()
     for operand in (call.obj, *call.args):
@@ -373,7 +373,7 @@ register_views({}.keys(), {}.values(), {}.items(), _ordered.keys(), _ordered.val
 register_views(types.MappingProxyType({}))
 
 
-def _through(call: Call) -> Any:
+def _through(call: MethodCall) -> Any:
     """A method of a `MappingProxyType`: of the dict behind it."""
     behind = container_behind(call.obj)
     kind = container_type_of(type(behind))
@@ -382,7 +382,7 @@ def _through(call: Call) -> Any:
     if found is None:
         return call.run()
     method = functools.partial(_of_proxy, call.plain, call.obj)
-    return found(Call(behind, shared_objects.shared_object_of(behind), call.name, method, call.args, call.kwargs))
+    return found(MethodCall(behind, shared_objects.shared_object_of(behind), call.name, method, call.args, call.kwargs))
 
 
 def _of_proxy(plain: Callable[..., Any], proxy: Any, behind: Any, *args: Any, **kwargs: Any) -> Any:

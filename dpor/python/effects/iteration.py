@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import READ, WRITE, Accesses
 from dpor.python.effects.accesses import NOTHING, Touched, reads_structure, stand
-from dpor.python.effects.calls import Call, perform_uninstrumented, stand_before_unseen, uninstrumented_method_of
+from dpor.python.effects.calls import MethodCall, perform_uninstrumented, stand_before_unseen, uninstrumented_method_of
 from dpor.python.effects.generators import StepwiseGenerator
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.order import stable_order
@@ -391,7 +391,7 @@ def advance(iterator: Iterator[Any]) -> Any:
     unseen = uninstrumented_next(type(iterator))
     if unseen is not None:
         return perform_uninstrumented(
-            Call(iterator, shared_objects.shared_object_of(iterator), "__next__", next), unseen
+            MethodCall(iterator, shared_objects.shared_object_of(iterator), "__next__", next), unseen
         )
     if type(iterator) is _LIST_ITERATOR:
         stand("next", _list_iterator(iterator))

@@ -28,7 +28,7 @@ from dpor.python.effects.accesses import (
     stand,
     writes_structure,
 )
-from dpor.python.effects.calls import Call, Entry, entry, everything, nothing, whole
+from dpor.python.effects.calls import Entry, MethodCall, entry, everything, nothing, whole
 from dpor.python.effects.iteration import consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
@@ -87,7 +87,7 @@ def _subscript(key: Any) -> Any:
     return key
 
 
-def _read(call: Call) -> Any:
+def _read(call: MethodCall) -> Any:
     (key,) = call.args
     call.args = (key := _subscript(key),)
     shared = call.shared
@@ -96,7 +96,7 @@ def _read(call: Call) -> Any:
     return call.done(reads_item(shared, call.obj, key) if is_a(key, int) else reads_all(shared))
 
 
-def _write(call: Call) -> Any:
+def _write(call: MethodCall) -> Any:
     key, value = call.args
     key = _subscript(key)
     call.args = (key, value)
@@ -108,7 +108,7 @@ def _write(call: Call) -> Any:
     return call.done(writes_item(shared, call.obj, key) if is_a(key, int) else writes_structure(shared), keeps=(value,))
 
 
-def _write_slice(call: Call, key: slice, value: Any) -> Any:
+def _write_slice(call: MethodCall, key: slice, value: Any) -> Any:
     """The value is taken as a whole first, then stored: one operation if only C code runs meanwhile."""
     touched = Touched()
     if not consumes_atomically(value, touched):
@@ -123,7 +123,7 @@ def _write_slice(call: Call, key: slice, value: Any) -> Any:
     return call.run()
 
 
-def _delete(call: Call) -> Any:
+def _delete(call: MethodCall) -> Any:
     call.args = (_subscript(call.args[0]),)
     return call.run() if call.shared is None else call.done(writes_structure(call.shared))
 
@@ -131,7 +131,7 @@ def _delete(call: Call) -> Any:
 # ---------------------------------------------------------------------- methods that take an iterable
 
 
-def _extend(call: Call) -> Any:
+def _extend(call: MethodCall) -> Any:
     """`extend`, `+=` and `list.__init__`: at once from a container, else element by element as they come."""
     if len(call.args) != 1 or call.kwargs:
         return _CHANGE(call)
@@ -149,10 +149,10 @@ def _extend(call: Call) -> Any:
     return call.run()
 
 
-def _extend_in_steps(call: Call, items: Any) -> Any:
+def _extend_in_steps(call: MethodCall, items: Any) -> Any:
     obj: list[Any] = call.obj
     if call.name == "__init__":
-        _CHANGE(Call(obj, call.shared, "clear", list.clear))
+        _CHANGE(MethodCall(obj, call.shared, "clear", list.clear))
     for item in stepwise(items):
         shared = shared_objects.shared_object_of(obj)
         if shared is not None:
@@ -165,10 +165,10 @@ def _extend_in_steps(call: Call, items: Any) -> Any:
 # ---------------------------------------------------------------------- methods that compare elements
 
 
-def _compares(in_steps: Callable[[Call], Any], accesses: Callable[[SharedObject], Accesses]) -> Entry:
+def _compares(in_steps: Callable[[MethodCall], Any], accesses: Callable[[SharedObject], Accesses]) -> Entry:
     """A method that compares elements with its argument: one operation, unless instrumented code compares them."""
 
-    def act(call: Call) -> Any:
+    def act(call: MethodCall) -> Any:
         touched = Touched()
         called = bool(call.args) and touched.deeply(
             reads, Anew(lambda: (call.args[0], *list.__iter__(call.obj))), EQUAL
@@ -184,7 +184,7 @@ def _compares(in_steps: Callable[[Call], Any], accesses: Callable[[SharedObject]
     return act
 
 
-def _matches(call: Call, start: int = 0) -> Iterator[int]:
+def _matches(call: MethodCall, start: int = 0) -> Iterator[int]:
     """The positions of elements equal to the argument, found as CPython does: it looks at the list again for each."""
     items: list[Any] = call.obj
     value = call.args[0]
@@ -201,15 +201,15 @@ def _matches(call: Call, start: int = 0) -> Iterator[int]:
         index += 1
 
 
-def _contains_in_steps(call: Call) -> bool:
+def _contains_in_steps(call: MethodCall) -> bool:
     return any(True for _ in _matches(call))
 
 
-def _count_in_steps(call: Call) -> int:
+def _count_in_steps(call: MethodCall) -> int:
     return sum(1 for _ in _matches(call))
 
 
-def _index_in_steps(call: Call) -> int:
+def _index_in_steps(call: MethodCall) -> int:
     """Start and stop are left to the plain method, on a copy."""
     if len(call.args) > 1:
         shared = call.shared
@@ -221,7 +221,7 @@ def _index_in_steps(call: Call) -> int:
     return [].index(call.args[0])  # fails as it does here
 
 
-def _remove_in_steps(call: Call) -> None:
+def _remove_in_steps(call: MethodCall) -> None:
     for index in _matches(call):
         shared = shared_objects.shared_object_of(call.obj)
         if shared is not None:
@@ -234,7 +234,7 @@ def _remove_in_steps(call: Call) -> None:
 # ---------------------------------------------------------------------- sorting
 
 
-def _sort(call: Call) -> Any:
+def _sort(call: MethodCall) -> Any:
     """With a key function, or elements whose order is instrumented code, others can look in between: as in CPython
     they find the list empty, and what they do to it is lost."""
     shared = call.shared
@@ -252,7 +252,7 @@ def _sort(call: Call) -> Any:
     return call.done(touched)
 
 
-def _sort_in_steps(call: Call, shared: SharedObject) -> None:
+def _sort_in_steps(call: MethodCall, shared: SharedObject) -> None:
     items: list[Any] = call.obj
     call.stand(writes_structure(shared))
     ordered = list.copy(items)
@@ -284,7 +284,7 @@ _C_FUNCTIONS: Final = frozenset(
 # ---------------------------------------------------------------------- whole lists
 
 
-def _looks_at_both(call: Call) -> Any:
+def _looks_at_both(call: MethodCall) -> Any:
     """`+`: a new list of the elements of both."""
     touched = Touched()
     for operand in (call.obj, *call.args):
@@ -299,7 +299,7 @@ def looks_deep(method: str) -> Entry:
     """Comparing and showing: what is nested is looked at too. Instrumented code that this calls sees a copy, so that
     it does not matter what others do to the container meanwhile."""
 
-    def act(call: Call) -> Any:
+    def act(call: MethodCall) -> Any:
         touched = Touched()
         called = touched.deeply(reads, (call.obj, *call.args), method)
         call.stand(touched)

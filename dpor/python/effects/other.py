@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Mode
 from dpor.python.effects.accesses import Anew, Touched, reads_structure, writes_structure
-from dpor.python.effects.calls import Args, Call, Entry, entry, nothing, special, whole
+from dpor.python.effects.calls import Args, Entry, MethodCall, entry, nothing, special, whole
 from dpor.python.effects.generators import drive
 from dpor.python.effects.iteration import C_ITERATORS, advance, consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import is_c_iterator, register_container_type
@@ -31,7 +31,7 @@ def _method(
 ) -> Entry:
     """A method that also looks at its arguments, all that is in them; iterators are emptied first."""
 
-    def act(call: Call) -> Any:
+    def act(call: MethodCall) -> Any:
         call.args = tuple(arg if _is_plain(arg) else list(stepwise(arg)) for arg in call.args)
         touched = Touched()
         called = touched.deeply(reads, call.args, ANYTHING)
@@ -47,7 +47,7 @@ def _is_plain(arg: Any) -> bool:
     return not (type(arg) is types.GeneratorType or is_c_iterator(type(arg)))
 
 
-def _keeping(call: Call) -> Any:
+def _keeping(call: MethodCall) -> Any:
     """A method that stores its arguments, and looks at none of them."""
     return call.run() if call.shared is None else call.done(writes_structure(call.shared), keeps=call.args)
 
@@ -58,7 +58,7 @@ def _keeping(call: Call) -> Any:
 def _comparing(accesses: Callable[[SharedObject], Accesses]) -> Entry:
     """`in`, `index`, `count`, `remove`: if Python code compares the elements, it is not interrupted."""
 
-    def act(call: Call) -> Any:
+    def act(call: MethodCall) -> Any:
         touched = Touched()
         values = Anew(lambda: (*call.args[:1], *collections.deque.__iter__(call.obj)))
         called = touched.deeply(reads, values, EQUAL)
@@ -71,7 +71,7 @@ def _comparing(accesses: Callable[[SharedObject], Accesses]) -> Entry:
     return act
 
 
-def _extend(call: Call) -> Any:
+def _extend(call: MethodCall) -> Any:
     """`extend`, `extendleft`, `+=` and `__init__`."""
     if not call.args or call.kwargs or (call.name == "__iadd__" and not hasattr(type(call.args[0]), "__iter__")):
         return _keeping(call)
@@ -90,7 +90,7 @@ def _extend(call: Call) -> Any:
         return _extend(call)
     append = collections.deque.appendleft if call.name == "extendleft" else collections.deque.append
     for item in stepwise(items):
-        _keeping(Call(call.obj, shared_objects.shared_object_of(call.obj), call.name, append, (item,)))
+        _keeping(MethodCall(call.obj, shared_objects.shared_object_of(call.obj), call.name, append, (item,)))
     return call.obj if call.name == "__iadd__" else None
 
 
@@ -146,7 +146,7 @@ def _look_through(mode: Mode) -> Entry:
     return lambda call: call.done(through(call.obj, mode))
 
 
-def _give_up(call: Call) -> Any:
+def _give_up(call: MethodCall) -> Any:
     """What was shown can be made longer again."""
     touched = Touched(through(call.obj, WRITE))
     if call.shared is not None:
@@ -166,7 +166,7 @@ register_container_type(memoryview, MEMORYVIEW_ENTRIES, behind, reads_structure,
 # ---------------------------------------------------------------------- generators and iterators
 
 
-def _generator(call: Call) -> Any:
+def _generator(call: MethodCall) -> Any:
     if call.name in ("__next__", "send", "throw", "close"):
         return drive(call.obj, call.plain, call.obj, *call.args)
     return call.run() if call.name == "__iter__" else _look(call)
@@ -175,7 +175,7 @@ def _generator(call: Call) -> Any:
 special[types.GeneratorType] = _generator
 
 
-def _iterator(call: Call) -> Any:
+def _iterator(call: MethodCall) -> Any:
     if call.name == "__next__":
         return advance(call.obj)
     if call.name == "__iter__":
@@ -183,7 +183,7 @@ def _iterator(call: Call) -> Any:
     return _look(call)
 
 
-def _look(call: Call) -> Any:
+def _look(call: MethodCall) -> Any:
     touched = Touched()
     touched.deeply(reads, (call.obj, *call.args), ANYTHING)
     return call.done(touched)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses
 from dpor.python.effects.accesses import KEY_SET, NOTHING, Touched, changes, learn, reads_structure, writes_structure
-from dpor.python.effects.calls import Call, Entry, everything, whole
+from dpor.python.effects.calls import Entry, MethodCall, everything, whole
 from dpor.python.effects.dicts import keyed
 from dpor.python.effects.iteration import consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
@@ -74,7 +74,7 @@ def _stays(shared: SharedObject, s: Any, element: Any, there: bool) -> bool:
 # ---------------------------------------------------------------------- many elements
 
 
-def _updates(call: Call) -> Any:
+def _updates(call: MethodCall) -> Any:
     """`update` and the like, `|=` and the like, `__init__`: changes the set by the items of each argument."""
     touched = Touched()
     if call.name in _OPERATORS and not _are_sets(call.args):
@@ -87,7 +87,7 @@ def _updates(call: Call) -> Any:
     return _at_once(call, Touched())
 
 
-def _at_once(call: Call, touched: Touched) -> Any:
+def _at_once(call: MethodCall, touched: Touched) -> Any:
     if call.shared is not None:
         touched.add(writes_all(call.shared))
     call.stand(touched)
@@ -101,14 +101,14 @@ def _at_once(call: Call, touched: Touched) -> Any:
         return call.run()
 
 
-def _update_in_steps(call: Call) -> None:
+def _update_in_steps(call: MethodCall) -> None:
     obj = call.obj
     if call.name == "__init__":
-        _CHANGE_ALL(Call(obj, call.shared, "clear", set.clear))
+        _CHANGE_ALL(MethodCall(obj, call.shared, "clear", set.clear))
     for other in call.args:
         for element in stepwise(other):
             shared = shared_objects.shared_object_of(obj)
-            keyed(_adds_element, keeps=everything)(Call(obj, shared, call.name, set.add, (element,)))
+            keyed(_adds_element, keeps=everything)(MethodCall(obj, shared, call.name, set.add, (element,)))
 
 
 _OPERATORS: Final = frozenset({"__ior__", "__iand__", "__isub__", "__ixor__"})
@@ -118,7 +118,7 @@ def _are_sets(args: tuple[Any, ...]) -> bool:
     return all(is_a(arg, (set, frozenset)) for arg in args)
 
 
-def _looks(call: Call) -> Any:
+def _looks(call: MethodCall) -> Any:
     """`union`, `issubset`, `&`, ...: looks at all of the set and of the other arguments, and makes something new."""
     touched = Touched()
     if call.name.startswith("__") and not _are_sets(call.args):
@@ -131,7 +131,7 @@ def _looks(call: Call) -> Any:
     return call.indivisible(reads_structure(call.shared) if call.shared is not None else NOTHING)
 
 
-def _pop(call: Call) -> Any:
+def _pop(call: MethodCall) -> Any:
     if call.shared is not None:
         call.stand(writes_all(call.shared))
     order = None if call.args else stable_order(call.obj)

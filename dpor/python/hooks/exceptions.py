@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Access, Mode
 from dpor.python.effects.accesses import Touched
-from dpor.python.effects.calls import Call, Entry, of_exceptions
+from dpor.python.effects.calls import Entry, MethodCall, of_exceptions
 from dpor.python.effects.reach import ANYTHING, parts_of_exceptions, reads, writes
 from dpor.python.hooks import attributes
 from dpor.python.kernel import control
@@ -69,7 +69,7 @@ def read_shown(values: Iterable[Any], touched: Touched) -> None:
 def _changing(names: Any) -> Entry:
     """A method that stores these fields: `names` says which, for the call."""
 
-    def act(call: Call) -> Any:
+    def act(call: MethodCall) -> Any:
         shared = call.shared
         if shared is None:
             return call.run()
@@ -84,14 +84,14 @@ def _changing(names: Any) -> Entry:
     return act
 
 
-def _rechained(call: Call) -> Any:
+def _rechained(call: MethodCall) -> Any:
     if call.shared is not None:
         chain_exceptions()
         call.publish(call.args)
     return call.run()
 
 
-def _names_in(call: Call) -> list[str]:
+def _names_in(call: MethodCall) -> list[str]:
     state: Any = call.args[0] if call.args else None
     return [name for name in state if is_a(name, str)] if is_a(state, dict) else []
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dpor.python.hooks.calls import call
 from dpor.python.kernel import control
 from dpor.python.kernel.depth import DEEP
-from dpor.python.kernel.listeners import Failure
+from dpor.python.kernel.listeners import ThreadFailure
 from dpor.python.kernel.model_thread import GuestExit
 
 _LONGEST = 2000
@@ -23,7 +23,7 @@ def report(error: BaseException) -> None:
     if not isinstance(error, GuestExit) and not control.unwinding:
         if isinstance(error, RecursionError) and DEEP not in control.facts:
             control.withdraw(DEEP, "the program recurses to the limit")
-        control.exceptions.append(Failure(control.current, error, message(error)))
+        control.exceptions.append(ThreadFailure(control.current, error, message(error)))
 
 
 def message(error: BaseException) -> str:

@@ -17,7 +17,7 @@ from sys import getrefcount
 from typing import Any, Final
 
 from dpor.python.effects.accesses import UNMADE, Anew, Touched, made, make, stand
-from dpor.python.effects.calls import Call, as_dict, perform, perform_uninstrumented, unknown
+from dpor.python.effects.calls import MethodCall, as_dict, perform, perform_uninstrumented, unknown
 from dpor.python.effects.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.python.effects.iteration import (
     CHAINS,
@@ -122,7 +122,7 @@ def _perform(obj: Any, shared: SharedObject | None, name: str, plain: Callable[.
     container_type = container_types.get(kind)
     if container_type is None:
         if kind is types.MappingProxyType:
-            return perform(Call(obj, shared, name, plain, args))
+            return perform(MethodCall(obj, shared, name, plain, args))
         found = static(kind, name)
         if isinstance(found, types.FunctionType):
             return plain(obj, *args) if is_program(found) else _foreign(obj, shared, name, found, plain, *args)
@@ -130,9 +130,9 @@ def _perform(obj: Any, shared: SharedObject | None, name: str, plain: Callable[.
         if container_type is None:
             if found is None or is_immutable(kind):
                 return plain(obj, *args)
-            return unknown(Call(obj, shared, name, plain, args))
+            return unknown(MethodCall(obj, shared, name, plain, args))
     entry = container_type.entries.get(name)
-    return plain(obj, *args) if entry is None else entry(Call(obj, shared, name, plain, args))
+    return plain(obj, *args) if entry is None else entry(MethodCall(obj, shared, name, plain, args))
 
 
 def _foreign(
@@ -141,7 +141,7 @@ def _foreign(
     """An operator in Python code that is not instrumented, of operands of which any may be shared."""
     if is_immutable(type(obj)):
         return plain(obj, *args)
-    return perform_uninstrumented(Call(obj, shared, name, plain, args), found)
+    return perform_uninstrumented(MethodCall(obj, shared, name, plain, args), found)
 
 
 # ---------------------------------------------------------------------- arithmetic
@@ -239,7 +239,7 @@ def _inplace(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
             if container_type is not None or type(a) in views or type(a) is tuple or type(a) is frozenset:
                 return _both(new, plain, a, b)
             if shared_objects.computes_in_c(type(a)) or shared_objects.computes_in_c(type(b)):
-                return unknown(Call(a, shared_objects.shared_object_of(a), name, plain, (b,)))
+                return unknown(MethodCall(a, shared_objects.shared_object_of(a), name, plain, (b,)))
         return plain(a, b)
 
     return hook

@@ -49,7 +49,7 @@ from dpor.python.kernel.above import Above
 from dpor.python.kernel.assumptions import DAEMONS, INSTRUMENTED, SPINS, STARTS, Following, about
 from dpor.python.kernel.depth import DEEP, ROOM, with_room
 from dpor.python.kernel.library import CLOSED, package_of
-from dpor.python.kernel.listeners import Failure, Observer, Recorder, Specifications
+from dpor.python.kernel.listeners import Observer, Recorder, Specifications, ThreadFailure
 from dpor.python.kernel.model_thread import GuestExit, GuestThread
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.stuck import Stuck, in_words
@@ -145,7 +145,7 @@ limits: dict[str, None] = {}
 """Why this run stands for less than everything, in order."""
 _latent: dict[str, None] = {}
 """Such reasons, if a thread is started."""
-exceptions: list[Failure] = []
+exceptions: list[ThreadFailure] = []
 timed_out = False
 """Has anything timed out in this run?"""
 withdrawn: str | None = None
@@ -324,7 +324,7 @@ def _live(thread: GuestThread, body: Callable[[], None]) -> greenlet:
     except GuestExit:
         if not unwinding:
             error = RuntimeError("the thread was unwound outside of an unwinding")
-            exceptions.append(Failure(current, error, f"RuntimeError: {error}"))
+            exceptions.append(ThreadFailure(current, error, f"RuntimeError: {error}"))
     thread.running = False
     if unwinding:
         return _hub

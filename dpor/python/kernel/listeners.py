@@ -38,7 +38,7 @@ class Observer(Protocol):
     def perform(self, rule: Rule, objects: tuple[Waited, ...]) -> Any: ...
 
 
-class Failure(NamedTuple):
+class ThreadFailure(NamedTuple):
     """An exception that ended a thread, and its text at that time."""
 
     thread: GuestThread

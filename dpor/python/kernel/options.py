@@ -7,7 +7,7 @@ from typing import Literal
 
 import attrs
 
-from dpor.core.oracle import Oracle, Source
+from dpor.core.oracle import Oracle, ProgramSource
 
 
 @attrs.frozen
@@ -48,5 +48,5 @@ class RuntimeOptions:
     every_access: bool = False
     whole_states: bool = False
     statics: StaticOptions | None = None
-    oracle: Callable[[Source], Oracle] | None = None
+    oracle: Callable[[ProgramSource], Oracle] | None = None
     trusted: frozenset[str] = frozenset()

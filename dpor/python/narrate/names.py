@@ -46,7 +46,7 @@ def variables(frame: FrameType) -> dict[str, Any]:
     return told
 
 
-class Names:
+class ObjectNames:
     """The names of one run's objects. Each keeps that under which it was first met.
 
     outer     the next frame further out that is the program's

@@ -12,7 +12,7 @@ from dpor.python.effects.keys import part_of
 from dpor.python.effects.kinds import static
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
-from dpor.python.narrate.names import Names
+from dpor.python.narrate.names import ObjectNames
 from dpor.python.narrate.values import Called, in_words
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE
@@ -21,8 +21,8 @@ UNKNOWN: Final = object()
 """What is there cannot be told."""
 
 
-class Place(NamedTuple):
-    """Where a value is: an object, and the field, key or index in it, or all of it."""
+class ObjectPart(NamedTuple):
+    """A place that holds a value: an object, and the field, key or index in it, or all of it."""
 
     owner: Any
     part: Any
@@ -68,10 +68,10 @@ class Description(NamedTuple):
 
     text: str
     value: str = ""
-    changes: Place | None = None
+    changes: ObjectPart | None = None
 
 
-def describe(operation: Operation, names: Names, frame: FrameType | None) -> Description:
+def describe(operation: Operation, names: ObjectNames, frame: FrameType | None) -> Description:
     """An operation of the function that is no rule on synchronisation objects."""
     if operation.alternatives > 1:
         return Description(f"choose one of {operation.alternatives}", str(operation.value))
@@ -83,23 +83,23 @@ def describe(operation: Operation, names: Names, frame: FrameType | None) -> Des
 
 def place_in_words(location: Location) -> str:
     """What the program calls it, as far as that is known without a run."""
-    return _on("", location, WRITE, Names(), None).text.strip() or "what it reads"
+    return _on("", location, WRITE, ObjectNames(), None).text.strip() or "what it reads"
 
 
-def _on(kind: str, location: Location, mode: Mode, names: Names, frame: FrameType | None) -> Description:
+def _on(kind: str, location: Location, mode: Mode, names: ObjectNames, frame: FrameType | None) -> Description:
     match control.operations.name_of(location):
         case ("global", module, str(name)):
             known = sys.modules.get(str(module))
-            place = Place(None if known is None else vars(known), name)
+            place = ObjectPart(None if known is None else vars(known), name)
         case ("class attribute", str(attribute)):
             owner = names.class_with(attribute, frame)
             name = f"class attribute {attribute}" if owner is None else f"{owner.__name__}.{attribute}"
-            place = Place(owner, attribute)
+            place = ObjectPart(owner, attribute)
         case (int(number), part):
             obj = object_numbered(number)
             name = "object" if obj is None else names.of_shared(obj, frame)
             if part in (STRUCTURE, ELEMENTS):
-                place = Place(obj, part)
+                place = ObjectPart(obj, part)
                 return Description(f"{kind} {name}", place.in_words(names.of_value), None if mode is READ else place)
             if is_a(obj, (set, frozenset)):
                 return Description(f"{kind} {name}{{{part_in_words(part, names.of_value)}}}")
@@ -109,7 +109,7 @@ def _on(kind: str, location: Location, mode: Mode, names: Names, frame: FrameTyp
                 name += f"[{part_in_words(part, names.of_value)}]"
             else:
                 name += f".{part}"
-            place = Place(obj, part)
+            place = ObjectPart(obj, part)
         case _:
             return Description(kind)
     if mode is READ:

@@ -17,7 +17,7 @@ from dpor.python.kernel.listeners import Recorder
 from dpor.python.kernel.model_thread import GuestThread, Waited
 from dpor.python.kernel.stuck import has_own_name, name_of
 from dpor.python.narrate.library_calls import LibraryCalls
-from dpor.python.narrate.names import Names, variables
+from dpor.python.narrate.names import ObjectNames, variables
 from dpor.python.narrate.places import Description, describe
 from dpor.python.narrate.values import in_words
 
@@ -66,7 +66,7 @@ class Recording(Recorder):
         self._error: Exception | None = None
         self._states: dict[Location, str] = {}
         self._threads: dict[int, str] = {}
-        self._names = Names(control.guest_frame, _standing)
+        self._names = ObjectNames(control.guest_frame, _standing)
         self._calls = LibraryCalls()
 
     def event(self, thread: GuestThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:

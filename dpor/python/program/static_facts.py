@@ -11,20 +11,20 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from types import FrameType
 
 from dpor.core.home import is_our_file
-from dpor.core.oracle import At, Source
+from dpor.core.oracle import At, ProgramSource
 from dpor.python.kernel.options import StaticOptions
 from dpor.statics.accesses import Access
 from dpor.statics.facts import Facts, Point, analyse
 from dpor.statics.field_access import Precision
 from dpor.statics.ir import Position
-from dpor.statics.objects import Kind
+from dpor.statics.objects import ObjectKind
 from dpor.statics.pointers import Pointers
 
 
-class Analysis:
+class StaticOracle:
     """The facts about one program, as an `Oracle`."""
 
-    def __init__(self, source: Source, options: StaticOptions) -> None:
+    def __init__(self, source: ProgramSource, options: StaticOptions) -> None:
         self._facts: Facts = analyse(source.texts, source.entry, Pointers(options.pointers), source.names)
         self._precision = Precision(options.field_access)
         self._immutable = {str(field) for field in self._facts.immutable} if options.immutable else set()
@@ -90,7 +90,7 @@ class Analysis:
         for touches in points_to.touches.values():
             for touch in touches:
                 if touch.name in names and not (
-                    points_to.objects[touch.thing].kind is Kind.INSTANCE
+                    points_to.objects[touch.thing].kind is ObjectKind.INSTANCE
                     and fields.issuperset(points_to.fields_of(touch))
                 ):
                     names.discard(touch.name)

@@ -21,7 +21,7 @@ import attrs
 
 from dpor.core.errors import BadSchedule, BadTarget, FactWithdrawn, InternalError, Unfinished, UserError
 from dpor.core.operations import Location, Operation, ThreadId
-from dpor.core.oracle import At, Oracle, Source
+from dpor.core.oracle import At, Oracle, ProgramSource
 from dpor.core.outcome import NOBODY_WRITES, Finding, Kind
 from dpor.core.steps import Explained
 from dpor.core.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
@@ -41,7 +41,7 @@ from dpor.python.kernel.stuck import Stuck
 from dpor.python.program.every_access import EveryAccess
 from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
-from dpor.python.program.static_facts import Analysis, stack_of, stands_in_program
+from dpor.python.program.static_facts import StaticOracle, stack_of, stands_in_program
 from dpor.python.program.target import Opener, Target, open_target
 from dpor.python.sharing import shared_objects
 from dpor.python.specs import specifying
@@ -333,12 +333,12 @@ class PythonSystem:
         if self.options.oracle is not None:
             self._oracle = self.options.oracle(self.source())
         elif statics is not None:
-            self._oracle = analysis = Analysis(self.source(), statics)
+            self._oracle = analysis = StaticOracle(self.source(), statics)
             if statics.unhooked:
                 self._unhooked = self.unwritten(analysis)
                 self._begin_again()
 
-    def unwritten(self, analysis: Analysis) -> frozenset[str]:
+    def unwritten(self, analysis: StaticOracle) -> frozenset[str]:
         """The attributes whose reads are left as they are in the code, until one is written."""
         return analysis.never_written()
 
@@ -438,7 +438,7 @@ class PythonSystem:
         """The program's files, with their SHA-256."""
         return dict(self._loader.sources)
 
-    def source(self) -> Source:
+    def source(self) -> ProgramSource:
         """What there is to analyse. Raises `UserError` if what is run is made by no module."""
         entry = None if self._target is None else self._target.entry
         if entry is None:
@@ -447,7 +447,7 @@ class PythonSystem:
                 " top level of a file, or a strategy that needs no analysis"
             )
         modules = self._loader.modules
-        return Source(
+        return ProgramSource(
             {module.path: module.source for module in modules.values()},
             {module.path: name for name, module in modules.items()},
             entry,

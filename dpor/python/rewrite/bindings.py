@@ -18,12 +18,23 @@ from contextlib import contextmanager
 
 from dpor.python.rewrite.expressions import ExpressionRewriter
 from dpor.python.rewrite.names import is_stored_specially
-from dpor.python.rewrite.scopes import Kind
-from dpor.python.rewrite.syntax import LOAD, STORE, Place, assign, at, constant, delete, is_super_call, name, target
+from dpor.python.rewrite.scopes import ScopeKind
+from dpor.python.rewrite.syntax import (
+    LOAD,
+    STORE,
+    PositionedNode,
+    assign,
+    at,
+    constant,
+    delete,
+    is_super_call,
+    name,
+    target,
+)
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
-Step = tuple[ast.expr | None, ast.expr]
+Binding = tuple[ast.expr | None, ast.expr]
 """A plain target and the value to bind to it; or None and an expression that is evaluated for its effect."""
 
 YIELD_TUPLES = frozenset({"enumerate", "zip"})
@@ -37,7 +48,7 @@ class BindingRewriter(ExpressionRewriter):
         """A name that needs no hook."""
         return type(to) is ast.Name and not (self.frame.scope.hooked and self.hooked_store(to.id))
 
-    def steps(self, to: ast.expr, value: ast.expr, temporaries: list[str]) -> Iterator[Step]:
+    def steps(self, to: ast.expr, value: ast.expr, temporaries: list[str]) -> Iterator[Binding]:
         """How the value, which is evaluated once and first, gets into the target. `temporaries`: to delete after."""
         if isinstance(to, ast.Name):
             yield to, self.stored(to.id, value, to)
@@ -50,7 +61,7 @@ class BindingRewriter(ExpressionRewriter):
         else:
             raise AssertionError(f"no target: {ast.dump(to)}")
 
-    def attribute_store(self, to: ast.Attribute, value: ast.expr) -> Step:
+    def attribute_store(self, to: ast.Attribute, value: ast.expr) -> Binding:
         if type(to.value) is ast.Name and to.value.id == "self":
             self.frame.stored[to.attr] = None
         obj = self.visit(to.value)
@@ -60,7 +71,7 @@ class BindingRewriter(ExpressionRewriter):
         hook = ".setspecial" if is_stored_specially(to.attr) else ".setattr"
         return None, self.call(hook, to, value, obj, constant(self.mangled(to.attr), to))
 
-    def _unpacking(self, to: ast.Tuple | ast.List, value: ast.expr, temporaries: list[str]) -> Iterator[Step]:
+    def _unpacking(self, to: ast.Tuple | ast.List, value: ast.expr, temporaries: list[str]) -> Iterator[Binding]:
         """From the first target on that is not plain, all go through temporaries: they are stored in order."""
         if not _is_display_for(value, to):
             value = self.call(".unpack", value, value)
@@ -75,7 +86,7 @@ class BindingRewriter(ExpressionRewriter):
         for item, temporary in zip(later, names, strict=True):
             yield from self.steps(_item(item), name(temporary, item), temporaries)
 
-    def loop_target(self, to: ast.expr, yields_tuples: bool, temporaries: list[str]) -> tuple[ast.expr, list[Step]]:
+    def loop_target(self, to: ast.expr, yields_tuples: bool, temporaries: list[str]) -> tuple[ast.expr, list[Binding]]:
         """What a `for` binds itself, and the steps that follow in its body."""
         if self.is_plain(to):
             return to, []
@@ -85,7 +96,7 @@ class BindingRewriter(ExpressionRewriter):
             return to, steps
         return self.through_temporary(to, temporaries)
 
-    def through_temporary(self, to: ast.expr, temporaries: list[str]) -> tuple[ast.Name, list[Step]]:
+    def through_temporary(self, to: ast.expr, temporaries: list[str]) -> tuple[ast.Name, list[Binding]]:
         temporary = self.temporary()
         temporaries.append(temporary)
         return target(temporary, to), list(self.steps(to, name(temporary, to), temporaries))
@@ -100,7 +111,7 @@ class BindingRewriter(ExpressionRewriter):
 
     # ------------------------------------------------------------------ as statements
 
-    def statements(self, steps: list[Step], temporaries: list[str], place: Place) -> list[ast.stmt]:
+    def statements(self, steps: list[Binding], temporaries: list[str], place: PositionedNode) -> list[ast.stmt]:
         done: list[ast.stmt] = [
             at(ast.Expr(value), value) if to is None else assign(to, value, to) for to, value in steps
         ]
@@ -111,24 +122,24 @@ class BindingRewriter(ExpressionRewriter):
     # ------------------------------------------------------------------ in comprehensions
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.expr:
-        with self._comprehension(node, Kind.COMPREHENSION):
+        with self._comprehension(node, ScopeKind.COMPREHENSION):
             node.elt = self.visit(node.elt)
         return node
 
     visit_SetComp = visit_ListComp
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
-        with self._comprehension(node, Kind.COMPREHENSION):
+        with self._comprehension(node, ScopeKind.COMPREHENSION):
             node.key, node.value = self.visit(node.key), self.visit(node.value)
         return node
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
-        with self._comprehension(node, Kind.GENERATOR):
+        with self._comprehension(node, ScopeKind.GENERATOR):
             node.elt = self.visit(node.elt)
         return node
 
     @contextmanager
-    def _comprehension(self, node: Comprehension, kind: Kind) -> Iterator[None]:
+    def _comprehension(self, node: Comprehension, kind: ScopeKind) -> Iterator[None]:
         """Rewrite the generators; the elements follow, in their scope. The first iterable belongs to the outer one."""
         first = node.generators[0]
         tuples = [self.yields_tuples(generator.iter) for generator in node.generators]

@@ -16,8 +16,8 @@ from dpor.core.errors import Unsupported
 from dpor.python.rewrite import syntax
 from dpor.python.rewrite.formats import as_fstring
 from dpor.python.rewrite.names import BINARY, COMPARE, LOADED_SPECIALLY, OPERAND, UNARY
-from dpor.python.rewrite.scopes import IMMEDIATE, Hooked, Kind, Scope, Scopes
-from dpor.python.rewrite.syntax import LOAD, Place, at, constant, is_super_call, mangle, name, target, thunk
+from dpor.python.rewrite.scopes import IMMEDIATE, Hooked, Scope, ScopeKind, Scopes
+from dpor.python.rewrite.syntax import LOAD, PositionedNode, at, constant, is_super_call, mangle, name, target, thunk
 
 ONLY_PARTS = (
     # statements
@@ -111,7 +111,7 @@ class ExpressionRewriter:
         return node
 
     @contextmanager
-    def inside(self, node: ast.AST, kind: Kind) -> Iterator[Frame]:
+    def inside(self, node: ast.AST, kind: ScopeKind) -> Iterator[Frame]:
         outer = self.frame
         self.frame = Frame(self.scopes.of(node, kind), outer)
         try:
@@ -121,16 +121,16 @@ class ExpressionRewriter:
 
     # ------------------------------------------------------------------ hooks and names
 
-    def hook(self, hook: str, place: Place) -> ast.Name:
+    def hook(self, hook: str, place: PositionedNode) -> ast.Name:
         """The hook's name. A class body looks it up as a global, past a namespace of the program's own."""
         frame = self.frame
         while frame.scope.kind in IMMEDIATE and frame.outer is not None:
             frame = frame.outer
-        if frame.scope.kind is Kind.CLASS:
+        if frame.scope.kind is ScopeKind.CLASS:
             frame.hooks.add(hook)
         return name(hook, place)
 
-    def call(self, hook: str, place: Place, *args: ast.expr) -> ast.Call:
+    def call(self, hook: str, place: PositionedNode, *args: ast.expr) -> ast.Call:
         return at(ast.Call(self.hook(hook, place), list(args), []), place)
 
     def mangled(self, id: str) -> str:
@@ -147,13 +147,13 @@ class ExpressionRewriter:
         the variable of the function around, or of the module: see `declare_names`."""
         frame = self.frame
         frame.temporaries += 1
-        if frame.scope.kind is Kind.CLASS:
+        if frame.scope.kind is ScopeKind.CLASS:
             id = f".k{frame.temporaries}"
             frame.kept[id] = None
             return id
         return f".t{frame.temporaries}"
 
-    def stored(self, id: str, value: ast.expr, place: Place) -> ast.expr:
+    def stored(self, id: str, value: ast.expr, place: PositionedNode) -> ast.expr:
         """The value on its way into the variable: the hook is the store's operation."""
         hooked = self.hooked(id)
         if hooked is Hooked.GLOBAL or hooked is Hooked.STORED:
@@ -320,7 +320,7 @@ class ExpressionRewriter:
         if len(plain) == 1:
             return self.compare(node.ops[0], self.visit(operands[0]), self.visit(operands[1]), node, plain[0])
         frame = self.frame
-        if frame.scope.kind is Kind.FUNCTION and not frame.in_iterable:
+        if frame.scope.kind is ScopeKind.FUNCTION and not frame.in_iterable:
             return self._chain(node, operands, plain)
         return self._chain_of_operands(node, operands)
 
@@ -334,7 +334,7 @@ class ExpressionRewriter:
             return syntax.is_plain_collection(right)
         return syntax.compares_plainly(left) or syntax.compares_plainly(right)
 
-    def compare(self, op: ast.cmpop, left: ast.expr, right: ast.expr, place: Place, plain: bool) -> ast.expr:
+    def compare(self, op: ast.cmpop, left: ast.expr, right: ast.expr, place: PositionedNode, plain: bool) -> ast.expr:
         if plain:
             return at(ast.Compare(left, [op], [right]), place)
         if isinstance(op, (ast.In, ast.NotIn)):
@@ -385,7 +385,7 @@ class ExpressionRewriter:
         scope = self.frame.scope
         if type(node) is ast.Constant:
             return True
-        if type(node) is not ast.Name or scope.kind is not Kind.FUNCTION:
+        if type(node) is not ast.Name or scope.kind is not ScopeKind.FUNCTION:
             return False
         return scope.owns(self.mangled(node.id)) and self.hooked(node.id) is None
 
@@ -393,7 +393,7 @@ class ExpressionRewriter:
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         self.defaults(node.args)
-        with self.inside(node, Kind.FUNCTION):
+        with self.inside(node, ScopeKind.FUNCTION):
             node.body = self.visit(node.body)
         return node
 

@@ -28,7 +28,7 @@ CONSUMERS = frozenset({"all", "any", "dict", "frozenset", "list", "max", "min", 
 """Built-ins that use up a generator expression before they return, so that it does not leak."""
 
 
-class Kind(enum.Enum):
+class ScopeKind(enum.Enum):
     """FUNCTION: also a lambda. COMPREHENSION: of a list, set or dict. TYPES: where 3.12's type parameters live."""
 
     MODULE = enum.auto()
@@ -39,8 +39,8 @@ class Kind(enum.Enum):
     TYPES = enum.auto()
 
 
-LEAKING = (Kind.FUNCTION, Kind.GENERATOR)
-IMMEDIATE = (Kind.COMPREHENSION, Kind.GENERATOR)
+LEAKING = (ScopeKind.FUNCTION, ScopeKind.GENERATOR)
+IMMEDIATE = (ScopeKind.COMPREHENSION, ScopeKind.GENERATOR)
 
 
 class Hooked(enum.Enum):
@@ -71,7 +71,7 @@ class Scope:
         "nonlocals", "parent", "private",
     )  # fmt: skip
 
-    def __init__(self, kind: Kind, parent: Scope | None, private: str | None, created: int) -> None:
+    def __init__(self, kind: ScopeKind, parent: Scope | None, private: str | None, created: int) -> None:
         self.kind = kind
         self.parent = parent
         self.private = private
@@ -103,7 +103,7 @@ class Scope:
                 return scope
             while scope.parent is not None:
                 scope = scope.parent
-                if scope.kind is Kind.CLASS:
+                if scope.kind is ScopeKind.CLASS:
                     continue
                 if name in scope.globals:
                     break
@@ -118,7 +118,7 @@ class Scopes:
     """The scopes of a module, found by the node that opens them."""
 
     def __init__(
-        self, module: Scope, nodes: dict[tuple[ast.AST, Kind], Scope], visible: frozenset[str], star: bool
+        self, module: Scope, nodes: dict[tuple[ast.AST, ScopeKind], Scope], visible: frozenset[str], star: bool
     ) -> None:
         self.module = module
         self._nodes = nodes
@@ -129,7 +129,7 @@ class Scopes:
         """All scopes, with the nodes that open them, in the order of the text."""
         return [(node, scope) for (node, _), scope in self._nodes.items()]
 
-    def of(self, node: ast.AST, kind: Kind) -> Scope:
+    def of(self, node: ast.AST, kind: ScopeKind) -> Scope:
         return self._nodes[node, kind]
 
     def is_builtin(self, name: str, scope: Scope) -> bool:
@@ -154,7 +154,7 @@ def analyse(tree: ast.Module, visible_globals: frozenset[str] = frozenset(), sta
                     scope.hooked[name] = Hooked.GLOBAL
                 elif starts_threads:
                     scope.hooked[name] = Hooked.STORED
-            elif owner.kind is not Kind.CLASS:
+            elif owner.kind is not ScopeKind.CLASS:
                 if not owner.is_final(name):
                     scope.hooked[name] = Hooked.CELL
             elif name in visible:
@@ -182,7 +182,7 @@ def _note_captures(scope: Scope, scopes: Scopes) -> None:
 
 
 def _leaks(scope: Scope, scopes: Scopes) -> bool:
-    if scope.kind is Kind.GENERATOR and scope.consumer is not None:
+    if scope.kind is ScopeKind.GENERATOR and scope.consumer is not None:
         assert scope.parent is not None
         return not scopes.is_builtin(scope.consumer, scope.parent)
     return scope.kind in LEAKING
@@ -192,7 +192,7 @@ class _Collector:
     """One walk over the tree, in the order of evaluation."""
 
     def __init__(self) -> None:
-        self.scopes: dict[tuple[ast.AST, Kind], Scope] = {}
+        self.scopes: dict[tuple[ast.AST, ScopeKind], Scope] = {}
         self.rebound_globals: set[str] = set()
         self.star = False
         self._now = 0
@@ -204,12 +204,12 @@ class _Collector:
     # ------------------------------------------------------------------ scopes
 
     def module(self, tree: ast.Module) -> None:
-        self.root = self.scope = Scope(Kind.MODULE, None, None, 0)
-        self.scopes[tree, Kind.MODULE] = self.root
+        self.root = self.scope = Scope(ScopeKind.MODULE, None, None, 0)
+        self.scopes[tree, ScopeKind.MODULE] = self.root
         self._all(tree.body)
 
     @contextmanager
-    def _inside(self, node: ast.AST, kind: Kind, private: str | None = None) -> Iterator[Scope]:
+    def _inside(self, node: ast.AST, kind: ScopeKind, private: str | None = None) -> Iterator[Scope]:
         outer = self.scope
         self.scope = Scope(kind, outer, outer.private if private is None else private, self._moment())
         self.scopes[node, kind] = self.scope
@@ -301,7 +301,7 @@ class _Collector:
         scope, later = self.scope, False
         self._use(node.target.id)
         while scope.kind in IMMEDIATE and scope.parent is not None:
-            later = later or scope.kind is Kind.GENERATOR
+            later = later or scope.kind is ScopeKind.GENERATOR
             scope = scope.parent
         self._bind(node.target.id, scope)
         if later:
@@ -337,7 +337,7 @@ class _Collector:
         self.visit(node.value)
         self._all(node.targets)
         if type(node.value) is ast.Lambda and len(node.targets) == 1:
-            self.scopes[node.value, Kind.FUNCTION].created = self._moment()
+            self.scopes[node.value, ScopeKind.FUNCTION].created = self._moment()
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
         if type(node.target) is ast.Name:
@@ -383,7 +383,7 @@ class _Collector:
         self._all(node.decorator_list)
         self._defaults(node.args)
         if getattr(node, "type_params", None):
-            with self._inside(node, Kind.TYPES) as opened:
+            with self._inside(node, ScopeKind.TYPES) as opened:
                 self._type_params(node)
                 self._annotations(node)
                 self._function(node)
@@ -397,14 +397,14 @@ class _Collector:
     _AsyncFunctionDef = _FunctionDef
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Scope:
-        with self._inside(node, Kind.FUNCTION) as scope:
+        with self._inside(node, ScopeKind.FUNCTION) as scope:
             self._parameters(node.args)
             self._all(node.body)
         return scope
 
     def _Lambda(self, node: ast.Lambda) -> None:
         self._defaults(node.args)
-        with self._inside(node, Kind.FUNCTION):
+        with self._inside(node, ScopeKind.FUNCTION):
             self._parameters(node.args)
             self.visit(node.body)
 
@@ -428,7 +428,7 @@ class _Collector:
     def _ClassDef(self, node: ast.ClassDef) -> None:
         self._all(node.decorator_list)
         if getattr(node, "type_params", None):
-            with self._inside(node, Kind.TYPES, node.name if sys.version_info < (3, 13) else "") as opened:
+            with self._inside(node, ScopeKind.TYPES, node.name if sys.version_info < (3, 13) else "") as opened:
                 self._type_params(node)
                 self._class(node)
         else:
@@ -439,12 +439,12 @@ class _Collector:
 
     def _class(self, node: ast.ClassDef) -> Scope:
         self._all([*node.bases, *node.keywords])
-        with self._inside(node, Kind.CLASS, node.name) as scope:
+        with self._inside(node, ScopeKind.CLASS, node.name) as scope:
             self._all(node.body)
         return scope
 
     def _TypeAlias(self, node: Any) -> None:
-        with self._inside(node, Kind.TYPES):
+        with self._inside(node, ScopeKind.TYPES):
             self._type_params(node)
             self.visit(node.value)
         self.visit(node.name)
@@ -456,21 +456,21 @@ class _Collector:
         first = node.args[0] if node.args else None
         self._all([*node.args, *node.keywords])
         if type(first) is ast.GeneratorExp and type(node.func) is ast.Name and node.func.id in CONSUMERS:
-            self.scopes[first, Kind.GENERATOR].consumer = node.func.id
+            self.scopes[first, ScopeKind.GENERATOR].consumer = node.func.id
 
     def _ListComp(self, node: ast.ListComp | ast.SetComp) -> None:
-        self._comprehension(node, Kind.COMPREHENSION, node.generators, [node.elt])
+        self._comprehension(node, ScopeKind.COMPREHENSION, node.generators, [node.elt])
 
     _SetComp = _ListComp
 
     def _DictComp(self, node: ast.DictComp) -> None:
-        self._comprehension(node, Kind.COMPREHENSION, node.generators, [node.key, node.value])
+        self._comprehension(node, ScopeKind.COMPREHENSION, node.generators, [node.key, node.value])
 
     def _GeneratorExp(self, node: ast.GeneratorExp) -> None:
-        self._comprehension(node, Kind.GENERATOR, node.generators, [node.elt])
+        self._comprehension(node, ScopeKind.GENERATOR, node.generators, [node.elt])
 
     def _comprehension(
-        self, node: ast.expr, kind: Kind, generators: list[ast.comprehension], elements: list[ast.expr]
+        self, node: ast.expr, kind: ScopeKind, generators: list[ast.comprehension], elements: list[ast.expr]
     ) -> None:
         """The first iterable belongs to the scope around; for that scope, too, all this is a loop."""
         self.visit(generators[0].iter)

@@ -16,8 +16,19 @@ from dpor.python.rewrite import syntax
 from dpor.python.rewrite.bindings import BindingRewriter
 from dpor.python.rewrite.names import INPLACE, LOADED_SPECIALLY, is_stored_specially
 from dpor.python.rewrite.patterns import read_names, rename_captures, subject_names
-from dpor.python.rewrite.scopes import Hooked, Kind
-from dpor.python.rewrite.syntax import LOAD, Place, assign, at, constant, delete, is_super_call, name, target, thunk
+from dpor.python.rewrite.scopes import Hooked, ScopeKind
+from dpor.python.rewrite.syntax import (
+    LOAD,
+    PositionedNode,
+    assign,
+    at,
+    constant,
+    delete,
+    is_super_call,
+    name,
+    target,
+    thunk,
+)
 
 Statements = ast.stmt | list[ast.stmt]
 
@@ -72,7 +83,7 @@ class StatementRewriter(BindingRewriter):
             return node
         temporaries: list[str] = []
         stores = self.statements(list(self.steps(to, self.visit(node.value), temporaries)), temporaries, node)
-        if self.frame.scope.kind is Kind.FUNCTION:
+        if self.frame.scope.kind is ScopeKind.FUNCTION:
             return stores
         evaluated = at(ast.AnnAssign(_nowhere(node), node.annotation, None, 0), node)
         return [*stores, evaluated]
@@ -288,7 +299,7 @@ class StatementRewriter(BindingRewriter):
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> Statements:
         """A hooked name is bound to what was imported by a store of its own. (`import a.b` binds `a`, which no alias
         can say: there the name is bound a moment before the operation.)"""
-        if len(node.names) > 1 and isinstance(node, ast.ImportFrom) and self.frame.scope.kind is Kind.FUNCTION:
+        if len(node.names) > 1 and isinstance(node, ast.ImportFrom) and self.frame.scope.kind is ScopeKind.FUNCTION:
             each = [at(ast.ImportFrom(node.module, [alias], node.level), node) for alias in node.names]
             done = [self.visit_Import(one) for one in each]
             return [part for one in done for part in (one if isinstance(one, list) else [one])]
@@ -314,7 +325,7 @@ class StatementRewriter(BindingRewriter):
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Statements:
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         self.defaults(node.args)
-        with self.inside(node, Kind.FUNCTION) as frame:
+        with self.inside(node, ScopeKind.FUNCTION) as frame:
             node.body = self.block(node.body)
             node.body += _note_attributes(frame.stored, node)
         self._announce_definition(node)
@@ -325,16 +336,16 @@ class StatementRewriter(BindingRewriter):
     def visit_ClassDef(self, node: ast.ClassDef) -> Statements:
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         if getattr(node, "type_params", None):
-            with self.inside(node, Kind.TYPES):
+            with self.inside(node, ScopeKind.TYPES):
                 kept = self._class(node)
         else:
             kept = self._class(node)
         self._announce_definition(node)
         if not kept:
             return node
-        if self.frame.scope.kind is Kind.CLASS:
+        if self.frame.scope.kind is ScopeKind.CLASS:
             self.frame.kept |= kept
-        elif self.frame.scope.kind is Kind.FUNCTION:
+        elif self.frame.scope.kind is ScopeKind.FUNCTION:
             variables: list[ast.expr] = [target(id, node) for id in kept]
             return [at(ast.Assign(variables, constant(None, node)), node), node]
         return node
@@ -343,9 +354,9 @@ class StatementRewriter(BindingRewriter):
         """The temporaries that its body keeps elsewhere."""
         node.bases = [self.visit(base) for base in node.bases]
         self.keywords(node.keywords)
-        with self.inside(node, Kind.CLASS) as frame:
+        with self.inside(node, ScopeKind.CLASS) as frame:
             body = self.block(node.body)
-            in_function = any(outer.scope.kind is Kind.FUNCTION for outer in _outers(frame))
+            in_function = any(outer.scope.kind is ScopeKind.FUNCTION for outer in _outers(frame))
             declarations = _declarations(sorted(frame.hooks), list(frame.kept), in_function, node.body[0])
             after_docstring = 1 if ast.get_docstring(node, clean=False) is not None else 0
             node.body = [*body[:after_docstring], *declarations, *body[after_docstring:]]
@@ -367,7 +378,7 @@ def _outers(frame: Any) -> list[Any]:
     return found
 
 
-def _declarations(hooks: list[str], kept: list[str], in_function: bool, place: Place) -> list[ast.stmt]:
+def _declarations(hooks: list[str], kept: list[str], in_function: bool, place: PositionedNode) -> list[ast.stmt]:
     """Where a class body finds hooks and temporaries: never in its own namespace."""
     declared: list[ast.stmt] = []
     if hooks:

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 Placed = TypeVar("Placed", bound="ast.expr | ast.stmt")
-Place = ast.expr | ast.stmt | ast.excepthandler | ast.pattern | ast.alias
+PositionedNode = ast.expr | ast.stmt | ast.excepthandler | ast.pattern | ast.alias
 
 LOAD = ast.Load()
 STORE = ast.Store()
 DELETE = ast.Del()
 
 
-def at(node: Placed, place: Place) -> Placed:
+def at(node: Placed, place: PositionedNode) -> Placed:
     """The node, standing for that part of the source: tracebacks and `co_positions` show it."""
     node.lineno = place.lineno
     node.col_offset = place.col_offset
@@ -24,15 +24,15 @@ def at(node: Placed, place: Place) -> Placed:
     return node
 
 
-def name(id: str, place: Place) -> ast.Name:
+def name(id: str, place: PositionedNode) -> ast.Name:
     return at(ast.Name(id, LOAD), place)
 
 
-def target(id: str, place: Place) -> ast.Name:
+def target(id: str, place: PositionedNode) -> ast.Name:
     return at(ast.Name(id, STORE), place)
 
 
-def constant(value: str | int | None, place: Place) -> ast.Constant:
+def constant(value: str | int | None, place: PositionedNode) -> ast.Constant:
     return at(ast.Constant(value), place)
 
 
@@ -44,15 +44,15 @@ def again(node: ast.expr) -> ast.expr:
     return name(node.id, node)
 
 
-def assign(to: ast.expr, value: ast.expr, place: Place) -> ast.Assign:
+def assign(to: ast.expr, value: ast.expr, place: PositionedNode) -> ast.Assign:
     return at(ast.Assign([to], value), place)
 
 
-def delete(names: list[str], place: Place) -> ast.Delete:
+def delete(names: list[str], place: PositionedNode) -> ast.Delete:
     return at(ast.Delete([at(ast.Name(id, DELETE), place) for id in names]), place)
 
 
-def thunk(body: ast.expr, place: Place, *parameters: str) -> ast.Lambda:
+def thunk(body: ast.expr, place: PositionedNode, *parameters: str) -> ast.Lambda:
     """`lambda parameters: body`"""
     arguments = ast.arguments(
         posonlyargs=[],

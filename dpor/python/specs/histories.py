@@ -26,7 +26,7 @@ from dpor.python.kernel.model_thread import GuestExit
 from dpor.python.sharing import shared_objects
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
-from dpor.python.specs.linearizing import Call, TooLong, drawn, is_linearizable, needed
+from dpor.python.specs.linearizing import RecordedCall, TooLong, drawn, is_linearizable, needed
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class History:
     def __init__(self, specification: Callable[[], Any], obj: Any) -> None:
         self.specification = specification
         self.obj = obj
-        self.calls: list[Call] = []
+        self.calls: list[RecordedCall] = []
         self.events: list[tuple[object, ...]] = []
         self.failed = False
         thread = control.current
@@ -72,14 +72,14 @@ class History:
 
     def new(self) -> Any:
         """A sequential object, made apart from the run."""
-        with specifying.looking(specifying.Look(self._name)):
+        with specifying.looking(specifying.SpecificationObserver(self._name)):
             return self.specification()
 
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a method of the object, as the program would."""
         if control.unwinding or control.observer is not None:
             return getattr(self.obj, method)(*args, **kwargs)
-        call = _Made(self, Call(control.current.name, method, args, kwargs))
+        call = _Made(self, RecordedCall(control.current.name, method, args, kwargs))
         if control.multi:
             specifying.present().beginning.setdefault(control.current.id, []).append(call)
         else:
@@ -127,7 +127,7 @@ class History:
         return f"the specification {getattr(self.specification, '__name__', self.specification)}"
 
     def _is_linearizable(self) -> bool:
-        look = specifying.Look(self._name)
+        look = specifying.SpecificationObserver(self._name)
         try:
             with specifying.looking(look):
                 linearizable = is_linearizable(self.calls, self._answers_so)
@@ -138,7 +138,7 @@ class History:
             control.limit(f"{self._name}: a history of {len(self.calls)} calls has too many orders to try them all")
             return True
 
-    def _answers_so(self, order: Sequence[Call]) -> bool:
+    def _answers_so(self, order: Sequence[RecordedCall]) -> bool:
         obj = self.specification()
         answer: Hashable = None
         for call in order:
@@ -167,7 +167,7 @@ class History:
 
     def _described(self) -> Iterator[str]:
         """The calls that no order explains, and what is to be known of the others."""
-        with specifying.looking(specifying.Look(self._name)):
+        with specifying.looking(specifying.SpecificationObserver(self._name)):
             kept = needed(self.calls, self._answers_so)
         yield from drawn(kept, _in_words)
         others = len(self.calls) - len(kept)
@@ -181,7 +181,7 @@ class _Made:
     """A call that has been made. Implements `specifying.Beginning`."""
 
     history: History
-    call: Call
+    call: RecordedCall
 
     @property
     def location(self) -> Location:
@@ -198,7 +198,7 @@ def _raised(error: BaseException) -> Hashable:
     return ("raised", type(error).__module__, type(error).__qualname__)
 
 
-def _in_words(call: Call) -> str:
+def _in_words(call: RecordedCall) -> str:
     args = [in_words(freeze(arg)) for arg in call.args]
     args += [f"{name}={in_words(freeze(arg))}" for name, arg in call.kwargs.items()]
     kind, *rest = cast("tuple[str, Any]", call.answer)

@@ -37,10 +37,10 @@ def invariant(check: F, *, name: str | None = None) -> F:
     told = name or _name_of(code)
 
     def call() -> str | None:
-        with specifying.looking(specifying.Look(f"the invariant {told}")):
+        with specifying.looking(specifying.SpecificationObserver(f"the invariant {told}")):
             return specifying.why_not(check)
 
-    def finding(message: str, thread: str, place: specifying.Place | None) -> Finding:
+    def finding(message: str, thread: str, place: specifying.CodeLine | None) -> Finding:
         file, line = place or (None, None)
         return Finding(Kind.INVARIANT, f"{told}: {message}", thread, file, line, needs_timeout=control.timed_out)
 

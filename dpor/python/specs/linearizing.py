@@ -17,7 +17,7 @@ MOST_TRIES = 20_000
 
 
 @attrs.define(eq=False)
-class Call:
+class RecordedCall:
     """One call of a history.
 
     answer         what it returned or raised; None until it has ended
@@ -33,7 +33,7 @@ class Call:
     ended: int | None = None
 
 
-Play: TypeAlias = Callable[[Sequence[Call]], bool]
+Play: TypeAlias = Callable[[Sequence[RecordedCall]], bool]
 """Does a new sequential object that gets these calls, in this order, answer the last one as it was answered?"""
 
 
@@ -41,9 +41,9 @@ class TooLong(Exception):
     """No order was found, and not all were tried."""
 
 
-def is_linearizable(calls: Sequence[Call], play: Play) -> bool:
+def is_linearizable(calls: Sequence[RecordedCall], play: Play) -> bool:
     """Raises `TooLong`."""
-    order: list[Call] = []
+    order: list[RecordedCall] = []
     tries = 0
 
     def go_on() -> bool:
@@ -67,7 +67,7 @@ def is_linearizable(calls: Sequence[Call], play: Play) -> bool:
     return go_on()
 
 
-def needed(calls: Sequence[Call], play: Play) -> list[Call]:
+def needed(calls: Sequence[RecordedCall], play: Play) -> list[RecordedCall]:
     """Of a history that is not linearizable, calls that rule out every order, and of which none can be spared.
 
     To leave a call out altogether would be wrong: without its `put(1)` a correct `get() -> 1` has no order either. So
@@ -86,10 +86,10 @@ def needed(calls: Sequence[Call], play: Play) -> list[Call]:
     return kept
 
 
-def drawn(calls: Sequence[Call], words: Callable[[Call], str]) -> list[str]:
+def drawn(calls: Sequence[RecordedCall], words: Callable[[RecordedCall], str]) -> list[str]:
     """The calls, one a line, with the time that each took, from left to right. All have ended.
 
-    >>> calls = [Call("t1", "put", (), {}, 3, "", 7), Call("t2", "get", (), {}, 5, "", 9)]
+    >>> calls = [RecordedCall("t1", "put", (), {}, 3, "", 7), RecordedCall("t2", "get", (), {}, 5, "", 9)]
     >>> print("\\n".join(drawn(calls, lambda call: call.method)))
     t1  put  [-]
     t2  get   [-]

@@ -42,7 +42,7 @@ ORDER: Final = "order of specified events"
 _LOCKING: Final = frozenset({"lock", "try", "unlock"})
 
 
-Place: TypeAlias = tuple[str, int]
+CodeLine: TypeAlias = tuple[str, int]
 """File and line."""
 
 
@@ -55,7 +55,7 @@ class Check:
     """
 
     call: Callable[[], str | None]
-    finding: Callable[[str, str, Place | None], Finding]
+    finding: Callable[[str, str, CodeLine | None], Finding]
     failed: bool = False
 
 
@@ -94,7 +94,7 @@ class Specifications:
         self._operations = operations
         self._ordered = cache
         self._unsettled = False
-        self._event: tuple[str, Place | None] = ("", None)
+        self._event: tuple[str, CodeLine | None] = ("", None)
 
     # ------------------------------------------------------------------ events
 
@@ -224,7 +224,7 @@ def _make(facts: Collection[object], operations: OperationTable) -> Specificatio
 # ---------------------------------------------------------------------- looking
 
 
-class Look:
+class SpecificationObserver:
     """What code of a specification looks at. Implements `listeners.Observer`.
 
     name     of the specification, in words
@@ -258,7 +258,7 @@ class Look:
 
 
 @contextmanager
-def looking(look: Look) -> Iterator[None]:
+def looking(look: SpecificationObserver) -> Iterator[None]:
     """What the present thread does inside is no part of the run. Learns the facts that it shows."""
     control.observer = look
     control._be_careful()

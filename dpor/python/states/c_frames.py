@@ -20,7 +20,7 @@ from typing import Any, Final, NoReturn
 
 from dpor.python.effects import generators
 from dpor.python.states.memory import OBJECTS, WORDS, in_use, slots_of
-from dpor.python.states.stacks import KEEP, Layout, Place, StateUnknown
+from dpor.python.states.stacks import KEEP, FramePosition, Layout, StateUnknown
 
 HeldValues = tuple[Any, ...]
 NOTHING: Final[HeldValues] = ()
@@ -31,7 +31,7 @@ class Reading:
 
     __slots__ = ("first", "frame", "layout", "place", "stacktop")
 
-    def __init__(self, frame: FrameType, layout: Layout, place: Place) -> None:
+    def __init__(self, frame: FrameType, layout: Layout, place: FramePosition) -> None:
         self.frame = frame
         self.layout = layout
         self.place = place

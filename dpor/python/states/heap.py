@@ -35,7 +35,7 @@ OF_SYNC: Final = frozenset({"dpor_location", "dpor_state", "dpor_made_at"})
 """Attributes of synchronisation objects that are told otherwise."""
 
 
-class Fields:
+class AttributeNames:
     """What the attributes of objects are called, in their order.
 
     number   the same for the same names; None where not all are plain strings
@@ -63,14 +63,14 @@ class Plans(Protocol):
     def get(self) -> Callable[[type], Plan | None]: ...
 
     @property
-    def known_fields(self) -> dict[tuple[int, ...], Fields]: ...
+    def known_fields(self) -> dict[tuple[int, ...], AttributeNames]: ...
 
     @property
-    def likely_fields(self) -> dict[type | None, Fields]: ...
+    def likely_fields(self) -> dict[type | None, AttributeNames]: ...
 
     def make(self, kind: type, /) -> Plan: ...
 
-    def fields(self, names: Iterable[Any], /) -> Fields: ...
+    def fields(self, names: Iterable[Any], /) -> AttributeNames: ...
 
 
 _REFERENCES: Final = [(n,) for n in range(4096)]
@@ -183,7 +183,7 @@ class Heap:
         if others is not None:
             self.refs(others(tuple(mapping.values())))
 
-    def _names_of(self, mapping: dict[Any, Any], kind: type | None) -> Fields:
+    def _names_of(self, mapping: dict[Any, Any], kind: type | None) -> AttributeNames:
         """`kind`: of the object whose names these are; they are often those of the last one."""
         if type(mapping) is not dict:
             raise StateUnknown("the attributes of an object are in a mapping that has code of its own")

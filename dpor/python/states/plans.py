@@ -34,7 +34,7 @@ from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.classes import HEAP_TYPE, Classes
 from dpor.python.states.contents import EXACT, SUBCLASSED, Content, exception
 from dpor.python.states.frames import HOLE, Part, add_frame
-from dpor.python.states.heap import Fields, Heap, Plan
+from dpor.python.states.heap import AttributeNames, Heap, Plan
 from dpor.python.states.stacks import StateUnknown
 
 _MANAGED_DICT: Final = 1 << 4
@@ -52,8 +52,8 @@ class TypePlans:
         self._rules: dict[Any, int] = {}
         self._constants: dict[int, tuple[int, Any]] = {}
         self._names: dict[tuple[str, ...], int] = {}
-        self.known_fields: dict[tuple[int, ...], Fields] = {}
-        self.likely_fields: dict[type | None, Fields] = {}
+        self.known_fields: dict[tuple[int, ...], AttributeNames] = {}
+        self.likely_fields: dict[type | None, AttributeNames] = {}
         self.get: Callable[[type], Plan | None] = self._known.get
 
     def begin_run(self) -> None:
@@ -69,12 +69,12 @@ class TypePlans:
             self._of_run.append(kind)
         return plan
 
-    def fields(self, names: Iterable[Any]) -> Fields:
+    def fields(self, names: Iterable[Any]) -> AttributeNames:
         """Make what is known of these names."""
         if len(self.known_fields) > 5000:  # names made anew by every run are not kept for ever
             self.known_fields.clear()
             self.likely_fields.clear()
-        found = Fields(tuple(names), self._names)
+        found = AttributeNames(tuple(names), self._names)
         self.known_fields[tuple(map(id, found.names))] = found
         return found
 

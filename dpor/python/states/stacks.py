@@ -82,7 +82,7 @@ def _operands(name: str, arg: int) -> int:
     return found
 
 
-class Place:
+class FramePosition:
     """A position in a code object.
 
     index, name, arg   of the instruction
@@ -149,7 +149,7 @@ class Layout:
         self._depths = self._flow.depths()
         self._handling = self._flow.handling()
         self._without = sum(1 << i for i, name in enumerate(self.names) if name in without)
-        self.places: dict[int, Place] = {}
+        self.places: dict[int, FramePosition] = {}
         names_ = [instruction.name for instruction in self._flow.instructions]
         self.start = self._flow.offsets[names_.index("RETURN_GENERATOR")] if "RETURN_GENERATOR" in names_ else -1
 
@@ -162,11 +162,11 @@ class Layout:
         """Of the instruction that a frame with this `f_lasti` is carrying out."""
         return self._flow.at(lasti)
 
-    def place(self, lasti: int) -> Place:
+    def place(self, lasti: int) -> FramePosition:
         """The position of a frame with this `f_lasti`. Raises `StateUnknown`."""
         return self.places.get(lasti) or self._new_place(lasti)
 
-    def _new_place(self, lasti: int) -> Place:
+    def _new_place(self, lasti: int) -> FramePosition:
         index = self._flow.at(lasti)
         instructions = self._flow.instructions
         if instructions[index].name == "PRECALL":  # which may carry out the call that follows it
@@ -176,7 +176,7 @@ class Layout:
             raise StateUnknown(f"{self.code.co_qualname} is where it cannot be")
         name, arg = instructions[index].name, instructions[index].arg
         live = self._live.after[index] & ~self._without
-        place = self.places[lasti] = Place(
+        place = self.places[lasti] = FramePosition(
             (self.number, index),
             name,
             arg,

@@ -81,7 +81,7 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], others: dict[str, 
     if is_hooked(code):
         supply(globals, frame)
         if locals is globals:
-            locals = Names(globals)
+            locals = GlobalsAsLocals(globals)
     return function(code, globals, locals, **others)
 
 
@@ -141,7 +141,7 @@ def _inherited(frame: FrameType) -> int:
 def _snapshot(frame: FrameType) -> Any:
     """The locals where none are given: the namespace itself, or of a function's a copy."""
     names: Any = frame.f_locals
-    if type(names) is Names:
+    if type(names) is GlobalsAsLocals:
         return names.globals
     return dict(names) if frame.f_code.co_flags & _OPTIMIZED and sys.version_info >= (3, 13) else names
 
@@ -196,7 +196,7 @@ def _visible(module: ast.Module, own_locals: bool) -> Iterator[str]:
 # ---------------------------------------------------------------------- the globals
 
 
-class Names:
+class GlobalsAsLocals:
     """The locals of code whose locals are its globals. Temporaries are kept apart: threads may share the rest."""
 
     __slots__ = ("globals", "own")

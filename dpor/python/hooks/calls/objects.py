@@ -17,7 +17,7 @@ from dpor.python.effects.iteration import harmless_functions
 from dpor.python.effects.kinds import container_type_of, is_immutable, is_in_c, static
 from dpor.python.effects.reach import HASH, SHOW, reads, writes
 from dpor.python.hooks import attributes, special
-from dpor.python.hooks.calls.executing import Names
+from dpor.python.hooks.calls.executing import GlobalsAsLocals
 from dpor.python.hooks.calls.formatting import simplified
 from dpor.python.hooks.calls.registry import set_wrapper, wrap, wrappers
 from dpor.python.hooks.calls.unknown import limiting, module_of, reading_c, stand_to_read
@@ -300,7 +300,7 @@ _OPTIMIZED: Final = 1
 def _locals_of(frame: FrameType) -> Any:
     names: Any = frame.f_locals
     if not frame.f_code.co_flags & _OPTIMIZED:
-        return names.globals if type(names) is Names else names
+        return names.globals if type(names) is GlobalsAsLocals else names
     return {name: value for name, value in names.items() if not name.startswith(".")}
 
 
