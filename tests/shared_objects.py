@@ -76,7 +76,7 @@ class World:
 
     # ------------------------------------------------------------------ in place of `control`
 
-    def touch(self, kind: str, accesses: tuple[Access, ...], anew: object = None) -> None:
+    def touch(self, kind: str, accesses: tuple[Access, ...], reread: object = None) -> None:
         if not self.indivisible:
             self.log.append(f"{kind}: {self.text(accesses)}")
             if self.meanwhile is not None:

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses
-from dpor.python.effects.accesses import KEY_SET, Anew, Touched, stand
+from dpor.python.effects.accesses import KEY_SET, Reread, Touched, stand
 from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.reach import ANYTHING, reads
 from dpor.python.hooks import attributes
@@ -153,7 +153,7 @@ class CachedFunction:
         if self._knows(_COUNTED):
             touched.add(((self._part(COUNTS), UPDATE),))
         if part is USER_EQ:
-            others = Anew(lambda: (key, *[k for k in self._entries if part_of(k) is USER_EQ]))
+            others = Reread(lambda: (key, *[k for k in self._entries if part_of(k) is USER_EQ]))
             touched.deeply(reads, others, ANYTHING)
         stand(f"{kind} {self._identity[1]}", touched)
         return part is USER_EQ

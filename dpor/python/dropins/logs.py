@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from dpor.python.dropins.locks import RLock
-from dpor.python.effects.accesses import Anew, Touched, stand
+from dpor.python.effects.accesses import Reread, Touched, stand
 from dpor.python.effects.reach import SHOW, writes
 from dpor.python.hooks import attributes
 from dpor.python.hooks.calls.unknown import stand_to_read
@@ -105,7 +105,7 @@ def _emitting(real: Callable[..., None]) -> Callable[..., None]:
     def emit(self: logging.Handler, record: logging.LogRecord) -> None:
         if control.multi and isinstance(self.lock, HandlerLock) and _matters(self):
             touched = Touched()
-            touched.deeply(writes, Anew(lambda: [held for name, held in vars(self).items() if name in _OUTPUTS]))
+            touched.deeply(writes, Reread(lambda: [held for name, held in vars(self).items() if name in _OUTPUTS]))
             stand("emit", touched)
         real(self, record)
 

@@ -67,7 +67,7 @@ def stand(kind: str, accesses: Accesses | Touched) -> None:
     if not accesses:
         return
     if isinstance(accesses, Touched):
-        control.touch(kind, accesses.accesses(), accesses.anew if accesses.goes_deep else None)
+        control.touch(kind, accesses.accesses(), accesses.reread if accesses.goes_deep else None)
     else:
         control.touch(kind, accesses)
 
@@ -120,7 +120,7 @@ class Touched:
     """Accesses gathered from several objects, for one operation: one mode for each location, in a fixed order.
 
     What is nested may be replaced by others while the thread stands before the operation. So what goes deep is gathered
-    by `deeply`, and `anew` is what is touched by then.
+    by `deeply`, and `reread` gives what is touched by then.
     """
 
     __slots__ = ("_deep", "_gathered", "_modes")
@@ -146,7 +146,7 @@ class Touched:
     def goes_deep(self) -> bool:
         return self._deep is not None
 
-    def anew(self) -> Accesses:
+    def reread(self) -> Accesses:
         """The accesses, if those that go deep are gathered now."""
         touched = Touched(self._modes.items())
         for gather, args in self._gathered:
@@ -164,7 +164,7 @@ class Touched:
         return len(self._modes) + (len(self._deep) if self._deep is not None else 0)
 
 
-class Anew:
+class Reread:
     """What is somewhere whenever one goes through this."""
 
     __slots__ = ("_now",)

@@ -25,7 +25,7 @@ from dpor.python.effects.accesses import (
     KEY_SET,
     NOTHING,
     UNMADE,
-    Anew,
+    Reread,
     Touched,
     changes,
     learn,
@@ -159,7 +159,7 @@ def keyed(
         accesses = touches(shared, call.obj, key)
         if type(key) is not str and part_of(key) is USER_EQ:
             touched = Touched(accesses)
-            touched.deeply(reads, Anew(lambda: (key, *filter(_has_user_eq, _keys(call.obj)))), ANYTHING)
+            touched.deeply(reads, Reread(lambda: (key, *filter(_has_user_eq, _keys(call.obj)))), ANYTHING)
             return call.indivisible(touched, keeps(call.args))
         return call.done(accesses, keeps(call.args))
 

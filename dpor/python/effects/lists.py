@@ -20,7 +20,7 @@ from typing import Any, Final
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses
 from dpor.python.effects.accesses import (
     NOTHING,
-    Anew,
+    Reread,
     Touched,
     changes,
     learn,
@@ -171,7 +171,7 @@ def _compares(in_steps: Callable[[MethodCall], Any], accesses: Callable[[SharedO
     def act(call: MethodCall) -> Any:
         touched = Touched()
         called = bool(call.args) and touched.deeply(
-            reads, Anew(lambda: (call.args[0], *list.__iter__(call.obj))), EQUAL
+            reads, Reread(lambda: (call.args[0], *list.__iter__(call.obj))), EQUAL
         )
         shared = call.shared
         own = NOTHING if shared is None else accesses(shared)
@@ -239,7 +239,7 @@ def _sort(call: MethodCall) -> Any:
     they find the list empty, and what they do to it is lost."""
     shared = call.shared
     touched = Touched()
-    items = Anew(lambda: list.__iter__(call.obj))
+    items = Reread(lambda: list.__iter__(call.obj))
     called = touched.deeply(reads, items, "__lt__")
     key = call.kwargs.get("key")
     if key is not None:

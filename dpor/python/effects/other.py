@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Mode
-from dpor.python.effects.accesses import Anew, Touched, reads_structure, writes_structure
+from dpor.python.effects.accesses import Reread, Touched, reads_structure, writes_structure
 from dpor.python.effects.calls import Args, Entry, MethodCall, entry, nothing, special, whole
 from dpor.python.effects.generators import drive
 from dpor.python.effects.iteration import C_ITERATORS, advance, consumes_atomically, contents, materialised, stepwise
@@ -60,7 +60,7 @@ def _comparing(accesses: Callable[[SharedObject], Accesses]) -> Entry:
 
     def act(call: MethodCall) -> Any:
         touched = Touched()
-        values = Anew(lambda: (*call.args[:1], *collections.deque.__iter__(call.obj)))
+        values = Reread(lambda: (*call.args[:1], *collections.deque.__iter__(call.obj)))
         called = touched.deeply(reads, values, EQUAL)
         if called:
             touched.deeply(reads, values, ANYTHING)

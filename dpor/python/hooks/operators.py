@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator
 from sys import getrefcount
 from typing import Any, Final
 
-from dpor.python.effects.accesses import UNMADE, Anew, Touched, made, make, stand
+from dpor.python.effects.accesses import UNMADE, Reread, Touched, made, make, stand
 from dpor.python.effects.calls import MethodCall, as_dict, perform, perform_uninstrumented, unknown
 from dpor.python.effects.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.python.effects.iteration import (
@@ -392,7 +392,7 @@ def _in_view(a: Any, view: Any) -> bool:
         else:
             consume_view(view, touched)
     container_type = container_type_of(type(behind))
-    compared = Anew(lambda: (a,) if by_key or container_type is None else (a, *container_type.contents(behind)))
+    compared = Reread(lambda: (a,) if by_key or container_type is None else (a, *container_type.contents(behind)))
     touched.deeply(reads, compared, EQUAL)
     stand("in", touched)
     return a in view

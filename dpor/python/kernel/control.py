@@ -442,14 +442,14 @@ def _too_deep() -> NoReturn:
     raise GuestExit
 
 
-def _stand_anew(me: GuestThread, anew: Callable[[], Accesses]) -> Operation:
+def _stand_anew(me: GuestThread, reread: Callable[[], Accesses]) -> Operation:
     """Returns what the pending operation has become. What there is to remember is kept by the thread: in a variable of
     this frame it would be part of the state."""
     assert me.pending is not None
-    me.anew, me.stood_at = anew, _position
+    me.reread, me.stood_at = reread, _position
     _stand(me)
     operation = me.pending if me.stood_at == _position else pending_of(me)
-    me.anew = None
+    me.reread = None
     assert operation is not None
     return operation
 
@@ -484,23 +484,23 @@ def _take_up(me: GuestThread, operation: Operation, before: States | None) -> No
     _trace.befores[_position] = before
 
 
-def access(operation: Operation, anew: Callable[[], Accesses] | None = None) -> None:
+def access(operation: Operation, reread: Callable[[], Accesses] | None = None) -> None:
     """Stand before a plain access to shared data until it is chosen; the caller then performs it at once.
 
-    anew   what it touches once others have moved, if that can be something else
+    reread   returns what it touches once others have moved; None if they cannot change that
     """
     global _position
     if _careful:
-        _access_carefully(operation, anew)
+        _access_carefully(operation, reread)
         return
     me = current
     position = _position
     if position >= _replayed or _threads[position] != me.id or me.starter is not None:
         me.pending = operation
-        if anew is None:
+        if reread is None:
             _stand(me)
         else:
-            operation = _stand_anew(me, anew)
+            operation = _stand_anew(me, reread)
         position = _position
     # As `_happened`, here because this is where an execution spends its time: a tenth of it.
     if position < _replayed:
@@ -514,16 +514,16 @@ def access(operation: Operation, anew: Callable[[], Accesses] | None = None) -> 
     me.events += 1
 
 
-def _access_carefully(operation: Operation, anew: Callable[[], Accesses] | None) -> None:
+def _access_carefully(operation: Operation, reread: Callable[[], Accesses] | None) -> None:
     if unwinding:
         _lose_patience()
     elif _deep:
-        with_room(_access_observed)(operation, anew)
+        with_room(_access_observed)(operation, reread)
     else:
-        _access_observed(operation, anew)
+        _access_observed(operation, reread)
 
 
-def _access_observed(operation: Operation, anew: Callable[[], Accesses] | None) -> None:
+def _access_observed(operation: Operation, reread: Callable[[], Accesses] | None) -> None:
     if observer is not None:
         observer.access(operation)
         return
@@ -536,13 +536,13 @@ def _access_observed(operation: Operation, anew: Callable[[], Accesses] | None) 
         specifications.settle()
         operation = specifications.ordered(operation)
     if DAEMONS in facts and me.daemon:
-        _access_of_daemon(operation, anew)
+        _access_of_daemon(operation, reread)
         return
     me.pending = operation
-    if anew is None:
+    if reread is None:
         _stand(me)
     else:
-        operation = _stand_anew(me, anew)
+        operation = _stand_anew(me, reread)
         if specifications is not None:
             operation = specifications.ordered(operation)
     if DAEMONS in facts or specifications is not None:
@@ -554,29 +554,29 @@ def _access_observed(operation: Operation, anew: Callable[[], Accesses] | None) 
         recorder.event(me, operation, None)
 
 
-def _access_of_daemon(operation: Operation, anew: Callable[[], Accesses] | None) -> None:
+def _access_of_daemon(operation: Operation, reread: Callable[[], Accesses] | None) -> None:
     """An operation that has become another before it happened is done once more."""
     while True:
         perform(DaemonAccess(operation.kind, operation.accesses), _process)
-        now = operation if anew is None else operations.intern(operation.kind, anew())
+        now = operation if reread is None else operations.intern(operation.kind, reread())
         if now is operation:
             return
         operation = now
 
 
-def touch(kind: str, accesses: Accesses, anew: Callable[[], Accesses] | None = None) -> None:
+def touch(kind: str, accesses: Accesses, reread: Callable[[], Accesses] | None = None) -> None:
     """As `access`, for an operation named by what it touches."""
-    access(operations.intern(kind, accesses), anew)
+    access(operations.intern(kind, accesses), reread)
 
 
 def pending_of(thread: GuestThread) -> Operation | None:
     """What the thread stands before, as it is now."""
     global current
-    if thread.anew is None or thread.pending is None:
+    if thread.reread is None or thread.pending is None:
         return thread.pending
     me, current = current, thread
     try:
-        return operations.intern(thread.pending.kind, thread.anew())
+        return operations.intern(thread.pending.kind, thread.reread())
     finally:
         current = me
 

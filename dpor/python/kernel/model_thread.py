@@ -31,7 +31,7 @@ class GuestThread:
     thread_object  the program's Thread object, or None
     events    how many operations it has performed
     pending   the operation that it stands before; `objects`: those of its rule, or None for a plain access
-    anew      what that touches by now, if it may be something else when others have moved
+    reread    returns what that touches by now; None if other threads cannot change it
     stood_at  then: after how many events it came to stand
     starter   while it has not come to its first operation: the greenlet that waits for that, to go on
     timed     the rule to use if the pending operation times out because nothing else can move; `deadline`: when
@@ -44,7 +44,6 @@ class GuestThread:
     """
 
     __slots__ = (
-        "anew",
         "bit",
         "count",
         "daemon",
@@ -60,6 +59,7 @@ class GuestThread:
         "named_at",
         "objects",
         "pending",
+        "reread",
         "running",
         "started",
         "starter",
@@ -82,7 +82,7 @@ class GuestThread:
         self.named_at = 0
         self.pending: Operation | None = None
         self.objects: tuple[Waited, ...] | None = None
-        self.anew: Callable[[], Accesses] | None = None
+        self.reread: Callable[[], Accesses] | None = None
         self.stood_at = 0
         self.timed: Rule | None = None
         self.deadline: float | None = None

@@ -263,7 +263,7 @@ class Capture:
 
     def _about(self, thread: GuestThread, part: Part) -> None:
         """What is known of the thread apart from its frames."""
-        operation = thread.pending if thread.anew is None else None  # else it follows from the rest of the state
+        operation = thread.pending if thread.reread is None else None  # else it follows from the rest of the state
         part.shape.append(
             (
                 thread.id,

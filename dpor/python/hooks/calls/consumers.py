@@ -13,7 +13,7 @@ from sys import getrefcount
 from typing import Any, Final
 
 from dpor.core.operations import READ
-from dpor.python.effects.accesses import Anew, Touched, reads_structure, stand
+from dpor.python.effects.accesses import Reread, Touched, reads_structure, stand
 from dpor.python.effects.calls import as_dict
 from dpor.python.effects.generators import drive
 from dpor.python.effects.iteration import (
@@ -99,7 +99,7 @@ def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kw
     container_type = container_type_of(type(items))
     called = False
     if applied is not None and container_type is not None:
-        called = touched.deeply(reads, Anew(lambda: container_type.contents(items)), applied)
+        called = touched.deeply(reads, Reread(lambda: container_type.contents(items)), applied)
     if called and function not in _SNAPSHOTS:
         return function(stepwise(items), *rest, **kwargs)
     stand(function.__name__, touched)

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
-from dpor.python.effects.accesses import Anew, Touched, stand, writes_structure
+from dpor.python.effects.accesses import Reread, Touched, stand, writes_structure
 from dpor.python.effects.calls import BoundMethod
 from dpor.python.effects.iteration import report_uninstrumented_iteration
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, static
@@ -92,7 +92,7 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
         if not is_a(items, list):
             report_uninstrumented_iteration(items)
         touched = Touched()
-        values = Anew(lambda: (*list.__iter__(items), *args) if is_a(items, list) else args)
+        values = Reread(lambda: (*list.__iter__(items), *args) if is_a(items, list) else args)
         called = touched.deeply(reads, values, "__lt__")
         shared, container_type = shared_objects.shared_object_of(items), container_type_of(type(items))
         if shared is not None and container_type is not None:
