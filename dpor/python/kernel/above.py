@@ -25,11 +25,11 @@ class Above(Protocol):
         reach."""
         ...
 
-    def went_round(self, frame: FrameType, /) -> None:
+    def back_edge_taken(self, frame: FrameType, /) -> None:
         """A loop in this frame went round, with operations since the last time."""
         ...
 
-    def goes_round_silently(self, frame: FrameType, /) -> None:
+    def loops_without_operations(self, frame: FrameType, /) -> None:
         """A loop in this frame goes round again and again without an operation."""
         ...
 

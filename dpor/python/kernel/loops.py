@@ -35,15 +35,15 @@ def tick() -> None:
     me = control.current
     if me is not None and me.ticked != me.events and control.observer is None:
         if control.multi:
-            control.above.went_round(sys._getframe(1))
+            control.above.back_edge_taken(sys._getframe(1))
         me.ticked = me.events
         _back_edges = 0
     _back_edges += 1
     if _back_edges % SPIN == 0:
-        _goes_round(sys._getframe(1))
+        _count_round(sys._getframe(1))
 
 
-def _goes_round(frame: FrameType) -> None:
+def _count_round(frame: FrameType) -> None:
     global _back_edges
     if control.unwinding:
         control._lose_patience()
@@ -56,7 +56,7 @@ def _goes_round(frame: FrameType) -> None:
     if me.looked == control._position and control.observer is None and may_pass:
         timing.pass_time()
     elif control.multi and not control.stateful and control.observer is None:
-        control.above.goes_round_silently(frame)
+        control.above.loops_without_operations(frame)
         if control.unwinding:
             return
     if rounds >= control.options.max_back_edges and not others:

@@ -22,8 +22,8 @@ class Layers:
         self.can_instrument: Final = can_instrument
 
     publish_roots = staticmethod(shared_objects.publish_roots)
-    went_round = staticmethod(spinning.went_round)
-    goes_round_silently = staticmethod(spinning.goes_round_silently)
+    back_edge_taken = staticmethod(spinning.back_edge_taken)
+    loops_without_operations = staticmethod(spinning.loops_without_operations)
     loops_unseen = staticmethod(spinning.loops_unseen)
     call = staticmethod(calls.call)
     lookup_target = staticmethod(effects.lookup_target)

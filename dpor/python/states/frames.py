@@ -27,7 +27,7 @@ _LEFT_OUT: Final = frozenset(
         id(function.__code__)
         for function in (
             *(control._decide, control._stand, control._wait, control.access, control._access_carefully),
-            *(control.touch, control.perform, control._perform, control.choose, loops._goes_round, accesses.stand),
+            *(control.touch, control.perform, control._perform, control.choose, loops._count_round, accesses.stand),
         )
     }
 )

@@ -80,7 +80,7 @@ def loops_unseen() -> str:
     return f" (loops that wait by spinning are not told from others here: {reason})" if reason else ""
 
 
-def went_round(frame: FrameType) -> None:
+def back_edge_taken(frame: FrameType) -> None:
     """The loop at which the frame stands goes round, and its thread has performed operations since one did."""
     me = control.current
     if control.unwinding or control._atomic:
@@ -91,7 +91,7 @@ def went_round(frame: FrameType) -> None:
     if _capture is None:
         return
     if control._spins and _site(frame) in control.facts:
-        _went_round_spinning(me, frame)
+        _back_edge_of_spinning_loop(me, frame)
         return
     key = (id(frame.f_code), frame.f_lasti)
     loop: Loop | None = me.loops.get(key)
@@ -116,8 +116,8 @@ def went_round(frame: FrameType) -> None:
             control.withdraw(site, what, at_once=True)
 
 
-def _went_round_spinning(me: GuestThread, frame: FrameType) -> None:
-    """As `went_round`, of a loop that is known to spin."""
+def _back_edge_of_spinning_loop(me: GuestThread, frame: FrameType) -> None:
+    """As `back_edge_taken`, of a loop that is known to spin."""
     key = ("spins", id(frame.f_code), frame.f_lineno)
     loop = me.loops.get(key) or _enter(me, key)
     start, loop.start = loop.start, control._position
@@ -149,7 +149,7 @@ def _site(frame: FrameType) -> tuple[str, str, str, int]:
     return (SPINS, frame.f_code.co_filename, frame.f_code.co_qualname, frame.f_lineno)
 
 
-def goes_round_silently(frame: FrameType) -> None:
+def loops_without_operations(frame: FrameType) -> None:
     """It has gone round very often without an operation: what it reads, if anything, nobody writes."""
     me = control.current
     if _capture is None or control.stateful or control._atomic:
