@@ -21,9 +21,9 @@ from dpor.python.effects.accesses import NOTHING, Touched, reads_structure, stan
 from dpor.python.effects.calls import MethodCall, perform_uninstrumented, stand_before_unseen, uninstrumented_method_of
 from dpor.python.effects.generators import StepwiseGenerator
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
-from dpor.python.effects.order import stable_order
+from dpor.python.effects.memoryviews import through
 from dpor.python.effects.reach import ANYTHING, reads, stand_before_reading, views
-from dpor.python.effects.windows import through
+from dpor.python.effects.set_order import stable_order
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects

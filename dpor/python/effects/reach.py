@@ -17,7 +17,7 @@ from typing import Any, Final
 from dpor.core.operations import READ, WRITE, Accesses, Operation
 from dpor.python.effects.accesses import NOTHING, Touched, stand
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_program, static
-from dpor.python.effects.windows import through
+from dpor.python.effects.memoryviews import through
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects

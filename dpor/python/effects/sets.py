@@ -5,7 +5,7 @@
     len, truth, iteration, ==     READ STRUCTURE
     pop, clear, update, ...       WRITE STRUCTURE, WRITE KEY_SET
 
-`pop` and iteration follow an order that all runs agree on (see `order`).
+`pop` and iteration follow an order that all runs agree on (see `set_order`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dpor.python.effects.iteration import consumes_atomically, contents, materia
 from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.kinds import register_container_type
 from dpor.python.effects.lists import looks_deep
-from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import EQUAL, SHOW
+from dpor.python.effects.set_order import stable_order
 from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
@@ -80,14 +80,14 @@ def _updates(call: MethodCall) -> Any:
     if call.name in _OPERATORS and not _are_sets(call.args):
         return call.run()
     if all(consumes_atomically(other, touched) for other in call.args):
-        return _at_once(call, touched)
+        return _update_atomically(call, touched)
     if call.name in ("update", "__init__"):
         return _update_in_steps(call)
     call.args = tuple(set(stepwise(other)) for other in call.args)
-    return _at_once(call, Touched())
+    return _update_atomically(call, Touched())
 
 
-def _at_once(call: MethodCall, touched: Touched) -> Any:
+def _update_atomically(call: MethodCall, touched: Touched) -> Any:
     if call.shared is not None:
         touched.add(writes_all(call.shared))
     call.stand(touched)

@@ -41,8 +41,8 @@ from dpor.python.effects.kinds import (
     static,
 )
 from dpor.python.effects.lists import reads_item, writes_item
-from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads, stand_before_reading, views, writes
+from dpor.python.effects.set_order import stable_order
 from dpor.python.kernel import control, loops
 from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.sharing import shared_objects
@@ -125,7 +125,7 @@ def _perform(obj: Any, shared: SharedObject | None, name: str, plain: Callable[.
             return perform(MethodCall(obj, shared, name, plain, args))
         found = static(kind, name)
         if isinstance(found, types.FunctionType):
-            return plain(obj, *args) if is_program(found) else _foreign(obj, shared, name, found, plain, *args)
+            return plain(obj, *args) if is_program(found) else _uninstrumented(obj, shared, name, found, plain, *args)
         container_type = container_type_of(kind)
         if container_type is None:
             if found is None or is_immutable(kind):
@@ -135,7 +135,7 @@ def _perform(obj: Any, shared: SharedObject | None, name: str, plain: Callable[.
     return plain(obj, *args) if entry is None else entry(MethodCall(obj, shared, name, plain, args))
 
 
-def _foreign(
+def _uninstrumented(
     obj: Any, shared: SharedObject | None, name: str, found: Any, plain: Callable[..., Any], *args: Any
 ) -> Any:
     """An operator in Python code that is not instrumented, of operands of which any may be shared."""
@@ -169,11 +169,13 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         elif kind is not tuple:
             found = static(kind, name)
             if operand is a and isinstance(found, types.FunctionType) and not is_program(found):
-                return _foreign(a, shared_objects.shared_object_of(a), name, found, plain, b)
+                return _uninstrumented(a, shared_objects.shared_object_of(a), name, found, plain, b)
     found = static(type(a), name)
     if isinstance(found, types.FunctionType) and container_type_of(type(a)) is not None:
         return (
-            plain(a, b) if is_program(found) else _foreign(a, shared_objects.shared_object_of(a), name, found, plain, b)
+            plain(a, b)
+            if is_program(found)
+            else _uninstrumented(a, shared_objects.shared_object_of(a), name, found, plain, b)
         )
     stand(name.strip("_"), touched)
     if any(part_of(element) is USER_EQ for element in elements):

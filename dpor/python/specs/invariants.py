@@ -38,7 +38,7 @@ def invariant(check: F, *, name: str | None = None) -> F:
 
     def call() -> str | None:
         with specifying.looking(specifying.SpecificationObserver(f"the invariant {told}")):
-            return specifying.why_not(check)
+            return specifying.failure_of(check)
 
     def finding(message: str, thread: str, place: specifying.CodeLine | None) -> Finding:
         file, line = place or (None, None)

@@ -274,7 +274,7 @@ def looking(look: SpecificationObserver) -> Iterator[None]:
             control.withdraw((SPECIFIED, name), f"{look.name} looks at what threads write")
 
 
-def why_not(call: Callable[[], object]) -> str | None:
+def failure_of(call: Callable[[], object]) -> str | None:
     """Call it: None if it holds, else what it says."""
     try:
         held = call()

@@ -37,7 +37,7 @@ from dpor.python.states.classes import Classes
 from dpor.python.states.clocks import clocks
 from dpor.python.states.frames import ATOMS, Layouts, Part, frames_from, frames_of, read_frames, read_thread
 from dpor.python.states.heap import Heap, PrivateHeap
-from dpor.python.states.memory import WORDS, slots_of, why_not
+from dpor.python.states.memory import WORDS, slots_of, why_unreadable
 from dpor.python.states.plans import TypePlans, finalised_among
 from dpor.python.states.stacks import StateUnknown
 
@@ -124,7 +124,7 @@ class Capture:
 
         `returned`: what the target has returned, if it has.
         """
-        reason = why_not()
+        reason = why_unreadable()
         if not reason:
             try:
                 return self._whole(returned)

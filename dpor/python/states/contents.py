@@ -22,12 +22,12 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any, Final
 
-from dpor.python.effects.order import is_fixed
+from dpor.python.effects.set_order import is_fixed
 from dpor.python.kernel import control
 from dpor.python.sharing import shared_objects
+from dpor.python.states.c_objects import TOLD, by_reduce
 from dpor.python.states.frames import ATOMS, HOLE, UNBOUND
 from dpor.python.states.heap import Heap
-from dpor.python.states.in_c import TOLD, by_reduce
 from dpor.python.states.stacks import StateUnknown
 
 Content = Callable[[Heap, Any], None]

@@ -16,7 +16,7 @@ from dpor.python.hooks import operators
 from dpor.python.kernel import control, loops
 from dpor.python.kernel.model_thread import GuestThread, Waited
 from dpor.python.states.c_frames import Reading, values_held_by_c
-from dpor.python.states.memory import OBJECTS, WORDS, ask, handled_by, why_not
+from dpor.python.states.memory import OBJECTS, WORDS, ask, handled_by, why_unreadable
 from dpor.python.states.stacks import Layout, StateUnknown
 
 UNBOUND: Final = (1,)
@@ -56,7 +56,7 @@ class Layouts:
         self._by_value: dict[tuple[CodeType, str, str], int] = {}
         self._again: list[CodeType] = []
         self.get = self._known.get
-        self.bottom = frozenset() if why_not() else frozenset(map(self.of, bottom))
+        self.bottom = frozenset() if why_unreadable() else frozenset(map(self.of, bottom))
 
     def begin_run(self) -> None:
         for code in self._again:

@@ -7,8 +7,9 @@ interpreter's own record of a frame is read: `PyFrameObject.f_frame` points to a
 Two things make that safe. A slot is read only where it certainly holds a reference or nothing: variables always do;
 operands do below `stacktop`, which is exact while the frame waits for a Python function that it has called itself or is
 a suspended generator, and -1 while it waits for C code (then `dpor.python.states.stacks` works out what is there). And
-`why_not` tries the layout on frames whose contents are known, once, before anything else is read; where that fails
-nothing is read at all: this is the gate, and `slots_of`, through which all ways to a frame's memory lead, asks it.
+`why_unreadable` tries the layout on frames whose contents are known, once, before anything else is read; where that
+fails nothing is read at all: this is the gate, and `slots_of`, through which all ways to a frame's memory lead, asks
+it.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def slots_of(frame: FrameType) -> int:
 
 def ask() -> None:
     """Raises `StateUnknown` where frames cannot be read."""
-    reason = why_not()
+    reason = why_unreadable()
     if reason:
         raise StateUnknown(reason)
 
@@ -71,7 +72,7 @@ def in_use(first: int) -> int:
 
 
 @cache
-def why_not() -> str:
+def why_unreadable() -> str:
     """Why frames cannot be read here; empty if they can."""
     version = ".".join(map(str, _VERSION))
     if sys.implementation.name != "cpython" or _VERSION not in _KNOWN:
@@ -175,7 +176,7 @@ _GREENLET: Final = 40
 @cache
 def _greenlets_are_as_expected() -> bool:
     """Is the exception found that one greenlet handles, and none in one that handles none?"""
-    if why_not() or greenlet.__basicsize__ != _GREENLET:
+    if why_unreadable() or greenlet.__basicsize__ != _GREENLET:
         return False
     error = ValueError()
 

@@ -28,7 +28,7 @@ from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.kernel.stuck import short_place
 from dpor.python.sharing import shared_objects
 from dpor.python.states import Capture
-from dpor.python.states.memory import why_not
+from dpor.python.states.memory import why_unreadable
 
 _MOST_LOOPS: Final = 16
 """Loops around each other in which a thread may be at once; the outermost of more are not looked at."""
@@ -69,14 +69,14 @@ _rules: dict[tuple[int, ...], Spin] = {}
 def begin(capture: Capture) -> None:
     """Before each run."""
     global _capture
-    _capture = None if why_not() else capture
+    _capture = None if why_unreadable() else capture
     if len(_reads) > _MOST_KNOWN:
         _reads.clear()
 
 
 def loops_unseen() -> str:
     """See `dpor.python.kernel.above.Above`."""
-    reason = why_not()
+    reason = why_unreadable()
     return f" (loops that wait by spinning are not told from others here: {reason})" if reason else ""
 
 

@@ -31,8 +31,8 @@ from dpor.python.effects.iteration import (
 )
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.lists import is_built_in
-from dpor.python.effects.order import stable_order
 from dpor.python.effects.reach import ANYTHING, HASH, reads, stand_before_reading, views
+from dpor.python.effects.set_order import stable_order
 from dpor.python.hooks.calls.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.python.hooks.calls.unknown import reading_c
 from dpor.python.hooks.operators import SCALARS, TEMPORARY

@@ -18,8 +18,8 @@ from dpor.python.effects.generators import drive
 from dpor.python.effects.iteration import C_ITERATORS, advance, consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import is_c_iterator, register_container_type
 from dpor.python.effects.lists import looks_deep
+from dpor.python.effects.memoryviews import behind, through
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
-from dpor.python.effects.windows import behind, through
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import SharedObject
 
