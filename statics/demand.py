@@ -1,6 +1,6 @@
 """What a variable may point to, found when it is first asked for: backwards along what flows to it. [PL, section 5.5.3]
 
-With contexts, only along ways on which every return leads to the call that was entered; ways that begin amid a call
+With contexts, only along ways on which every return leads to the call that was entered; ways that begin inside a call
 may leave it to any caller. What goes through the heap forgets where it was. A question that takes too many steps has
 the exhaustive answer.
 """

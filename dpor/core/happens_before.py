@@ -44,7 +44,7 @@ class HappensBefore:
 
     clocks     the clock of each event, itself included: event j happens before event i or is i iff
                `clocks[i][threads[j]] >= indices[j]`
-    indices    how manieth event of its thread each event is, from 1
+    indices    the position of each event within its thread, from 1
     clocks_only   set it where races are not asked for and the trace has no states
     Invariant: all lists are as long as the part of the trace taken in so far (`len(self)`).
     """

@@ -1,6 +1,6 @@
 """A timer that beats several times a second, in whatever the main thread is doing.
 
-Between two runs a search can look at the clock by itself; amid a run that makes no operation any more only a signal
+Between two runs a search can look at the clock by itself; during a run that makes no operation any more only a signal
 comes through. It beats as long as the interpreter carries out instructions: not while one call of a C function lasts,
 except where that function looks for signals (regular expressions do). The command line has a second process for that
 (`dpor.cli.guard`).

@@ -208,7 +208,7 @@ def _count_up(attempt: _Attempt) -> bool:
 
 
 def values_of(schedule: Sequence[Action]) -> dict[tuple[ThreadId, int], Action]:
-    """The actions that carry a data choice, by thread and how manieth event of it."""
+    """The actions that carry a data choice, by thread and the position of its event within the thread."""
     counts: dict[ThreadId, int] = {}
     found = {}
     for action in schedule:

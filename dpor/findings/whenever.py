@@ -41,7 +41,7 @@ LIVES = frozenset({"start", "end", "join"})
 Like: TypeAlias = tuple[ThreadId, str, tuple[Location, ...]]
 """Events that look the same: thread, kind, what is accessed."""
 Key: TypeAlias = tuple[ThreadId, str, tuple[Location, ...], int]
-"""An event, as far as it can be found again in other runs: how manieth of its like, from 0."""
+"""An event, as far as it can be found again in other runs: its position among those that look the same, from 0."""
 
 
 class EventId(NamedTuple):

@@ -75,7 +75,7 @@ class Monitor:
     interruptible = False
 
     def beat(self) -> None:
-        """Called about ten times a second, amid a run too (from a signal handler), and at each new finding."""
+        """Called about ten times a second, during a run too (from a signal handler), and at each new finding."""
 
     def rest(self) -> None:
         """No beats for now: what follows is not the program's, and may take its time."""

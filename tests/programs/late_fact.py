@@ -1,4 +1,5 @@
-"""The first write of an element comes after states have been met: from then on its reads are operations, amid a run."""
+"""The first write of an element comes after states have been met: from then on its reads are operations, during a
+run."""
 
 import queue
 import threading

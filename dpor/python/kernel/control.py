@@ -100,7 +100,7 @@ class SyncObject:
     @property
     def dpor_made_as(self) -> str:
         """What tells it from others of its kind, equal in equivalent runs and for all strategies: its maker, after how
-        many events, the how manieth; the last alone of what the main thread makes before all events."""
+        many events, the number of the object since then; that alone of what the main thread makes before all events."""
         name: Any = operations.name_of(self.dpor_location)
         maker, events, count = name[2:] if name[0] == "sync" and len(name) == 5 else (0, 0, self.dpor_location)
         return f"{maker}.{events}.{count}" if maker or events else str(count)
@@ -282,7 +282,7 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
         _unwind()
         depth.end()
         if withdrawn is not None and (error is None or isinstance(error, NotDeterministic)):
-            raise FactWithdrawn(withdrawn)  # what is an operation has changed amid the run: no wonder that it differs
+            raise FactWithdrawn(withdrawn)  # what is an operation has changed during the run: no wonder that it differs
         if error is not None:
             raise error
 
@@ -435,7 +435,8 @@ def _stand(me: GuestThread) -> None:
 
 
 def _too_deep() -> NoReturn:
-    """The program recurses so deep that the search, asked on top of it, has come to the limit amid its books."""
+    """The program recurses so deep that the search, asked on top of it, has come to the limit while it updates its own
+    data."""
     if _deep:
         _fail(Unsupported(f"the program recurses so deep that nothing is left for the search{_where_cut()}"))
     withdraw(DEEP, "the program recurses to the limit: what is done at an operation has room of its own", at_once=True)

@@ -58,7 +58,7 @@ class _Event:
 
 
 class Recording(Recorder):
-    """Collects the events of one run. A mistake of ours must not become an exception of the program, amid which it
+    """Collects the events of one run. A mistake of ours must not become an exception of the program, during which it
     happens: `steps` raises it."""
 
     def __init__(self) -> None:

@@ -6,8 +6,8 @@ operations.
 
 Names. A location must have the same number in every run, and in equivalent runs the same object must have the same
 name though threads run in another order. So an object is named when it is published, by who publishes it, how many
-events that thread has then performed, and how manieth object it is since: all of it is a function of the publisher's
-own past. (Naming by first access fails: which thread comes first differs between equivalent runs.)
+events that thread has then performed, and the number of the object since then: all of it is a function of the
+publisher's own past. (Naming by first access fails: which thread comes first differs between equivalent runs.)
 
 The rule is checked. The first thread to touch an object without a `SharedObject` marks it as its own; if another thread
 then touches it, a reference escaped unseen. Such types are remembered: all their objects share one `SharedObject` from

@@ -120,7 +120,7 @@ class Part:
 
     shape     values that `marshal` knows; HOLE where an object is
     objects   in the order of the holes
-    generators   by `id` of the frames of those that are being run: how manieth frame of the thread
+    generators   by `id` of the frames of those that are being run: the depth of the frame in the thread
     """
 
     __slots__ = ("generators", "objects", "shape")
