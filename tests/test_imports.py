@@ -103,6 +103,34 @@ def _imported(node: ast.AST, package: str) -> Iterator[str]:
             yield inner if inner in MODULES else base
 
 
+def package_of(module: str) -> str:
+    """The package that a module is in: a part of `dpor`, in the runtime the part of that."""
+    parts = module.split(".")
+    return ".".join(parts[:3] if module.startswith("dpor.python.") and len(parts) > 3 else parts[:2])
+
+
+def names_imported(module: str) -> Iterator[tuple[ast.ImportFrom, str, ast.alias]]:
+    """Each name of a `from ... import`, with the module that is meant: that of the name if it is one."""
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            for alias, name in zip(node.names, _imported(node, package), strict=True):
+                yield node, name, alias
+
+
+def attributes_of_modules(module: str) -> Iterator[tuple[ast.Attribute, str]]:
+    """Each `other.name` where `other` is a module of ours, with that module."""
+    imported = {
+        alias.asname or alias.name: name
+        for _, name, alias in names_imported(module)
+        if name in MODULES and name.endswith("." + alias.name)
+    }
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
+            yield node, imported[node.value.id]
+
+
 @pytest.mark.parametrize("module", sorted(MODULES))
 def test_a_part_imports_only_what_it_may(module: str) -> None:
     part = part_of(module)
@@ -145,19 +173,28 @@ OWN_STATE = {
 @pytest.mark.parametrize("module", sorted(MODULES))
 def test_no_module_assigns_the_names_of_another(module: str) -> None:
     """What a lower layer needs of a higher one is given to it: `dpor.python.kernel.above`."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
-    imported = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            for alias, name in zip(node.names, _imported(node, package), strict=True):
-                if name in MODULES and name.endswith("." + alias.name):
-                    imported[alias.asname or alias.name] = name
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
-            other = imported.get(node.value.id)
-            if other is not None and node.attr not in OWN_STATE.get(other, ()):
-                raise AssertionError(f"{module}:{node.lineno} assigns {other}.{node.attr}")
+    for node, other in attributes_of_modules(module):
+        if isinstance(node.ctx, ast.Store) and node.attr not in OWN_STATE.get(other, ()):
+            raise AssertionError(f"{module}:{node.lineno} assigns {other}.{node.attr}")
+
+
+LEFT = {"dpor.python.kernel.control"}
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_private_names_are_used_in_their_package_only(module: str) -> None:
+    """A name that begins with `_` may be used by the modules beside its own."""
+    uses = [(node.lineno, other, node.attr) for node, other in attributes_of_modules(module)]
+    for node, other, alias in names_imported(module):
+        if other in MODULES:
+            uses.append((node.lineno, other, alias.name))
+    wrong = [
+        f"line {line}: {other}.{name}"
+        for line, other, name in uses
+        if name.startswith("_") and not name.startswith("__") and other not in LEFT
+        if package_of(other) != package_of(module)
+    ]
+    assert not wrong, f"{module} uses what is private elsewhere: {'; '.join(wrong)}"
 
 
 @pytest.mark.parametrize("module", sorted(name for name in MODULES if name.startswith("dpor.workloads")))
@@ -212,8 +249,7 @@ def test_the_front_starts_without_what_a_quick_verdict_does_not_need() -> None:
         "dpor.cli.doctor",
         "dpor.cli.explain",
         "dpor.cli.fuzz",
-        "dpor.cli.searching",
-        "dpor.cli.static",
+        "dpor.cli.options",
         "dpor.cli.workloads",
         "dpor.cli.completing",
         "dpor.report.text",

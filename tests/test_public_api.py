@@ -6,13 +6,10 @@ import importlib.metadata
 import inspect
 import subprocess
 import sys
-import typing
 
-import attrs
 import pytest
 
 import dpor
-from dpor.core.options import OptionArguments, Options
 
 
 @pytest.mark.parametrize("name", dpor.__all__)
@@ -39,11 +36,6 @@ def test_importing_the_package_imports_nothing_else_of_it() -> None:
     code = "import sys, dpor; print([m for m in sys.modules if m.startswith('dpor.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_keyword_arguments_are_the_options() -> None:
-    assert list(OptionArguments.__annotations__) == [field.name for field in attrs.fields(Options)]
-    assert not typing.get_type_hints(OptionArguments).keys() ^ typing.get_type_hints(Options).keys()
 
 
 def test_the_version_is_the_package_s() -> None:

@@ -41,7 +41,7 @@ class FunctionSystem:
         self.facts = self._search.facts
         self.returned: Any = None
         stdlib.begin_search()
-        for name in list(stdlib._made):  # the function has imported them before
+        for name in list(stdlib.made_modules):  # the function has imported them before
             stdlib.guest_module(name)
         shared_objects.forget()
         attributes.forget_types()

@@ -11,17 +11,18 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Unpack
+from typing import Any, ParamSpec, Protocol, cast
 
 import attrs
 
+from dpor.app import option_docs
 from dpor.app.budgets import EXPLAINING_SECONDS, MINIMISING_SECONDS, MOST_RESTARTS, ORDERING_SECONDS, STANDSTILL, passed
 from dpor.app.strategies import explorer_of, shortfall
 from dpor.app.targets import Target, beat_of, open_target, target_name
 from dpor.core.errors import FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
 from dpor.core.memory import peak_memory, resident_memory
 from dpor.core.operations import Action
-from dpor.core.options import OptionArguments, Options
+from dpor.core.options import Options, changed
 from dpor.core.outcome import Finding, digest
 from dpor.core.pulse import beating
 from dpor.core.results import NOT_FINISHED, Failure, Report, Verdict
@@ -45,7 +46,29 @@ LONGEST_TEXT = 200
 """Outcomes in words, for the report: how many, and how long."""
 
 
-def check(target: Target, options: Options | None = None, **changes: Unpack[OptionArguments]) -> Report:
+P = ParamSpec("P")
+
+
+class Check(Protocol[P]):
+    """`check`, as type checkers see it: its keyword arguments are those of `Options`."""
+
+    def __call__(
+        self, target: Target, options: Options | None = None, *none: P.args, **changes: P.kwargs
+    ) -> Report: ...
+
+
+def takes_options(kind: Callable[P, Options]) -> Callable[[Callable[..., Report]], Check[P]]:
+    """Let `help` and `inspect.signature` tell the options that a function takes as `**changes`."""
+
+    def document(function: Callable[..., Report]) -> Check[P]:
+        option_docs.complete(function, cast(type[Options], kind))
+        return cast(Check[P], function)
+
+    return document
+
+
+@takes_options(Options)
+def check(target: Target, options: Options | None = None, **changes: Any) -> Report:
     """Explore every interleaving of the target, a callable without arguments that starts threads.
 
     The options are given as an `Options`, as keyword arguments, or both (the keywords win).
@@ -53,7 +76,7 @@ def check(target: Target, options: Options | None = None, **changes: Unpack[Opti
     Raises `UserError` (`BadTarget`, ...) where the target or an option is wrong. What the program does wrong is in
     `Report.findings`, never an exception.
     """
-    return Session(target, attrs.evolve(options or Options(), **changes)).run()
+    return Session(target, changed(options or Options(), changes, "dpor.check")).run()
 
 
 @attrs.define
@@ -427,15 +450,7 @@ class Session:
         return SavedSchedule(
             target=target_name(self.target, attrs.evolve(options, name=None)),
             name=options.name,
-            settings={
-                "strategy": options.explorer,
-                "max_steps": options.max_steps,
-                "timeouts": options.timeouts.value,
-                "timeout_limit": options.timeout_limit,
-                "every_access": options.every_access,
-                "races": options.races,
-                "instrument": list(options.instrument),
-            },
+            settings=options.saved(),
             facts=system.facts(),
             hash_seed=hash_seed(),
             python=sys.version.split()[0],

@@ -14,14 +14,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import attrs
 
 from dpor.app.strategies import explorer_of, without_use
 from dpor.app.targets import programs_named
 from dpor.core.errors import UserError
-from dpor.core.options import Options
+from dpor.core.options import Options, flag_of, options_of, spelled
 from dpor.core.plural import plural
 from dpor.explorers import strategies_with
 from dpor.report.comparison import Comparison, Row
@@ -63,8 +63,8 @@ def jobs(targets: Iterable[str], strategies: Sequence[str], options: Options) ->
     each = [attrs.evolve(options, strategy=strategy) for strategy in strategies]
     of_no_use = [set(without_use(one)) for one in each]
     for option in sorted(set.intersection(*of_no_use)):
-        flag, known = f"--{option.replace('_', '-')}", " or ".join(strategies_with(option))
-        raise UserError(f"{flag} goes with {known}, of which none is among --strategies")
+        known = " or ".join(strategies_with(option))
+        raise UserError(f"{spelled(option)} goes with {known}, of which none is among --strategies")
     each = [
         attrs.evolve(one, **{name: getattr(Options(), name) for name in useless})
         for one, useless in zip(each, of_no_use, strict=True)
@@ -133,26 +133,23 @@ def _command(job: Job, report: Path) -> list[str]:
     ]
 
 
-_OF_THE_COMMAND: Final = frozenset({"all", "oracle"})
-
-
 def _arguments(options: Options) -> list[str]:
-    """The arguments of `dpor check` that say the same, but for `all` and `oracle`; defaults are left out.
+    """The arguments of `dpor check` that say the same, but for `all`; defaults are left out.
 
     >>> _arguments(Options(strategy="sa", immutable=False, every_access=True, max_seconds=9, instrument=("a", "b")))
     ['--strategy', 'sa', '--max-seconds', '9', '--immutable', 'off', '--every-access', '--instrument', 'a', \
 '--instrument', 'b']
     """
     words = []
-    for field in attrs.fields(Options):
-        value, flag = getattr(options, field.name), f"--{field.name.replace('_', '-')}"
-        if field.name in _OF_THE_COMMAND or value == field.default:
+    for field, about in options_of(type(options)):
+        value, flag = getattr(options, field.name), flag_of(field)
+        if "check" not in about.commands or field.name == "all" or value == field.default:
             continue
         match value:
             case True:
                 words.append(flag)
             case False:
-                words += [flag, "off"]
+                words += [flag] if flag.startswith("--no-") else [flag, "off"]
             case None:
                 words += [flag, "0"]
             case tuple():

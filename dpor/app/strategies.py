@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from dpor.core.errors import UserError
-from dpor.core.options import Options
+from dpor.core.options import Options, spelled
 from dpor.core.plural import plural
-from dpor.explorers import SAMPLERS, STATEFUL, STATELESS, STRATEGIES, Explorer, Stats, strategies_with
+from dpor.explorers import SAMPLERS, STATEFUL, STATELESS, STRATEGIES, Explorer, Stats, Strategy, strategies_with
 from dpor.findings.explain import Checkable
 
 
@@ -25,23 +25,25 @@ def without_use(options: Options) -> list[str]:
     ]
 
 
+def strategy_named(name: str) -> Strategy:
+    """Raises `UserError` if there is none of the name."""
+    if name not in STRATEGIES:
+        raise UserError(f"no strategy {name!r}; there are {', '.join(STRATEGIES)}")
+    return STRATEGIES[name]
+
+
 def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
     """The search that the options ask for. Raises `UserError` if there is none, and so does the search where it needs
     states that the target cannot tell."""
     name = options.explorer
-    if name not in STRATEGIES:
-        raise UserError(f"no strategy {name!r}; there are {', '.join(STRATEGIES)}")
+    strategy = strategy_named(name)
     for option in without_use(options):
-        raise UserError(
-            f"--{option.replace('_', '-')} goes with --strategy {' or '.join(strategies_with(option))}, not with {name}"
-        )
-    if options.oracle is not None and name != "sa":
-        raise UserError(f"oracle goes with strategy='sa', not with {name!r}")
+        known = " or ".join(strategies_with(option))
+        raise UserError(f"{spelled(option)} goes with --strategy {known}, not with {name}")
     if name in SAMPLERS and options.max_executions is None and options.max_seconds is None:
         raise UserError(f"--strategy {name} never ends: give --max-executions or --max-seconds")
     if name in STATEFUL and options.races:
         raise UserError(f"--races needs a search that visits every trace, and {name} does not; take another strategy")
-    strategy = STRATEGIES[name]
 
     def begin(system: Checkable) -> Explorer:
         if strategy.stores_states and not isinstance(system, strategy.needs):

@@ -10,10 +10,10 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 from dpor.core.errors import BadTarget, UserError
-from dpor.core.options import Options
+from dpor.core.options import Options, options_of, spelled
 from dpor.core.steps import Explained, Step
 from dpor.core.system import Forwarding, Trace
-from dpor.explorers import STATIC
+from dpor.explorers import STATIC, STRATEGIES
 from dpor.findings.data_races import RaceDetector
 from dpor.findings.explain import Checkable
 from dpor.model.embedding import Embedded
@@ -48,7 +48,7 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
 
     statics = None
     if options.explorer in STATIC:
-        unhooked = options.explorer == "dpor+static"
+        unhooked = not STRATEGIES[options.explorer].asks_facts
         statics = StaticOptions(options.field_access.value, options.pointers.value, options.immutable, unhooked)
 
     limits = RuntimeOptions(
@@ -89,9 +89,9 @@ def _refuse_name(options: Options) -> None:
 
 
 def _refuse_runtime_options(options: Options, what: str) -> None:
-    for name in ("timeouts", "timeout_limit", "instrument", "oracle", "every_access"):
-        if getattr(options, name) != getattr(Options(), name):
-            raise UserError(f"--{name.replace('_', '-')} means nothing for {what}; take it away")
+    for field, about in options_of(type(options)):
+        if about.python_only and getattr(options, field.name) != field.default:
+            raise UserError(f"{spelled(field.name)} means nothing for {what}; take it away")
 
 
 def beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:

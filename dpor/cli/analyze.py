@@ -6,15 +6,13 @@ import click
 
 from dpor.cli.answers import EXIT_CODES, our_errors, to_stdout, write_file
 from dpor.cli.completing import files
-from dpor.cli.static import field_access_option, pointers_option
+from dpor.cli.options import options_for
 from dpor.core.options import FieldAccess, PointerAnalysis
 
 
 @click.command(epilog=EXIT_CODES, short_help="What the static analysis knows of a program.")
 @click.argument("target", shell_complete=files)
-@field_access_option
-@pointers_option
-@click.option("--instrument", multiple=True, metavar="PKG", help="Analyse this package too. May be given again.")
+@options_for("analyze", instrument={"help": "Analyse this package too. May be given again."})
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the facts; - is stdout.")
 @click.option("--dot", is_flag=True, help="Show the call graph instead, for Graphviz.")
 @click.option(

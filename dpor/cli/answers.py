@@ -6,16 +6,15 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from dpor.core.errors import DporError, NotDeterministic, UserError
-from dpor.core.plural import listed
 from dpor.report.text import plain
 
 if TYPE_CHECKING:
@@ -42,21 +41,6 @@ Exit codes:
   2  wrong usage, or a target that cannot be loaded
   3  inconclusive: no failure found, but not everything was covered
   4  an error of dpor itself"""
-
-
-def one_of(values: Iterable[StrEnum]) -> click.Choice[str]:
-    """An option's values, as plain words: some versions of click take the names of an enumeration instead."""
-    return click.Choice([value.value for value in values])
-
-
-class Whole(click.IntRange):
-    """A whole number. (Messages have the name.)"""
-
-    name = "whole number"
-
-
-class Number(click.FloatRange):
-    name = "number"
 
 
 # ---------------------------------------------------------------------- writing
@@ -89,22 +73,6 @@ def keep_folder() -> bool:
     except OSError:
         return False  # a folder that cannot be written: the failure is shown all the same
     return True
-
-
-class StrategyOption(click.Option):
-    """An option whose help names strategies, which are looked up when help is asked for: `{own}`, those that the option
-    says something to; `{samplers}`, those that sample; `{all}`, every one with what it does."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        from dpor.explorers import SAMPLERS, STATEFUL, STATELESS, described, strategies_with
-
-        every = (
-            f"{described(STATELESS)}. Storing states, so that programs which loop for ever end, too:"
-            f" {described(STATEFUL)}. Never exhaustive, one random schedule after another: {described(SAMPLERS)}."
-        )
-        own = strategies_with(self.name or "")
-        self.help = (self.help or "").format(own=own and listed(own), samplers=listed(SAMPLERS), all=every)
-        return super().get_help_record(ctx)
 
 
 def strategies_named(names: str | None, *, samplers: bool = False) -> list[str]:

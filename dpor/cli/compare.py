@@ -12,8 +12,6 @@ from dpor.cli import completing
 from dpor.cli.answers import (
     EXIT_CODES,
     Exit,
-    Number,
-    StrategyOption,
     check_outputs,
     draw,
     our_errors,
@@ -22,7 +20,7 @@ from dpor.cli.answers import (
     write_file,
 )
 from dpor.cli.ci import ci_options, tell_ci
-from dpor.cli.searching import search_options
+from dpor.cli.options import Real, StrategyOption, options_for
 from dpor.core.options import Options
 from dpor.report.progress import counted
 
@@ -40,16 +38,11 @@ if TYPE_CHECKING:
     cls=StrategyOption,
     help="Which, the one that ratios refer to first. [default: all but {samplers}]",
 )
-@click.option(
-    "--max-seconds",
-    type=Number(0, min_open=True),
-    default=5.0,
-    show_default=True,
-    metavar="S",
-    help="For one target under one strategy.",
+@options_for(
+    "compare",
+    max_seconds={"type": Real(0, min_open=True), "default": 5.0, "help": "For one target under one strategy."},
+    name={"help": "Which program of a .json or .jsonl file. [default: all]"},
 )
-@search_options
-@click.option("--name", metavar="NAME", help="Which program of a .json or .jsonl file. [default: all]")
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows.")
 @click.option("--csv", "csv_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows, one a line.")
 @ci_options

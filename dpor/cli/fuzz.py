@@ -13,7 +13,6 @@ from dpor.cli.answers import (
     EXIT_CODES,
     KEEP,
     Exit,
-    Whole,
     check_outputs,
     keep_folder,
     our_errors,
@@ -21,6 +20,7 @@ from dpor.cli.answers import (
     to_stdout,
     write_file,
 )
+from dpor.cli.options import StrategyOption, Whole
 from dpor.core.errors import UserError
 from dpor.core.plural import plural
 from dpor.report.progress import counted
@@ -33,7 +33,7 @@ PROGRESS_LINES = 20
 
 @click.command(epilog=EXIT_CODES, short_help="Test dpor itself on programs made at random.")
 @click.option("--examples", type=Whole(1), default=300, show_default=True, metavar="N", help="How many programs.")
-@click.option("--strategies", metavar="A,B,C", help="Which to judge. [default: all but random and pct]")
+@click.option("--strategies", metavar="A,B,C", cls=StrategyOption, help="Which to judge. [default: all but {samplers}]")
 @click.option(
     "--seed",
     type=Whole(0),
@@ -49,7 +49,8 @@ PROGRESS_LINES = 20
 @click.option(
     "--lies",
     is_flag=True,
-    help="What sa and dpor+static are told of a program is wrong as it comes.",
+    cls=StrategyOption,
+    help="What {static} are told of a program is wrong as it comes.",
 )
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write what came of it.")
 @click.option(

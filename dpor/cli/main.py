@@ -23,9 +23,7 @@ from dpor.cli.answers import (
     EXIT_CODES,
     KEEP,
     Exit,
-    Number,
     OneLineErrors,
-    StrategyOption,
     check_outputs,
     draw,
     end,
@@ -42,10 +40,10 @@ from dpor.cli.completing import files, strategies
 from dpor.cli.doctor import doctor
 from dpor.cli.explain import explain
 from dpor.cli.fuzz import fuzz
-from dpor.cli.searching import search_options
+from dpor.cli.options import options_for
 from dpor.cli.workloads import workloads
 from dpor.core.errors import BadSchedule, UserError
-from dpor.core.options import DEFAULT_SECONDS, Options
+from dpor.core.options import Options
 from dpor.core.results import Failure, Report, Verdict, ended_by
 from dpor.core.version import VERSION
 from dpor.report.progress import Lines, Monitor, StatusLine
@@ -93,24 +91,7 @@ def cli() -> None:
 
 @cli.command(epilog=EXIT_CODES)
 @click.argument("target", shell_complete=files)
-@click.option(
-    "--strategy",
-    metavar="NAME",
-    shell_complete=strategies,
-    cls=StrategyOption,
-    help="The search: {all} [default: optimal]",
-)
-@click.option("--all", "all_", is_flag=True, help="Go on after the first failure; show each kind and place once.")
-@click.option(
-    "--max-seconds",
-    type=Number(0),
-    default=DEFAULT_SECONDS,
-    show_default=True,
-    metavar="S",
-    help="Stop after S seconds; 0: no limit.",
-)
-@search_options
-@click.option("--name", metavar="NAME", help="Which program of a .json or .jsonl file.")
+@options_for("check", strategy={"shell_complete": strategies})
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report; - is stdout.")
 @click.option(
     "--html",
@@ -130,8 +111,6 @@ def cli() -> None:
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def check(
     target: str,
-    all_: bool,
-    max_seconds: float,
     json_: str | None,
     html: str | None,
     sarif: str | None,
@@ -159,7 +138,7 @@ def check(
 
         check_outputs(["json"], json=json_, html=html, sarif=sarif, save=save)
         check_ci(github, json_)
-        options = Options(all=all_, max_seconds=max_seconds or None, **arguments)
+        options = Options(**arguments)
         monitor = _monitor(quiet)
         session = Session(target, options, monitor, mapped=html is not None)
 

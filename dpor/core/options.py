@@ -1,11 +1,15 @@
-"""What a user can ask of a check. Values only; `dpor.app.checking` acts on them."""
+"""What a user can ask of a check. Values only; `dpor.app.checking` acts on them.
+
+All that is said of an option is said here, in its field: the options of the command line (`dpor.cli.options`), what
+`help(dpor.check)` says (`dpor.app.option_docs`), the options of pytest and of its marks (`dpor.pytest.mark`) and the
+table of docs/api.md come from it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
-from types import UnionType
-from typing import Any, TypedDict, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -48,17 +52,118 @@ class PointerAnalysis(StrEnum):
     CS_DD = "cs-dd"
 
 
-def _at_least(
-    least: int, kind: type | UnionType = int, *, or_none: bool = False
-) -> Callable[[Any, attrs.Attribute[Any], Any], None]:
-    def check(options: Options, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if value is None and or_none:
-            return
-        number: Any = value
-        if not isinstance(value, kind) or isinstance(value, bool) or not least <= number < float("inf"):
-            raise UserError(f"{attribute.name} must be a number of {least} or more, not {value!r}")
+# ---------------------------------------------------------------------- what is said of an option
 
-    return check
+
+class Group(StrEnum):
+    """What an option is about: the headings under which the documentation lists them."""
+
+    SEARCH = "The search"
+    END = "When it stops"
+    STATES = "Strategies that store states"
+    ANALYSIS = "The static analysis"
+    RUNS = "Runs of the program"
+
+
+@attrs.frozen
+class OfPytest:
+    """An option of pytest's own command line, that sets an option of all marked tests. `0` is None where there can be
+    None."""
+
+    flag: str
+    metavar: str
+    help: str
+
+
+ABOUT: Final = "about"
+"""The key of a field's metadata under which its `About` is."""
+
+
+@attrs.frozen(kw_only=True)
+class About:
+    """All that is to be known of an option besides name, default and the values that are right.
+
+    In both texts, `{own}` stands for the strategies that have a use for the option, `{samplers}` for those that try one
+    schedule after another, `{all}` for all of them, each with what it does.
+
+    line          what it does, in a line, for users of Python
+    help          the same for users of the command line; empty: as `line`
+    group         where the documentation lists it
+    commands      those of `dpor` that have it; none: it is an option in Python alone
+    flag          how the command line spells it; empty: as the field. "--no-x" takes away what is there by default
+    metavar       what stands for its value
+    short_forms   further flags of the command line, with the value that each stands for and what help says
+    pytest        an option of pytest that sets it
+    mark          can the mark of a test give it?
+    python_only   does it mean nothing for abstract programs and systems of one's own?
+    saved         does it change what an event is? It is then saved with a schedule, and replayed
+    """
+
+    line: str
+    help: str = ""
+    group: Group
+    commands: tuple[str, ...] = ("check", "compare")
+    flag: str = ""
+    metavar: str | None = None
+    short_forms: Mapping[str, tuple[str, str]] = attrs.field(factory=dict)
+    pytest: OfPytest | None = None
+    mark: bool = True
+    python_only: bool = False
+    saved: bool = False
+
+
+def _about(line: str, group: Group, **rest: Any) -> dict[str, About]:
+    return {ABOUT: About(line=line, group=group, **rest)}
+
+
+def options_of(kind: type[Any]) -> Iterator[tuple[attrs.Attribute[Any], About]]:
+    """The options of `Options`, or of a class like it, with what is said of them, in order."""
+    for field in attrs.fields(kind):
+        yield field, field.metadata[ABOUT]
+
+
+def flag_of(field: attrs.Attribute[Any]) -> str:
+    """How the command line spells it."""
+    return field.metadata[ABOUT].flag or f"--{field.name.replace('_', '-')}"
+
+
+def spelled(name: str) -> str:
+    """An option in an error's message: its flag, if it has one."""
+    field = getattr(attrs.fields(Options), name)
+    return flag_of(field) if field.metadata[ABOUT].commands else name
+
+
+# ---------------------------------------------------------------------- which values are right
+
+
+@attrs.frozen
+class Number:
+    """A check: a number, not less than `least`, not infinite.
+
+    whole      must it be a whole one?
+    or_none    may it be None, too?
+    """
+
+    least: int
+    whole: bool = True
+    or_none: bool = False
+
+    def __call__(self, options: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if value is None and self.or_none:
+            return
+        kind = int if self.whole else int | float
+        if not isinstance(value, kind) or isinstance(value, bool) or not self.least <= value < float("inf"):
+            raise UserError(f"{attribute.name} must be a number of {self.least} or more, not {value!r}")
+
+
+def _is_bool(options: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    if not isinstance(value, bool):
+        raise UserError(f"{attribute.name} must be True or False, not {value!r}")
+
+
+def _is_name(options: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    if value is not None and not isinstance(value, str):
+        raise UserError(f"{attribute.name} must be a name or None, not {value!r}")
 
 
 def _one_of(kind: type[E], name: str, value: str) -> E:
@@ -89,39 +194,21 @@ def _pointers(value: str) -> PointerAnalysis:
     return _one_of(PointerAnalysis, "pointers", value)
 
 
-def _names(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _packages(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise UserError(f"packages are given by name, or as a list of names, not as {value!r}")
+    return tuple(names)
+
+
+# ---------------------------------------------------------------------- the options
+
+_NO_LIMIT = "[default: no limit]"
 
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """How to check. Every field but one is an option of `dpor check` with the same name.
-
-    strategy        the name of one of `dpor.explorers.STRATEGIES`; None: optimal, or with `preemptions`, classic
-    preemptions     explore schedules with at most so many preemptions only; None: all. For none and classic
-    seed            of the random strategies: the same seed gives the same runs
-    depth           of the bugs that pct looks for: how many events must come in a certain order
-    all             go on after the first failure and report every kind and place of failure once
-    max_executions  stop after so many complete executions; None: no limit
-    max_seconds     stop after so many seconds; None: no limit
-    max_states      stop when more than so many states are stored; None: no limit
-    max_memory      stop when the process takes more than so many megabytes (10^6 bytes); None: no limit
-    store           of the stateful strategies: which states are stored
-    whole_states    of the stateful strategies: keep whole states beside their keys of 128 bits; that two different ones
-                    share a key is an error
-    sync_choices    of original: which starts, ends and joins of threads are choices
-    field_access    of sa: how exactly the analysis of what threads may still access follows calls
-    pointers        of sa: how it tells objects apart
-    immutable       of sa and dpor+static: is it used which fields are immutable?
-    oracle          of sa, and no option of the command line: what makes, of a program's source, what is asked in
-                    place of the analysis; see `dpor.core.oracle`
-    max_steps       end a single execution after so many operations
-    timeouts        when a timed wait may time out
-    timeout_limit   how often one call site of one thread may time out in one execution while others can move
-    every_access    accesses are events, too, to what no run writes while several threads exist
-    races           data races are failures: conflicting accesses that no synchronisation orders
-    instrument      further packages whose accesses to shared data are explored
-    name            which program of a file of abstract programs
+    """How to check: `help(dpor.check)` lists the options.
 
     >>> Options(max_seconds=None).explorer, Options(preemptions=2).explorer
     ('optimal', 'classic')
@@ -130,59 +217,289 @@ class Options:
     dpor.core.errors.UserError: max_steps must be a number of 1 or more, not 0
     """
 
-    strategy: str | None = None
-    preemptions: int | None = attrs.field(default=None, validator=_at_least(0, or_none=True))
-    seed: int = attrs.field(default=0, validator=_at_least(0))
-    depth: int = attrs.field(default=DEFAULT_DEPTH, validator=_at_least(1))
-    all: bool = False
-    max_executions: int | None = attrs.field(default=None, validator=_at_least(1, or_none=True))
-    max_seconds: float | None = attrs.field(default=DEFAULT_SECONDS, validator=_at_least(0, int | float, or_none=True))
-    max_states: int | None = attrs.field(default=None, validator=_at_least(1, or_none=True))
-    max_memory: float | None = attrs.field(default=None, validator=_at_least(1, int | float, or_none=True))
-    store: Store = attrs.field(default=Store.EVENTS, converter=_store)
-    whole_states: bool = False
-    sync_choices: SyncChoices = attrs.field(default=SyncChoices.ALL, converter=_sync_choices)
-    field_access: FieldAccess = attrs.field(default=FieldAccess.SENSITIVE, converter=_field_access)
-    pointers: PointerAnalysis = attrs.field(default=PointerAnalysis.NONE, converter=_pointers)
-    immutable: bool = True
-    oracle: Callable[[ProgramSource], Oracle] | None = None
-    max_steps: int = attrs.field(default=DEFAULT_STEPS, validator=_at_least(1))
-    timeouts: Timeouts = attrs.field(default=Timeouts.ANY, converter=_timeouts)
-    timeout_limit: int = attrs.field(default=1, validator=_at_least(0))
-    every_access: bool = False
-    races: bool = False
-    instrument: tuple[str, ...] = attrs.field(default=(), converter=_names)
-    name: str | None = None
+    strategy: str | None = attrs.field(
+        default=None,
+        validator=_is_name,
+        metadata=_about(
+            "how to search: the name of a strategy; None: optimal, or with preemptions, classic",
+            Group.SEARCH,
+            help="The search: {all} [default: optimal]",
+            commands=("check",),
+            metavar="NAME",
+            pytest=OfPytest("--dpor-strategy", "NAME", "the search, for all of them (see dpor check --help)"),
+            saved=True,
+        ),
+    )
+    all: bool = attrs.field(
+        default=False,
+        validator=_is_bool,
+        metadata=_about(
+            "go on after the first failure and report each kind and place once",
+            Group.SEARCH,
+            help="Go on after the first failure; show each kind and place once.",
+            commands=("check",),
+            mark=False,
+        ),
+    )
+    max_seconds: float | None = attrs.field(
+        default=DEFAULT_SECONDS,
+        validator=Number(0, whole=False, or_none=True),
+        metadata=_about(
+            "stop after so many seconds; None: no limit",
+            Group.END,
+            help="Stop after S seconds; 0: no limit.",
+            metavar="S",
+            pytest=OfPytest(
+                "--dpor-budget",
+                "SECONDS",
+                "for each of them; 0: no limit (default: what the mark says, else 60)",
+            ),
+        ),
+    )
+    preemptions: int | None = attrs.field(
+        default=None,
+        validator=Number(0, or_none=True),
+        metadata=_about(
+            "of {own}: only schedules with at most so many preemptions; None: all",
+            Group.SEARCH,
+            help="Only schedules with at most N preemptions: switches away from a thread that could have gone on. With"
+            " {own}; classic is then the default strategy.",
+            metavar="N",
+        ),
+    )
+    seed: int = attrs.field(
+        default=0,
+        validator=Number(0),
+        metadata=_about(
+            "of {own}: the same seed gives the same schedules",
+            Group.SEARCH,
+            help="Of {own}: the same seed gives the same schedules.",
+            metavar="N",
+        ),
+    )
+    depth: int = attrs.field(
+        default=DEFAULT_DEPTH,
+        validator=Number(1),
+        metadata=_about(
+            "of {own}: look for bugs that show if so many events come in a certain order",
+            Group.SEARCH,
+            help="Of {own}: look for bugs that show if D events come in a certain order.",
+            metavar="D",
+        ),
+    )
+    max_executions: int | None = attrs.field(
+        default=None,
+        validator=Number(1, or_none=True),
+        metadata=_about(
+            "stop after so many complete executions; None: no limit",
+            Group.END,
+            help=f"Stop after N executions. {_NO_LIMIT}",
+            metavar="N",
+        ),
+    )
+    max_states: int | None = attrs.field(
+        default=None,
+        validator=Number(1, or_none=True),
+        metadata=_about(
+            "of {own}: stop when more than so many states are stored; None: no limit",
+            Group.END,
+            help=f"Stop when more than N states are stored. {_NO_LIMIT}",
+            metavar="N",
+        ),
+    )
+    max_memory: float | None = attrs.field(
+        default=None,
+        validator=Number(1, whole=False, or_none=True),
+        metadata=_about(
+            "stop when the process takes more than so many megabytes (10^6 bytes); None: no limit",
+            Group.END,
+            help=f"Stop when the process takes more than so many megabytes. {_NO_LIMIT}",
+            metavar="MB",
+        ),
+    )
+    store: Store = attrs.field(
+        default=Store.EVENTS,
+        converter=_store,
+        metadata=_about(
+            "which states are stored: those after every event, those with a choice, or nothing",
+            Group.STATES,
+            help="Of {own}: which states are stored and can be met again: those"
+            " after every event, those with a choice, or nothing.",
+            short_forms={"--no-matching": (Store.NOTHING.value, "The same as --store nothing.")},
+        ),
+    )
+    whole_states: bool = attrs.field(
+        default=False,
+        validator=_is_bool,
+        metadata=_about(
+            "keep whole states beside their keys of 128 bits; that two different ones share a key is an error",
+            Group.STATES,
+            help="Of {own}: keep whole states, and tell if two that differ have the same key (of 128 bits).",
+        ),
+    )
+    sync_choices: SyncChoices = attrs.field(
+        default=SyncChoices.ALL,
+        converter=_sync_choices,
+        metadata=_about(
+            "of {own}: which starts, ends and joins of threads are choices",
+            Group.STATES,
+            help="Of {own}: are all starts, ends and joins of threads choices, or those of threads that share"
+            " something?",
+        ),
+    )
+    field_access: FieldAccess = attrs.field(
+        default=FieldAccess.SENSITIVE,
+        converter=_field_access,
+        metadata=_about(
+            "how exactly the analysis of what threads may still access follows calls",
+            Group.ANALYSIS,
+            help="Of the analysis that {own} use: how calls are followed to tell what threads may still access:"
+            " through all callers; through the callee alone; or by the call stack that a thread has.",
+            commands=("check", "compare", "analyze"),
+        ),
+    )
+    pointers: PointerAnalysis = attrs.field(
+        default=PointerAnalysis.NONE,
+        converter=_pointers,
+        metadata=_about(
+            "how it tells objects apart",
+            Group.ANALYSIS,
+            help="Of the analysis that {own} use: how the objects are told apart whose fields are accessed: not at"
+            " all; by where they are made (ex) or through which variables they are accessed (dd),"
+            " context-insensitively (ci) or context-sensitively (cs).",
+            commands=("check", "compare", "analyze"),
+        ),
+    )
+    immutable: bool = attrs.field(
+        default=True,
+        validator=_is_bool,
+        metadata=_about(
+            "of {own}: is it used which fields are immutable?",
+            Group.ANALYSIS,
+            help="Of {own}: is it used which fields are immutable?",
+        ),
+    )
+    oracle: Callable[[ProgramSource], Oracle] | None = attrs.field(
+        default=None,
+        metadata=_about(
+            "of {own}: makes, of a program's source, what is asked in place of the analysis; see dpor.core.oracle",
+            Group.ANALYSIS,
+            commands=(),
+            python_only=True,
+        ),
+    )
+    max_steps: int = attrs.field(
+        default=DEFAULT_STEPS,
+        validator=Number(1),
+        metadata=_about(
+            "cut a single execution after so many operations",
+            Group.RUNS,
+            help="Cut a single execution after N operations.",
+            metavar="N",
+            saved=True,
+        ),
+    )
+    timeouts: Timeouts = attrs.field(
+        default=Timeouts.ANY,
+        converter=_timeouts,
+        metadata=_about(
+            "when a timed wait may time out: at any point, as on a loaded machine, or when nothing else can move",
+            Group.RUNS,
+            help="When a timed wait may time out: at any point, as on a loaded machine, or only when nothing else can"
+            " move.",
+            python_only=True,
+            saved=True,
+        ),
+    )
+    timeout_limit: int = attrs.field(
+        default=1,
+        validator=Number(0),
+        metadata=_about(
+            "with timeouts='any': how often one call of a thread may time out in one execution",
+            Group.RUNS,
+            help="With --timeouts any: how often one call of a thread may time out in one execution.",
+            metavar="N",
+            python_only=True,
+            saved=True,
+        ),
+    )
+    every_access: bool = attrs.field(
+        default=False,
+        validator=_is_bool,
+        metadata=_about(
+            "accesses are events, too, to what no run writes while several threads exist",
+            Group.RUNS,
+            help="Let accesses be events, too, to shared fields and containers that no run writes while several threads"
+            " exist: there are more events, and no more outcomes. For comparison with checkers that know no better.",
+            python_only=True,
+            saved=True,
+        ),
+    )
+    races: bool = attrs.field(
+        default=False,
+        validator=_is_bool,
+        metadata=_about(
+            "data races are failures, too: conflicting accesses that no synchronisation orders",
+            Group.RUNS,
+            help="Data races are failures, too: two threads access the same field, global or element, one of them"
+            " writes, and no lock, event, start or join orders them.",
+            saved=True,
+        ),
+    )
+    instrument: tuple[str, ...] = attrs.field(
+        default=(),
+        converter=_packages,
+        metadata=_about(
+            "further packages whose accesses to shared data are explored",
+            Group.RUNS,
+            help="Explore accesses to shared data inside this package too. May be given again.",
+            commands=("check", "compare", "analyze"),
+            metavar="PKG",
+            python_only=True,
+            saved=True,
+        ),
+    )
+    name: str | None = attrs.field(
+        default=None,
+        validator=_is_name,
+        metadata=_about(
+            "which program of a file of abstract programs",
+            Group.RUNS,
+            help="Which program of a .json or .jsonl file.",
+            metavar="NAME",
+            mark=False,
+        ),
+    )
 
     @property
     def explorer(self) -> str:
         """The strategy, also where none was given."""
         return self.strategy or ("optimal" if self.preemptions is None else "classic")
 
+    def saved(self) -> dict[str, Any]:
+        """Those that a schedule is replayed with, as plain values: `Options(**saved)` takes them again."""
+        values = {field.name: getattr(self, field.name) for field, about in options_of(type(self)) if about.saved}
+        values["strategy"] = self.explorer
+        return {name: list(value) if isinstance(value, tuple) else plain(value) for name, value in values.items()}
 
-class OptionArguments(TypedDict, total=False):
-    """The fields of `Options` as keyword arguments (a test holds the two together)."""
 
-    strategy: str | None
-    preemptions: int | None
-    seed: int
-    depth: int
-    all: bool
-    max_executions: int | None
-    max_seconds: float | None
-    max_states: int | None
-    max_memory: float | None
-    store: str
-    whole_states: bool
-    sync_choices: str
-    field_access: str
-    pointers: str
-    immutable: bool
-    oracle: Callable[[ProgramSource], Oracle] | None
-    max_steps: int
-    timeouts: str
-    timeout_limit: int
-    every_access: bool
-    races: bool
-    instrument: str | list[str] | tuple[str, ...]
-    name: str | None
+def plain(value: Any) -> Any:
+    """An option's value as a user writes it: words for members of enumerations."""
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def changed(options: Options, changes: Mapping[str, Any], what: str, known: tuple[str, ...] = ()) -> Options:
+    """The options with some changed. Raises `UserError` for a name or a value that is wrong.
+
+    what    who is given the options, for the message
+    known   the names that it takes; empty: all
+
+    >>> changed(Options(), {"max_second": 3}, "dpor.check", ("max_steps", "max_seconds"))
+    Traceback (most recent call last):
+    dpor.core.errors.UserError: dpor.check has no option 'max_second'; there are max_steps, max_seconds
+    """
+    known = known or tuple(field.name for field in attrs.fields(type(options)))
+    for name in changes:
+        if name not in known:
+            raise UserError(f"{what} has no option {name!r}; there are {', '.join(known)}")
+    return attrs.evolve(options, **changes)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from dpor.core.options import Options
+from dpor.core.plural import listed
 from dpor.core.system import OracleSystem, StatefulSystem, System
 from dpor.explorers.bounded_classic import BoundedClassic
 from dpor.explorers.bounded_none import BoundedNone
@@ -45,6 +46,7 @@ __all__ = [
     "Stats",
     "Strategy",
     "described",
+    "in_words",
     "strategies_with",
 ]
 
@@ -111,7 +113,7 @@ _TABLE = (
         "sa",
         lambda system, options: Sa(system, options.store, options.sync_choices),
         needs=OracleSystem,
-        options=(*_STORING, "sync_choices", *_ANALYSIS),
+        options=(*_STORING, "sync_choices", *_ANALYSIS, "oracle"),
         promises=("outcomes", "few states", "endless"),
         paper="PL",
         one_line="as original, fewer by a static analysis",
@@ -184,3 +186,18 @@ def strategies_with(option: str) -> list[str]:
 def described(names: Iterable[str]) -> str:
     """What each does, for the help of the command line."""
     return ", ".join(f"{name} ({STRATEGIES[name].one_line})" for name in names)
+
+
+def in_words(text: str, option: str) -> str:
+    """What is said of an option, with the strategies that it names by `{own}` and the like: see
+    `dpor.core.options.About`.
+
+    >>> in_words("of {own}, not of {samplers}", "sync_choices")
+    'of original and sa, not of random, pct and pos'
+    """
+    own = strategies_with(option)
+    every = (
+        f"{described(STATELESS)}. Storing states, so that programs which loop for ever end, too:"
+        f" {described(STATEFUL)}. Never exhaustive, one random schedule after another: {described(SAMPLERS)}."
+    )
+    return text.format(own=own and listed(own), samplers=listed(SAMPLERS), static=listed(STATIC), all=every)

@@ -17,9 +17,10 @@ state's own subtree is being explored, is incomplete. Happens-before is replaced
 
 from __future__ import annotations
 
-import heapq
 from array import array
 from collections.abc import Iterable
+
+from sortedcontainers import SortedSet
 
 from dpor.core.operations import Operation
 from dpor.core.system import Pending, Run, StatefulSystem, Store
@@ -42,8 +43,7 @@ class Dpor(StatefulSearch):
         self._spread: list[Summary] = []  # what of them was carried back, over so many of the events that lead there:
         self._spread_over = array("q")
         self._sync: list[SyncNumber] = []
-        self._grown: list[StateNumber] = []  # a heap, of negative numbers: what lies deep comes first
-        self._is_grown: set[StateNumber] = set()
+        self._grown: SortedSet[StateNumber] = SortedSet()  # those whose summaries have; deep ones have large numbers
 
     def first(self, enabled: int) -> int:
         return last_or_lowest(self.trace, enabled)
@@ -73,7 +73,7 @@ class Dpor(StatefulSearch):
     def edge(self, source: StateNumber, operation: Operation, target: StateNumber) -> None:
         if operation.barrier:  # it happens only where nothing else can move, so nothing could come before it
             self.plan(source, self.graph.enabled[source])
-        self._grow(target)
+        self._grown.add(target)
 
     def between(self) -> None:
         """Propagate what has become known, what lies deep first: nothing else is done as often, so it is one loop."""
@@ -83,8 +83,7 @@ class Dpor(StatefulSearch):
         state = NOWHERE
         while state != NOWHERE or grown:
             if state == NOWHERE:
-                state = -heapq.heappop(grown)
-                self._is_grown.discard(state)
+                state = grown.pop()
             below, edges, leading = summaries[state], spread_over[state], leading_to(state)
             new = below & ~spread[state]
             spread[state], spread_over[state] = below, len(leading)
@@ -109,10 +108,10 @@ class Dpor(StatefulSearch):
                     united = offered[source] = summary | carried
                 if united != summary:
                     summaries[source] = united
-                    if state == NOWHERE and (not grown or source > -grown[0]):
+                    if state == NOWHERE and (not grown or source > grown[-1]):
                         state = source
                     else:
-                        self._grow(source)
+                        grown.add(source)
 
     def check_finished(self) -> None:
         super().check_finished()
@@ -129,11 +128,6 @@ class Dpor(StatefulSearch):
         for thread, operation in self.graph.events[len(known) : number + 1]:
             known.append(self._items.event(thread, self.system.canonical(operation)))
         return known[number]
-
-    def _grow(self, state: StateNumber) -> None:
-        if state not in self._is_grown:
-            self._is_grown.add(state)
-            heapq.heappush(self._grown, -state)
 
     def _compare(self, source: StateNumber, event: KnownEvent, below: Summary) -> None:
         """Plan what could come before an event."""

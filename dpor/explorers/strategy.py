@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 import attrs
 
 from dpor.core.options import Options
-from dpor.core.system import Run, StatefulSystem, System, Trace
+from dpor.core.system import OracleSystem, Run, StatefulSystem, System, Trace
 from dpor.explorers.search import Stats
 
 
@@ -78,6 +78,11 @@ class Strategy:
     def samples(self) -> bool:
         """Does it only try one schedule after another, and never end?"""
         return SAMPLING in self.options
+
+    @property
+    def asks_facts(self) -> bool:
+        """Does it ask, while it searches, what the threads may still do?"""
+        return issubclass(self.needs, OracleSystem)
 
     @property
     def stores_states(self) -> bool:

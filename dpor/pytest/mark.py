@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, Unpack, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
-import attrs
 import pytest
 
 from dpor.core.errors import UserError
-from dpor.core.options import OptionArguments, Options
+from dpor.core.options import Number, Options, changed
+from dpor.core.options import options_of as option_fields
 
 MARK = "interleave"
 VERDICT = "dpor.verdict"
 """Among the properties of a test's report; the others (counts, reasons) begin with `dpor.`, too."""
-_OPTIONS = tuple(name for name in OptionArguments.__annotations__ if name not in ("all", "name"))
 
 F = TypeVar("F", bound=Callable[..., object])
+P = ParamSpec("P")
 
 
-@overload
-def interleave(function: F, /) -> F: ...
+class Interleave(Protocol[P]):
+    """`interleave`, as type checkers see it: its keyword arguments are those of `Options`."""
+
+    @overload
+    def __call__(self, *none: P.args, **options: P.kwargs) -> Callable[[F], F]: ...
+
+    @overload
+    def __call__(self, function: F, /) -> F: ...
 
 
-@overload
-def interleave(**options: Unpack[OptionArguments]) -> Callable[[F], F]: ...
+def _takes_options(kind: Callable[P, Options]) -> Callable[[Callable[..., Any]], Interleave[P]]:
+    return lambda function: cast(Interleave[P], function)
 
 
-def interleave(function: Any = None, /, **options: Unpack[OptionArguments]) -> Any:
+@_takes_options(Options)
+def interleave(function: Any = None, /, **options: Any) -> Any:
     """Mark a test: pytest runs it under every interleaving of the threads that it starts.
 
     The options are those of `dpor.check`. The same as `@pytest.mark.interleave(...)`.
@@ -40,6 +47,35 @@ def is_marked(item: pytest.Item) -> bool:
     return item.get_closest_marker(MARK) is not None
 
 
+def marks_take(kind: type[Options] = Options) -> tuple[str, ...]:
+    """The names of the options that the mark of a test can give."""
+    return tuple(field.name for field, about in option_fields(kind) if about.mark)
+
+
+def add_options(group: Any, kind: type[Options] = Options) -> None:
+    """The options of pytest's command line that set options of all marked tests."""
+    for field, about in option_fields(kind):
+        if (asked := about.pytest) is not None:
+            number = field.validator
+            form = {"type": int if number.whole else float} if isinstance(number, Number) else {}
+            group.addoption(asked.flag, metavar=asked.metavar, help=asked.help, **form)
+
+
+def of_command_line(config: pytest.Config, kind: type[Options] = Options) -> dict[str, Any]:
+    """The options that pytest's command line gives. Raises `UserError` for a wrong value."""
+    given: dict[str, Any] = {}
+    for field, about in option_fields(kind):
+        value = None if about.pytest is None else config.getoption(about.pytest.flag)
+        if about.pytest is not None and value is not None:
+            number = field.validator
+            given[field.name] = None if value == 0 and isinstance(number, Number) and number.or_none else value
+            try:
+                kind(**{field.name: given[field.name]})
+            except UserError as error:
+                raise UserError(f"{about.pytest.flag}: {error}") from None
+    return given
+
+
 def options_of(item: pytest.Item) -> Options:
     """The options of a test: those of its mark, of its class's and its module's where it says nothing, and before all
     of them those of the command line. Raises `UserError`."""
@@ -47,13 +83,5 @@ def options_of(item: pytest.Item) -> Options:
     for mark in reversed([*item.iter_markers(MARK)]):
         if mark.args:
             raise UserError(f"@{MARK} takes options by name, such as max_seconds=10, not {mark.args[0]!r}")
-        unknown = [name for name in mark.kwargs if name not in _OPTIONS]
-        if unknown:
-            raise UserError(f"@{MARK} has no option {unknown[0]!r}; there are {', '.join(_OPTIONS)}")
         chosen |= mark.kwargs
-    strategy, budget = item.config.getoption("dpor_strategy"), item.config.getoption("dpor_budget")
-    if strategy is not None:
-        chosen["strategy"] = strategy
-    if budget is not None:
-        chosen["max_seconds"] = budget or None
-    return attrs.evolve(Options(), **chosen)
+    return changed(Options(), chosen | of_command_line(item.config), f"@{MARK}", marks_take())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dpor.core.errors import UserError
-from dpor.pytest.mark import VERDICT, is_marked
+from dpor.pytest.mark import VERDICT, add_options, is_marked, of_command_line
 
 if TYPE_CHECKING:
     from dpor.core.schedule import SavedSchedule
@@ -24,13 +24,7 @@ _REPLAYED: pytest.StashKey[SavedSchedule] = pytest.StashKey()
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     _leave_our_assertions(pluginmanager)
     group = parser.getgroup("dpor", "dpor: tests marked interleave, under every interleaving of their threads")
-    group.addoption("--dpor-strategy", metavar="NAME", help="the search, for all of them (see dpor check --help)")
-    group.addoption(
-        "--dpor-budget",
-        type=float,
-        metavar="SECONDS",
-        help="for each of them; 0: no limit (default: what the mark says, else 60)",
-    )
+    add_options(group)
     group.addoption(
         "--dpor-report", metavar="DIR", help="write the report of each of them there, and failing schedules"
     )
@@ -68,15 +62,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _check_options(config: pytest.Config) -> None:
-    names = ("strategy", "budget", "report", "replay")
-    strategy, budget, folder, replayed = (config.getoption(f"dpor_{name}") for name in names)
-    if strategy is not None:
-        from dpor.app.strategies import explorer_of
-        from dpor.core.options import Options
+    folder, replayed = config.getoption("dpor_report"), config.getoption("dpor_replay")
+    given = of_command_line(config)
+    if "strategy" in given:
+        from dpor.app.strategies import strategy_named
 
-        explorer_of(Options(strategy=strategy))
-    if budget is not None and not 0 <= budget < float("inf"):
-        raise UserError(f"--dpor-budget takes a number of seconds, 0 or more, not {budget:g}")
+        strategy_named(given["strategy"])
     if folder is not None:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)

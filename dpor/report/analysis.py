@@ -99,7 +99,7 @@ def lines(analysis: Analysis) -> Iterator[str]:
 
 
 def _nothing(analysis: Analysis) -> Iterator[str]:
-    yield f"nothing is known of this program: {analysis.unknown}; sa and dpor+static search it without facts"
+    yield f"nothing is known of this program: {analysis.unknown}; it is searched without facts"
 
 
 def annotated(analysis: Analysis, sources: Mapping[str, str]) -> Iterator[str]:

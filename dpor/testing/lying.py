@@ -11,6 +11,7 @@ from random import Random
 from dpor.core.operations import ThreadId
 from dpor.core.options import Options
 from dpor.core.oracle import At, ProgramSource
+from dpor.explorers import STRATEGIES
 from dpor.model import AbstractSystem
 from dpor.model.system import MAX_STEPS
 from dpor.model.tree import Program
@@ -61,6 +62,6 @@ class LyingPython(PythonSystem):
 
 def lying_python(target: str, options: Options, seed: int) -> PythonSystem:
     """The program for a strategy that uses facts about it."""
-    if options.explorer == "sa":
+    if STRATEGIES[options.explorer].asks_facts:
         return PythonSystem(target, RuntimeOptions(max_steps=options.max_steps, oracle=partial(Liar, seed=seed)))
     return LyingPython(target, RuntimeOptions(max_steps=options.max_steps, statics=StaticOptions(unhooked=True)), seed)

@@ -69,7 +69,7 @@ def _accesses_of(text: str) -> str:
 def _searches() -> Iterator[tuple[str, Job]]:
     for strategy in STORING_AND_NOT:
         for node, rows in ROWS.items():
-            for row in rows if strategy == "optimal" else rows[:1]:
+            for row in (row for row in rows if strategy == "optimal" or row is rows[0] or row.states):
                 yield f"search of construct {node}: {row.name}, {strategy}", partial(_search_of, row.source(), strategy)
         for function in OUTCOMES:
             yield f"search of touch {function.__name__}, {strategy}", partial(search, function, strategy, MOST)

@@ -3,6 +3,8 @@
 
 In each program thread `a` uses the construct while thread `b` changes what it touches. `r` is a list of the thread's
 own, in which it keeps what it saw; `see` is looked at when both are done.
+
+Long on purpose: it is one table, in which a row is looked up by the construct and read alone.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ def scenario():
 
 
 class Row(NamedTuple):
-    """A construct. `top`: code of the module; `quiet`: the program has one outcome only."""
+    """A construct. `top`: code of the module; `quiet`: the program has one outcome only; `states`: which states it has
+    shows something, so a search that stores them is recorded, too, as it is of the first row of each construct."""
 
     name: str
     setup: str
@@ -61,6 +64,7 @@ class Row(NamedTuple):
     see: str = "None"
     top: str = ""
     quiet: bool = False
+    states: bool = False
 
     def source(self) -> str:
         body = SCENARIO.format(
@@ -501,6 +505,8 @@ class C:
         _row("variable of the starter", "n = 0\ndef bump():\n    nonlocal n\n    n += 1", "bump()", "bump()", "n"),
         _row("cell by __closure__", "n = 0\ndef get():\n    return n", "r.append(get())", "get.__closure__[0].cell_contents = 5"),
         _row("list in a global", "g.clear()", "r.append(len(g))", "g.append(1)", top="g = []\n"),
+        _row("not read again, of an object that counts", "x = Box(Box(1))\ny = [x.v, Box(2)]\nw = [weakref.ref(e) for e in y]\nz = []", "keep = x.v\nz.append(1)",
+             "x.v = y[1]\nr.append(len(z))\ny.clear()\nr.append([e() is None for e in w])", top="import weakref\n", states=True),
     ],
     "Nonlocal": [
         _row("counter", "n = 0", "nonlocal n\nn += 1", "nonlocal n\nn += 1", "n"),

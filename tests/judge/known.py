@@ -10,6 +10,7 @@ _LOCALS: Final = "names in locals that threads share are read and written unseen
 _MATCH: Final = "what a pattern names is read in one step, in CPython each look is a bytecode"
 
 INCONCLUSIVE: dict[str, str] = {
+    "Name: not read again, of an object that counts": _DYING,
     "Call: weakref of one that goes": _DYING,
     "Call: weakref callback": _DYING,
     "Call: finalizer": _DYING,

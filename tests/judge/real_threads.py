@@ -30,13 +30,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from dpor.python.specs.frozen_values import freeze
-
-PATIENCE: Final = 300.0
-"""Seconds after which a run is taken to hang, which is a fault of the judge."""
-MOST_POINTS: Final = 50_000
-"""Points of one run, after which it is given up: a program that spins."""
-STOPS_IN_A_ROW: Final = 2_000
-"""Points that one thread passes while others could move, after which these get a turn: a thread that spins."""
+from tests.judge.baton import PATIENCE, Abort, Baton, now
+from tests.judge.schedules import AtRandom, Decision, Following, Schedule
 
 
 class Outcome(NamedTuple):
@@ -61,299 +56,6 @@ def _plain(value: Any) -> Any:
     return _ADDRESS.sub("0x", value) if isinstance(value, str) and "0x" in value else value
 
 
-class Abort(BaseException):
-    """Unwinds the threads of a run that is over."""
-
-
-# ---------------------------------------------------------------------- schedules
-
-
-class Move(NamedTuple):
-    """A thread that may have the baton next; `timeout`: because its wait times out."""
-
-    thread: int
-    timeout: bool = False
-
-
-class Schedule:
-    """Decides who goes on. `local`: does it want to be asked before bytecodes that touch only their own frame?
-
-    patience   points that may be passed before `choose` is asked again
-    """
-
-    local = True
-    patience = 1
-
-    def choose(self, moves: list[Move], mine: Move | None, free: bool) -> Move:
-        """One of `moves`. `mine`: what the thread with the baton would do, None if it is blocked or done.
-        `free`: that it is left is no preemption."""
-        raise NotImplementedError
-
-
-class AtRandom(Schedule):
-    """Bursts of random length, or a few preemptions at random points of an otherwise undisturbed run."""
-
-    def __init__(self, rng: random.Random, length: int) -> None:
-        self._rng = rng
-        self._mean = rng.choice([1, 2, 3, 5, 8, 13, 30]) if rng.random() < 0.6 else 0
-        self._marks = sorted(rng.randrange(max(length, 2)) for _ in range(rng.choice([0, 1, 1, 2, 2, 3])))
-        self._passed = 0
-        self.patience = self._next()
-
-    def _next(self) -> int:
-        if self._mean:
-            return 1 if self._mean == 1 else 1 + int(self._rng.expovariate(1 / self._mean))
-        while self._marks:
-            mark = self._marks.pop(0)
-            if mark > self._passed:
-                return mark - self._passed
-        return MOST_POINTS
-
-    def choose(self, moves: list[Move], mine: Move | None, free: bool) -> Move:
-        if mine is None or not free:
-            self._passed += self.patience
-            self.patience = self._next()
-        if mine is not None and len(moves) > 1 and not free:
-            moves = [move for move in moves if move != mine]
-        plain = [move for move in moves if not move.timeout]
-        if plain and self._rng.random() < 0.8:
-            moves = plain
-        return self._rng.choice(moves)
-
-
-class Decision(NamedTuple):
-    at: int
-    move: Move
-
-
-class Following(Schedule):
-    """The run that leaves the undisturbed one at the given decisions only; writes down where others would be possible.
-
-    idle_main   the main thread only starts and joins others, so it is not preempted
-    """
-
-    local = False
-
-    def __init__(self, decisions: tuple[Decision, ...], idle_main: bool = False) -> None:
-        self._idle_main = idle_main
-        self._decisions = {decision.at: decision.move for decision in decisions}
-        self._last = decisions[-1].at if decisions else -1
-        self._asked = 0
-        self.alternatives: list[tuple[Decision, bool]] = []
-
-    def choose(self, moves: list[Move], mine: Move | None, free: bool) -> Move:
-        if self._idle_main and mine is not None and mine.thread == 1:
-            return mine
-        at = self._asked
-        self._asked += 1
-        default = mine or next((move for move in moves if not move.timeout), moves[0])
-        if at > self._last:
-            nobody = all(move.timeout for move in moves)
-            for move in moves:
-                if move != default:
-                    costs = (move.timeout and not nobody) or not free
-                    self.alternatives.append((Decision(at, move), costs))
-        return self._decisions.get(at, default)
-
-
-# ---------------------------------------------------------------------- one run
-
-
-class Thread:
-    """A real thread of a run. `gate` is released to give it the baton."""
-
-    __slots__ = (
-        "clock", "daemon", "done", "fresh", "gate", "number", "quiet", "row", "sentinel", "sites", "timed", "timed_out",
-        "waits",
-    )  # fmt: skip
-
-    def __init__(self, number: int, daemon: bool) -> None:
-        self.number = number
-        self.daemon = daemon
-        self.gate = _thread.allocate_lock()
-        self.gate.acquire()
-        self.waits: Lock | None = None
-        self.timed = False
-        self.timed_out = False
-        self.done = False
-        self.fresh = True
-        self.quiet = 1
-        self.sentinel: Lock | None = None
-        self.clock = 1_000.0
-        self.sites: dict[Hashable, int] = {}
-        self.row = 0
-
-
-class Baton:
-    """One run: its threads and who has the baton. Only the thread that has it touches anything here."""
-
-    def __init__(self, schedule: Schedule, timeout_limit: int) -> None:
-        self.schedule = schedule
-        self.threads: list[Thread] = []
-        self.timeout_limit = timeout_limit
-        self.patience = schedule.patience
-        self.points = 0
-        self.failures: list[str] = []
-        self.stuck: tuple[Thread, ...] = ()
-        self.cut = False
-        self.over = False
-        self.aborting = False
-        self.finished = _thread.allocate_lock()
-        self.finished.acquire()
-        self.current: Thread = self.new_thread(False)
-        self.current.fresh = False
-        self.current.quiet = 0
-
-    def new_thread(self, daemon: bool) -> Thread:
-        thread = Thread(len(self.threads) + 1, daemon)
-        self.threads.append(thread)
-        return thread
-
-    # -- points
-
-    def point(self) -> None:
-        """Before a bytecode, or an operation on a lock: another thread may go first."""
-        me = self.current
-        free = me.fresh
-        me.fresh = False
-        me.quiet = 0
-        self.points += 1
-        me.row += 1
-        self.patience -= 1
-        if self.patience > 0 and not free and me.row < STOPS_IN_A_ROW:
-            return
-        if self.points > MOST_POINTS:
-            self.cut = True
-            self.end()
-            raise Abort
-        moves = self.moves()
-        if len(moves) > 1:
-            mine = Move(me.number)
-            if me.row >= STOPS_IN_A_ROW:
-                mine = next((move for move in moves if move != mine and not move.timeout), mine)
-                me.row = 0
-                self.give(mine)
-            else:
-                self.give(self.schedule.choose(moves, mine, free))
-        if self.patience <= 0:
-            self.patience = self.schedule.patience
-
-    def moves(self) -> list[Move]:
-        """Who could have the baton: a blocked thread whose lock is free, or whose wait may time out."""
-        moves = []
-        waiting = []
-        for thread in self.threads:
-            if thread.done:
-                continue
-            if thread.waits is None or not thread.waits.held:
-                moves.append(Move(thread.number))
-            elif thread.timed:
-                waiting.append(thread)
-        for thread in waiting:
-            if not moves or thread.sites[_site(thread)] < self.timeout_limit:
-                moves.append(Move(thread.number, timeout=True))
-        return moves
-
-    def give(self, move: Move) -> None:
-        """The thread of the move has the baton; this one waits for it."""
-        me = self.current
-        to = self.threads[move.thread - 1]
-        if move.timeout:
-            to.timed_out = True
-            to.sites[_site(to)] += 1
-        if to is not me:
-            me.row = 0
-            self.current = to
-            to.gate.release()
-            me.gate.acquire()
-            if self.aborting:
-                raise Abort
-
-    def wait_for(self, lock: Lock, timed: bool) -> bool:
-        """Until the lock is free; False if the wait has timed out."""
-        me = self.current
-        me.waits, me.timed, me.timed_out = lock, timed, False
-        if timed:
-            _enter_site(me)
-        try:
-            while lock.held and not me.timed_out:
-                moves = self.moves()
-                if not moves:
-                    self.deadlock()
-                    raise Abort
-                self.give(self.schedule.choose(moves, None, True))
-            return not me.timed_out
-        finally:
-            me.waits, me.timed = None, False
-
-    # -- the end
-
-    def leave(self) -> None:
-        """The thread with the baton is done: somebody else gets it, or the run is over."""
-        me = self.current
-        me.done = True
-        if self.aborting or self.over:
-            self.finished.release()
-            return
-        if all(thread.done for thread in self.threads if not thread.daemon):
-            self.over = True
-            self.finished.release()
-            return
-        moves = self.moves()
-        if not moves:
-            self.stuck = tuple(thread for thread in self.threads if not thread.done and not thread.daemon)
-            self.over = True
-            self.finished.release()
-            return
-        move = self.schedule.choose(moves, None, True)
-        to = self.threads[move.thread - 1]
-        if move.timeout:
-            to.timed_out = True
-            to.sites[_site(to)] += 1
-        self.current = to
-        to.gate.release()
-
-    def deadlock(self) -> None:
-        self.stuck = tuple(thread for thread in self.threads if not thread.done and not thread.daemon)
-        self.end()
-
-    def end(self) -> None:
-        """By the thread with the baton, which then raises `Abort`."""
-        self.over = self.aborting = True
-
-    def unwind(self) -> None:
-        """By the host, when the run is over: the threads that are left go, one by one."""
-        self.aborting = True
-        for thread in self.threads:
-            if not thread.done:
-                self.current = thread
-                thread.gate.release()
-                if not self.finished.acquire(timeout=PATIENCE):
-                    raise RuntimeError(f"thread {thread.number} of a judged program does not end")
-
-
-def _site(thread: Thread) -> Hashable:
-    return thread.sites["here"]
-
-
-def _enter_site(thread: Thread) -> None:
-    """Where in the program the thread waits."""
-    frame = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename not in _files:
-        frame = frame.f_back  # type: ignore[assignment]
-    site: Hashable = None if frame is None else (id(frame.f_code), frame.f_lineno)
-    thread.sites["here"] = site  # type: ignore[assignment]
-    thread.sites.setdefault(site, 0)
-
-
-_skipped: frozenset[int] = frozenset()
-"""Lines of the program at which runs with few preemptions have none."""
-
-_baton: Baton = Baton(Schedule(), 1)
-_baton.current.quiet = 1
-_files: set[str] = set()
-
-
 # ---------------------------------------------------------------------- the modules that threads come from
 
 
@@ -368,7 +70,7 @@ class Lock:
             raise ValueError("can't specify a timeout for a non-blocking call")
         if timeout < 0 and timeout != -1:
             raise ValueError("timeout value must be a non-negative number")
-        baton = _baton
+        baton = now.baton
         if baton.aborting:
             raise Abort
         if not baton.current.quiet:
@@ -383,7 +85,7 @@ class Lock:
         return True
 
     def release(self) -> None:
-        baton = _baton
+        baton = now.baton
         if baton.aborting:
             self.held = False
             return
@@ -394,8 +96,8 @@ class Lock:
         self.held = False
 
     def locked(self) -> bool:
-        if not _baton.aborting and not _baton.current.quiet:
-            _baton.point()
+        if not now.baton.aborting and not now.baton.current.quiet:
+            now.baton.point()
         return self.held
 
     def __enter__(self) -> bool:
@@ -420,7 +122,7 @@ class _Handle:
 
     def join(self, timeout: float | None = None) -> None:
         if self.done.held and (timeout is None or timeout > 0):
-            _baton.wait_for(self.done, timeout is not None)
+            now.baton.wait_for(self.done, timeout is not None)
 
     def is_done(self) -> bool:
         return not self.done.held
@@ -443,7 +145,7 @@ def _start_joinable(function: Callable[..., object], handle: _Handle | None = No
 def _start_real(
     function: Callable[..., object], args: tuple[Any, ...], kwargs: Any, daemon: bool, done: Lock | None
 ) -> int:
-    baton = _baton
+    baton = now.baton
     thread = baton.new_thread(daemon)
     thread.sentinel = done
 
@@ -468,12 +170,12 @@ def _start_real(
 
 
 def _set_sentinel() -> Lock:
-    lock = _baton.current.sentinel = Lock()
+    lock = now.baton.current.sentinel = Lock()
     return lock
 
 
 def _get_ident() -> int:
-    return _baton.current.number
+    return now.baton.current.number
 
 
 def _module(name: str, /, **names: Any) -> types.ModuleType:
@@ -514,14 +216,14 @@ class _PlainWeakSet:
 
 
 def _sleep(seconds: float) -> None:
-    if _baton.aborting:
+    if now.baton.aborting:
         raise Abort
-    _baton.point()
-    _baton.current.clock += seconds
+    now.baton.point()
+    now.baton.current.clock += seconds
 
 
 def _now() -> float:
-    return _baton.current.clock
+    return now.baton.current.clock
 
 
 def _no_fork() -> types.ModuleType:
@@ -631,7 +333,7 @@ def _quieten(thread_class: Any) -> None:
         def quiet(plain: Any) -> Any:
             @functools.wraps(plain)
             def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-                me = _baton.current
+                me = now.baton.current
                 me.quiet += 1
                 try:
                     return plain(self, *args, **kwargs)
@@ -644,8 +346,8 @@ def _quieten(thread_class: Any) -> None:
 
 
 def _thread_failed(args: Any) -> None:
-    if not issubclass(args.exc_type, (Abort, SystemExit)) and not _baton.aborting:
-        _baton.failures.append(f"{args.thread.name}: {message(args.exc_value)}")
+    if not issubclass(args.exc_type, (Abort, SystemExit)) and not now.baton.aborting:
+        now.baton.failures.append(f"{args.thread.name}: {message(args.exc_value)}")
 
 
 def message(error: BaseException) -> str:
@@ -676,25 +378,25 @@ _tracers: dict[int, tuple[types.CodeType, Any, Any]] = {}
 
 def _trace(frame: Any, event: str, arg: object) -> Any:
     code = frame.f_code
-    if code.co_filename not in _files:
+    if code.co_filename not in now.files:
         return None
     frame.f_trace_opcodes = True
     frame.f_trace_lines = False
     known = _tracers.get(id(code))
     if known is None:
         known = _tracers[id(code)] = (code, *_tracers_of(code))
-    return known[1] if _baton.schedule.local else known[2]
+    return known[1] if now.baton.schedule.local else known[2]
 
 
 def _tracers_of(code: types.CodeType) -> tuple[Any, Any]:
     stops = bytearray(byte not in _LOCAL for byte in code.co_code)
     for start, end, line in code.co_lines():
-        if line in _skipped:
+        if line in now.skipped:
             stops[start:end] = bytes(end - start)
 
     def every(frame: Any, event: str, arg: object) -> Any:
         if event == "opcode":
-            baton = _baton
+            baton = now.baton
             if baton.aborting:
                 raise Abort
             baton.point()
@@ -702,7 +404,7 @@ def _tracers_of(code: types.CodeType) -> tuple[Any, Any]:
 
     def some(frame: Any, event: str, arg: object) -> Any:
         if event == "opcode":
-            baton = _baton
+            baton = now.baton
             if baton.aborting:
                 raise Abort
             if stops[frame.f_lasti] or baton.current.fresh:
@@ -737,8 +439,7 @@ class Judge:
 
     def run(self, schedule: Schedule) -> Outcome | None:
         """One run; None if it was given up."""
-        global _baton
-        baton = _baton = Baton(schedule, self._timeout_limit)
+        baton = now.baton = Baton(schedule, self._timeout_limit)
         self._modules.begin()
         result: list[Hashable] = [None]
 
@@ -824,13 +525,12 @@ def _modules() -> _Modules:
 
 @contextmanager
 def _traced(file: str, skip: frozenset[int]) -> Iterator[None]:
-    global _skipped
-    _skipped = skip
-    _files.add(file)
+    now.skipped = skip
+    now.files.add(file)
     try:
         yield
     finally:
-        _files.discard(file)
+        now.files.discard(file)
         _tracers.clear()
 
 

@@ -75,7 +75,7 @@ def whole() -> Any:
         return {"_thread": thread, "_weakrefset": weakrefset}.get(name) or stdlib.guest_module(name)
 
     module = copying.execute("threading", _SOURCE, _PATH, {}, found)
-    copying._copies.remove(module)
+    copying.copies.remove(module)
     return module
 
 

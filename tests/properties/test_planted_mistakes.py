@@ -146,13 +146,12 @@ class NotPropagated(Dpor):
     """A summary that grows tells only those that lead to it now."""
 
     def between(self) -> None:
-        for state in sorted(self._is_grown, reverse=True):
+        for state in reversed(self._grown):
             for source, number in self.graph.leading_to(state):
                 event, below = self._event(number), self._summaries[state]
                 self._compare(source, event, below)
                 self._summaries[source] |= self._items.carried(event, below)
         self._grown.clear()
-        self._is_grown.clear()
 
 
 class CyclesIgnored(Dpor):

@@ -24,6 +24,7 @@ import click
 import pytest
 
 from dpor.cli.main import cli
+from dpor.core.options import Options, options_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md")))
@@ -84,7 +85,8 @@ def test_options_that_are_named_exist() -> None:
     ours = {name for command in commands for option in command.params for name in option.opts}
     plugin = (DOCS.parent / "dpor" / "pytest" / "plugin.py").read_text(encoding="utf-8")
     others = {"--help", "--junitxml", "--no-deps"}  # click's, pytest's, pip's
-    known = ours | set(re.findall(r"--dpor-\w+", plugin)) | others
+    of_pytest = {about.pytest.flag for _, about in options_of(Options) if about.pytest is not None}
+    known = ours | of_pytest | set(re.findall(r"--dpor-\w+", plugin)) | others
     for page in PAGES:
         assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page.read_text(encoding="utf-8"))) <= known, page
 

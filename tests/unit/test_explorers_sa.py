@@ -147,7 +147,7 @@ def scenario():
 
 
 def test_an_oracle_goes_with_sa_alone() -> None:
-    with pytest.raises(UserError, match="oracle goes with strategy='sa', not with 'optimal'"):
+    with pytest.raises(UserError, match="oracle goes with --strategy sa, not with optimal"):
         dpor.check("dpor.workloads.racy_counter:main", oracle=lambda source: None)  # type: ignore[arg-type,return-value]
 
 

@@ -247,7 +247,7 @@ def test_what_cannot_be_interleaved_is_an_error_with_the_reason(project: Project
     ("args", "message"),
     [
         (("--dpor-strategy", "magic"), "dpor: no strategy 'magic'; there are none, classic, source, optimal"),
-        (("--dpor-budget", "-1"), "--dpor-budget takes a number of seconds, 0 or more, not -1"),
+        (("--dpor-budget", "-1"), "--dpor-budget: max_seconds must be a number of 0 or more, not -1"),
         (("--dpor-replay", "none.json"), "none.json: cannot be read: No such file or directory"),
         (("--dpor-report", "test_it.py"), "--dpor-report test_it.py: the folder cannot be made: File exists"),
     ],

@@ -16,7 +16,8 @@ from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.rewrite import instrument
 from dpor.python.sharing import shared_objects
 
-_copies: list[DropInModule] = []
+copies: list[DropInModule] = []
+"""Modules of the standard library that were executed anew, instrumented, in the order in which they were made."""
 _facts: tuple[object, int] = (None, 0)
 
 
@@ -44,7 +45,7 @@ def execute(
     module.__file__ = path
     vars(module).update(names, __builtins__=dict(vars(builtins), __import__=import_))
     _supply(module)
-    _copies.append(module)
+    copies.append(module)
     with unnoticed():
         exec(_compiled(source, path, visible), vars(module))
     return module
@@ -80,7 +81,7 @@ def begin_run() -> None:
     known = (control.facts, len(control.facts))
     if known[0] is not _facts[0] or known[1] != _facts[1]:
         _facts = known
-        for module in _copies:
+        for module in copies:
             _supply(module)
 
 

@@ -18,7 +18,7 @@ class local:
 
     __slots__ = ("__dict__", "__weakref__", "_local__arguments", "_local__dictionaries")
     _local__arguments: tuple[tuple[Any, ...], dict[str, Any]]
-    _local__dictionaries: WeakKeyDictionary[_Here, dict[str, Any]]
+    _local__dictionaries: WeakKeyDictionary[Here, dict[str, Any]]
 
     def __new__(cls, /, *args: Any, **kwargs: Any) -> local:
         if (args or kwargs) and cls.__init__ is object.__init__:
@@ -44,20 +44,21 @@ class local:
         object.__delattr__(self, name)
 
 
-class _Here:
-    """Stands for a thread in the dictionaries of all instances, and dies with it."""
+class Here:
+    """Stands for a thread in the dictionaries of all `local` objects, and dies with it. It is the key in the thread's
+    `data`, too."""
 
 
-_between_runs = _Here()
+_between_runs = Here()
 
 
-def _here() -> _Here:
+def _here() -> Here:
     thread = control.current
     if thread is None:
         return _between_runs
-    here: _Here | None = thread.data.get(_Here)
+    here: Here | None = thread.data.get(Here)
     if here is None:
-        here = thread.data[_Here] = _Here()
+        here = thread.data[Here] = Here()
     return here
 
 

@@ -32,8 +32,9 @@ from dpor.python.kernel.host_modules import DropInModule
 
 __all__ = ["begin_search", "forget", "guest_module", "main_thread", "reset", "run_atexit"]
 
-_made: dict[str, ModuleType] = {}
-_used: set[str] = set()
+made_modules: dict[str, ModuleType] = {}
+"""What programs were given in place of modules of the standard library, by name: made once for all searches."""
+used_packages: set[str] = set()
 """The packages that the program of this search has imported from here."""
 
 
@@ -42,27 +43,27 @@ def guest_module(name: str) -> ModuleType | None:
     make = _MAKERS.get(name)
     if make is None:
         return None
-    _used.add(name.partition(".")[0])
-    module = _made.get(name)
+    used_packages.add(name.partition(".")[0])
+    module = made_modules.get(name)
     if module is None:
-        module = _made[name] = make()
+        module = made_modules[name] = make()
     return module
 
 
 @contextmanager
 def unused() -> Iterator[None]:
     """What is asked for inside is not for the program (yet)."""
-    before = set(_used)
+    before = set(used_packages)
     try:
         yield
     finally:
-        _used.intersection_update(before)
+        used_packages.intersection_update(before)
 
 
 def begin_search() -> None:
     """Before a search of another program."""
     numbering.begin_search()
-    _used.clear()
+    used_packages.clear()
 
 
 def reset() -> None:
@@ -72,8 +73,8 @@ def reset() -> None:
     copying.begin_run()
     host_modules.restore_all()
     threading.begin_run()
-    if _THREAD_POOL in _made:  # whether or not this program has used it by now: another one may have, before
-        futures.begin_run(_made[_THREAD_POOL])
+    if _THREAD_POOL in made_modules:  # whether or not this program has used it by now: another one may have, before
+        futures.begin_run(made_modules[_THREAD_POOL])
 
 
 def forget() -> None:
@@ -86,8 +87,8 @@ def run_atexit() -> None:
     state.run.shutting_down = True
     for call in reversed(state.run.atexit):
         call()
-    if "concurrent" in _used and _THREAD_POOL in _made:
-        futures.at_exit(_made[_THREAD_POOL])
+    if "concurrent" in used_packages and _THREAD_POOL in made_modules:
+        futures.at_exit(made_modules[_THREAD_POOL])
 
 
 # ---------------------------------------------------------------------- the modules

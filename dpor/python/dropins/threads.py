@@ -254,6 +254,10 @@ class _DummyThread(Thread):
         raise RuntimeError("cannot join a dummy thread")
 
 
+DummyThread = _DummyThread
+"""The class under a name for the rest of dpor; its own is that of the standard library."""
+
+
 def _new_name(target: Any) -> str:
     name = f"Thread-{numbering.next('Thread', 1)}"
     return f"{name} ({target.__name__})" if hasattr(target, "__name__") else name

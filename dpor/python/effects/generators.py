@@ -19,7 +19,7 @@ from dpor.python.kernel.model_thread import GuestThread
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import STRUCTURE, SharedObject
 
-_inside: Final[dict[int, GuestThread]] = {}
+inside: Final[dict[int, GuestThread]] = {}
 """By `id`: which thread is inside a shared generator."""
 
 
@@ -32,26 +32,28 @@ def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: 
     if is_executing(generator):
         raise ValueError("generator already executing")
     key = id(generator)
-    _inside[key] = control.current
+    inside[key] = control.current
     try:
         return step(*args)
     finally:
-        _come_out(generator, shared, key)
+        come_out(generator, shared, key)
 
 
 def is_executing(generator: Generator[Any, Any, Any]) -> bool:
     """Is a thread inside the shared generator?"""
-    owner = _inside.get(id(generator))
+    owner = inside.get(id(generator))
     return owner is not None and owner.running and owner in control.threads
 
 
-def _come_out(generator: Generator[Any, Any, Any], shared: SharedObject, key: int) -> None:
+def come_out(generator: Generator[Any, Any, Any], shared: SharedObject, key: int) -> None:
+    """The thread that was inside a shared generator leaves it: an operation, before which others may come. What the
+    generator holds is shared from now on."""
     try:
         stand("yield", ((shared.location(STRUCTURE), WRITE),))
         for held in gc.get_referents(generator):
             shared_objects.publish(held)
     finally:
-        _inside.pop(key, None)
+        inside.pop(key, None)
 
 
 class StepwiseGenerator:

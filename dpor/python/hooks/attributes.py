@@ -51,13 +51,13 @@ def attr(obj: Any, name: str) -> Any:
         if type(mark) is SharedObject:
             shared = mark
         elif mark is None:
-            shared = shared_objects._first_touch(obj)
+            shared = shared_objects.first_touch(obj)
             if shared is None:
                 return obj
         elif isinstance(mark, SharedObject):
             shared = mark
         else:
-            shared = shared_objects._escaped(obj)
+            shared = shared_objects.escaped(obj)
         try:
             operation = shared.reads[name]
         except KeyError:
@@ -561,7 +561,7 @@ def _parts_of(obj: Any) -> list[Any]:
     for _ in range(_DEEPEST_PATTERN):
         inside: list[Any] = []
         for part in layer:
-            if type(part) in shared_objects._QUICK or is_a(part, type) or id(part) in found:
+            if type(part) in shared_objects.HOLD_NOTHING or is_a(part, type) or id(part) in found:
                 continue
             found[id(part)] = part
             if is_a(part, (list, tuple)):

@@ -482,7 +482,7 @@ def iter_(obj: Any) -> Any:
     """What a `for` loop, a comprehension or `yield from` goes through in place of `obj`."""
     kind = type(obj)
     if kind is list:
-        return _list_steps(obj)
+        return list_steps(obj)
     if kind in _ATONCE:
         return obj
     if kind in _OWN:
@@ -497,7 +497,8 @@ def _tick(item: Any) -> Any:
     return item
 
 
-def _list_steps(items: list[Any]) -> Generator[Any, None, None]:
+def list_steps(items: list[Any]) -> Generator[Any, None, None]:
+    """The items, one step each: for a loop over a list that may become shared, or change, while the loop goes on."""
     index, key = 0, id(items)
     if control.multi and table.get(key) is not control.current:
         perform_step(items, 0, reads_item)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-_changed: dict[int, DropInModule] = {}
+changed_modules: dict[int, DropInModule] = {}
+"""By `id`: those in which the present run has stored or deleted a name."""
 
 
 class DropInModule(ModuleType):
@@ -17,34 +18,34 @@ class DropInModule(ModuleType):
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        _changed[id(self)] = self
+        changed_modules[id(self)] = self
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        _changed[id(self)] = self
+        changed_modules[id(self)] = self
         super().__delattr__(name)
 
     def leading(self, leads: Callable[[Any], bool]) -> list[Any]:
         """What it contains, apart from what it has contained all the time and of which `leads` says no."""
         namespace = vars(self)
         names = namespace.get(".leading")
-        if names is None or id(self) in _changed:
+        if names is None or id(self) in changed_modules:
             names = [name for name, value in namespace.items() if not name.startswith((".", "__"))]
-            if id(self) not in _changed:
+            if id(self) not in changed_modules:
                 names = namespace[".leading"] = [name for name in names if leads(namespace[name])]
         return [namespace[name] for name in names if name in namespace]
 
 
 def restore_all() -> None:
     """Undo what programs have stored in drop-ins since they were settled."""
-    for module in _changed.values():
+    for module in changed_modules.values():
         namespace = vars(module)
         if ".first" not in namespace:
             continue
         for name in [name for name in namespace if not name.startswith(".") and name not in namespace[".first"]]:
             del namespace[name]
         namespace.update(namespace[".first"])
-    _changed.clear()
+    changed_modules.clear()
 
 
 def shadow(real: ModuleType, **changed: Any) -> DropInModule:

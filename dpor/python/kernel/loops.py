@@ -40,10 +40,11 @@ def tick() -> None:
         _back_edges = 0
     _back_edges += 1
     if _back_edges % SPIN == 0:
-        _count_round(sys._getframe(1))
+        goes_round(sys._getframe(1))
 
 
-def _count_round(frame: FrameType) -> None:
+def goes_round(frame: FrameType) -> None:
+    """A loop has gone round many times without an event: may another thread move, or has the run to be cut?"""
     global _back_edges
     if control.unwinding:
         control._lose_patience()

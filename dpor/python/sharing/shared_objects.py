@@ -194,11 +194,13 @@ def shared_object_of(obj: Any) -> SharedObject | None:
     if mark is control.current:
         return None
     if mark is None:
-        return _first_touch(obj)
-    return mark if isinstance(mark, SharedObject) else _escaped(obj)
+        return first_touch(obj)
+    return mark if isinstance(mark, SharedObject) else escaped(obj)
 
 
-def _first_touch(obj: Any) -> SharedObject | None:
+def first_touch(obj: Any) -> SharedObject | None:
+    """The object has no mark: the thread that touches it is its owner from now on. Returns a `SharedObject` if its type
+    is one whose objects are all taken as shared."""
     kind = type(obj)
     if _way_of(kind) is not _RECORDED:
         return None
@@ -223,8 +225,9 @@ def _died(number: int) -> None:
         table.pop(number, None)
 
 
-def _escaped(obj: Any) -> SharedObject:
-    """Two threads touch an object of which no publication was seen."""
+def escaped(obj: Any) -> SharedObject:
+    """The `SharedObject` of an object that two threads touch, though no publication of it was seen: from now on all
+    objects of its type are taken as shared."""
     key = _type_key(type(obj))
     control.withdraw(key, f"objects of type {key[1]}.{key[2]} reach other threads unseen: all are taken as shared")
     return _coarse(obj)
@@ -348,11 +351,12 @@ def run_number(obj: Any) -> int | None:
 def publish(value: Any) -> None:
     """Make the value, and all that is reachable from it, shared: a reference is about to be stored where another
     thread can reach it."""
-    if control.multi and type(value) not in _QUICK:
+    if control.multi and type(value) not in HOLD_NOTHING:
         _publish(value)
 
 
-_QUICK: Final = frozenset({int, float, bool, str, bytes, type(None), complex, range, type})
+HOLD_NOTHING: Final = frozenset({int, float, bool, str, bytes, type(None), complex, range, type})
+"""Types of which an object, unless it is of a subclass, holds nothing that has to be published."""
 
 
 def roots() -> Iterable[tuple[Hashable, Any]]:
@@ -403,7 +407,7 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                 stack.append(_exposed[key][0])
                 continue
             if mark is not None and mark is not thread:  # another has touched it, and this one has it
-                _escaped(obj)
+                escaped(obj)
             elif _any_coarse and _type_key(kind) in control.facts:
                 _coarse(obj)
             elif root is not None:

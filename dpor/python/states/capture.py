@@ -25,8 +25,8 @@ from dpor.core.operations import READ, THREAD_MASK, Action, Location, Operation,
 from dpor.core.system import STOP, Chooser, Pending, SyncChoices
 from dpor.python.dropins import copying, state, stdlib
 from dpor.python.dropins.idents import numbering
-from dpor.python.dropins.locals import _Here
-from dpor.python.dropins.threads import _DummyThread
+from dpor.python.dropins.locals import Here
+from dpor.python.dropins.threads import DummyThread
 from dpor.python.kernel import control, host_modules
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
 from dpor.python.kernel.model_thread import GuestThread
@@ -313,7 +313,7 @@ class Capture:
                 for key, value in guest.globals(control.dirty):
                     heap.out.append(key)
                     heap.ref(value)
-        for changed in host_modules._changed.values():
+        for changed in host_modules.changed_modules.values():
             heap.out.append(("changed", changed.__name__))
             first = vars(changed).get(".first", {})
             for key, value in vars(changed).items():
@@ -324,8 +324,8 @@ class Capture:
             changes = self._loader.host.changed()
             heap.out.append(len(changes))
             heap.refs(changes)
-        for copy in copying._copies:
-            if copy.__name__.partition(".")[0] not in stdlib._used:
+        for copy in copying.copies:
+            if copy.__name__.partition(".")[0] not in stdlib.used_packages:
                 continue
             heap.out.append(copy.__name__)
             heap.refs([vars(copy)[key] for key in _changing(copy)])
@@ -370,9 +370,9 @@ def _has_clocks() -> bool:
 
 
 _ABSENT: Final = object()
-_COUNTED: Final = frozenset({"started", "numbered", "uuid1", "ids", _Here})
+_COUNTED: Final = frozenset({"started", "numbered", "uuid1", "ids", Here})
 """What a thread has of its own that is told elsewhere."""
-_KEYS: Final[dict[Any, str]] = {random.Random: "random", _DummyThread: "dummy"}
+_KEYS: Final[dict[Any, str]] = {random.Random: "random", DummyThread: "dummy"}
 
 
 def key_of(whole: bytes) -> bytes:

@@ -167,6 +167,6 @@ def find(module: types.ModuleType, qualname: str) -> Any:
 
 def _host_modules(name: str) -> Iterator[types.ModuleType]:
     """The modules that bear this name, apart from those of the program."""
-    for module in (*copying._copies, *stdlib._made.values(), state.THREADING, sys.modules.get(name)):
+    for module in (*copying.copies, *stdlib.made_modules.values(), state.THREADING, sys.modules.get(name)):
         if module is not None and module.__name__ == name:
             yield module

@@ -27,7 +27,7 @@ _LEFT_OUT: Final = frozenset(
         id(function.__code__)
         for function in (
             *(control._decide, control._stand, control._wait, control.access, control._access_carefully),
-            *(control.touch, control.perform, control._perform, control.choose, loops._count_round, accesses.stand),
+            *(control.touch, control.perform, control._perform, control.choose, loops.goes_round, accesses.stand),
         )
     }
 )
@@ -35,9 +35,9 @@ _LEFT_OUT: Final = frozenset(
 operation and its objects."""
 
 _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
-    operators._list_steps.__code__: frozenset({"key"}),
+    operators.list_steps.__code__: frozenset({"key"}),
     generators.drive.__code__: frozenset({"key"}),
-    generators._come_out.__code__: frozenset({"key"}),
+    generators.come_out.__code__: frozenset({"key"}),
 }
 """Variables that hold the `id` of another variable's object."""
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from dpor.core.home import is_ours
 from dpor.core.operations import Operation
 from dpor.primitives.rules import BaseRule
-from dpor.python.dropins.locals import _Here, local
+from dpor.python.dropins.locals import Here, local
 from dpor.python.dropins.logs import HandlerLock
 from dpor.python.effects import generators
 from dpor.python.effects.calls import BoundMethod
@@ -179,7 +179,7 @@ class TypePlans:
         heap.refs(object.__getattribute__(obj, "_local__arguments"))
         dictionaries = object.__getattribute__(obj, "_local__dictionaries")
         for thread in control.threads:
-            here = thread.data.get(_Here) if thread.bit else None
+            here = thread.data.get(Here) if thread.bit else None
             own = None if here is None else dictionaries.get(here)
             if own is not None:
                 heap.out.append(("thread", thread.id))
@@ -275,7 +275,7 @@ def _has_fields(kind: type) -> bool:
 def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
     """Its frame: one of those of a thread if it is being run, else as those are encoded."""
     frame = obj.gi_frame
-    inside = generators._inside.get(id(obj))
+    inside = generators.inside.get(id(obj))
     heap.out.append(("generator", None if inside is None or not inside.running else inside.id))
     if frame is None:
         heap.out.append(None)

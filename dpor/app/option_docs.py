@@ -1,0 +1,59 @@
+"""The options as `help(dpor.check)` and docs/api.md list them, made from what their fields say."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from dpor.core.options import Group, Options, flag_of, options_of, plain
+from dpor.explorers import in_words
+
+
+class Line(NamedTuple):
+    """An option: its group, name, default as Python has it, flag ("" if it has none), and what it does."""
+
+    group: Group
+    name: str
+    default: str
+    flag: str
+    says: str
+
+
+def lines(kind: type[Options] = Options) -> Iterator[Line]:
+    """One for each option, group by group."""
+    for group in Group:
+        for field, about in options_of(kind):
+            if about.group is group:
+                flag = " ".join([flag_of(field), about.metavar or ""]).strip() if about.commands else ""
+                default = repr(plain(field.default))
+                yield Line(group, field.name, default, flag, in_words(about.line, field.name))
+
+
+def table(kind: type[Options] = Options) -> str:
+    """The table of docs/api.md."""
+    rows = ["| option | default | at the command line | |", "|---|---|---|---|"]
+    group = None
+    for line in lines(kind):
+        if line.group is not group:
+            group = line.group
+            rows.append(f"| **{group}** | | | |")
+        flag = f"`{line.flag}`" if line.flag else ""
+        rows.append(f"| `{line.name}` | `{line.default}` | {flag} | {line.says} |")
+    return "\n".join(rows) + "\n"
+
+
+def complete(function: Callable[..., Any], kind: type[Options]) -> None:
+    """Add the options to the docstring and to the signature of a function that takes them as `**` arguments."""
+    text = [inspect.cleandoc(function.__doc__ or ""), ""]
+    group = None
+    for line in lines(kind):
+        if line.group is not group:
+            group = line.group
+            text.append(f"{group}:")
+        text.append(f"  {line.name + '=' + line.default:28}  {line.says}")
+    function.__doc__ = "\n".join(text)
+    own = inspect.signature(function)
+    of_options = [one.replace(default=plain(one.default)) for one in inspect.signature(kind).parameters.values()]
+    given = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    function.__signature__ = own.replace(parameters=[*given, *of_options])  # type: ignore[attr-defined]
