@@ -46,6 +46,7 @@ from dpor.python.effects.set_order import stable_order
 from dpor.python.kernel import control, loops
 from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.sharing import shared_objects
+from dpor.python.sharing.code_of_types import computes_in_c
 from dpor.python.sharing.shared_objects import SharedObject, table
 
 SCALARS: Final = frozenset({int, str, float, bool, bytes, type(None), complex})
@@ -164,7 +165,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
                     elements.extend(set.__iter__(operand))
         elif kind in views:
             consume_view(operand, touched)
-        elif shared_objects.computes_in_c(kind):
+        elif computes_in_c(kind):
             touched.deeply(writes, (operand,))
         elif kind is not tuple:
             found = static(kind, name)
@@ -240,7 +241,7 @@ def _inplace(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
                 return _perform(a, shared_objects.shared_object_of(a), name, plain, b)
             if container_type is not None or type(a) in views or type(a) is tuple or type(a) is frozenset:
                 return _both(new, plain, a, b)
-            if shared_objects.computes_in_c(type(a)) or shared_objects.computes_in_c(type(b)):
+            if computes_in_c(type(a)) or computes_in_c(type(b)):
                 return unknown(MethodCall(a, shared_objects.shared_object_of(a), name, plain, (b,)))
         return plain(a, b)
 

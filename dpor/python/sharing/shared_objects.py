@@ -29,7 +29,7 @@ from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.model_thread import GuestThread
-from dpor.python.sharing.fields import is_instrumented
+from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_unseen_code
 
 STRUCTURE: Final = "<structure>"
 """The part of a container that changes when its length, its keys or the positions of its elements do."""
@@ -493,7 +493,7 @@ _children = dict(_CHILDREN)
 
 
 def _children_of(kind: type) -> Callable[[Any, type], list[Any]]:
-    if len(_children) > _MOST_TYPES:
+    if len(_children) > MOST_TYPES:
         _children.clear()
         _children.update(_CHILDREN)
     if issubclass(kind, weakref.ReferenceType):
@@ -601,77 +601,24 @@ def _look_at(kind: type) -> None:
     """An object of the type may be shared, or a thread uses one of its own."""
     answer = _finalised.get(kind)
     if answer is None:
-        if len(_finalised) > _MOST_TYPES:
+        if len(_finalised) > MOST_TYPES:
             _finalised.clear()
         # Does Python code run when an object of the class dies?
         answer = _finalised[kind] = isinstance(getattr(kind, "__del__", None), types.FunctionType)
     if answer:
         control.limit(DEATHS)
-    unseen = code_unseen(kind)
+    unseen = modules_of_unseen_code(kind)
     for module in unseen:
         if package_of(module) not in CONSTANT:  # else it is seen when it comes to a shared object
             control.demand(module, f"threads use objects of type {module}.{kind.__qualname__}")
     computes = computes_in_c(kind)
     if computes and ARITHMETIC not in control.facts:
         control.withdraw(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
-    if not answer and not computes and not unseen and len(_unremarkable) < _MOST_TYPES:
+    if not answer and not computes and not unseen and len(_unremarkable) < MOST_TYPES:
         _unremarkable.add(kind)
 
 
-def code_unseen(kind: type) -> tuple[str, ...]:
-    """The modules of methods of the class that are Python code, not instrumented. Operators, built-in functions and
-    callbacks come to them without a hook."""
-    found = _unseen.get(kind)
-    if found is None:
-        if len(_unseen) > _MOST_TYPES:
-            _unseen.clear()
-        functions = (_function_of(held) for base in kind.__mro__ for held in vars(base).values())
-        modules = {str(f.__globals__.get("__name__")) for f in functions if f is not None and not is_instrumented(f)}
-        found = _unseen[kind] = tuple(sorted(modules))
-    return found
-
-
-_unseen: dict[type, tuple[str, ...]] = {}
-
-
-def _function_of(held: Any) -> types.FunctionType | None:
-    """The Python function behind what a class has under a name."""
-    if type(held) is staticmethod or type(held) is classmethod:
-        held = held.__func__
-    elif type(held) is property:
-        held = held.fget
-    return held if type(held) is types.FunctionType else None
-
-
-_OPERATORS: Final = tuple(
-    f"__{form}{name}__"
-    for name in (
-        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
-        *("lshift", "rshift", "and", "xor", "or"),
-    )
-    for form in ("i", "", "r")
-)
-_computes: dict[type, bool] = {}
-
-
-def computes_in_c(kind: type) -> bool:
-    """Has the class an arithmetic operator in C that is not of the standard library? Nothing is known of it."""
-    answer = _computes.get(kind)
-    if answer is None:
-        if len(_computes) > _MOST_TYPES:
-            _computes.clear()
-        found = (next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None) for name in _OPERATORS)
-        answer = _computes[kind] = any(
-            type(operator) is types.WrapperDescriptorType
-            and str(operator.__objclass__.__module__).partition(".")[0] not in sys.stdlib_module_names
-            for operator in found
-        )
-    return answer
-
-
 _neutral: dict[type, bool] = {}
-_MOST_TYPES: Final = 5000
-"""Classes made anew by every run are not kept for ever."""
 
 
 def _way_of(kind: type) -> int:
@@ -683,7 +630,7 @@ def _way_of(kind: type) -> int:
             way = _NOTHING_IN_IT
         else:
             way = _PASSED_THROUGH if is_neutral(kind) else _RECORDED
-        if len(_ways) > _MOST_TYPES:
+        if len(_ways) > MOST_TYPES:
             _ways.clear()
         _ways[kind] = way
     return way
@@ -695,7 +642,7 @@ def is_neutral(kind: type) -> bool:
     if answer is None:
         module = kind.__module__
         answer = isinstance(module, str) and module.startswith("dpor.python") and type(kind).__module__ != "_ctypes"
-        if len(_neutral) > _MOST_TYPES:
+        if len(_neutral) > MOST_TYPES:
             _neutral.clear()
         _neutral[kind] = answer
     return answer

@@ -1,0 +1,63 @@
+"""What is known of a type's methods: which are Python code without hooks, which operators are in C."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any, Final
+
+from dpor.python.sharing.fields import is_instrumented
+
+MOST_TYPES: Final = 5000
+"""So many types are remembered: those that a program makes anew in every run are not kept for ever."""
+
+
+def modules_of_unseen_code(kind: type) -> tuple[str, ...]:
+    """The modules of methods of the class that are Python code, not instrumented. Operators, built-in functions and
+    callbacks come to them without a hook."""
+    found = _unseen.get(kind)
+    if found is None:
+        if len(_unseen) > MOST_TYPES:
+            _unseen.clear()
+        functions = (_function_of(held) for base in kind.__mro__ for held in vars(base).values())
+        modules = {str(f.__globals__.get("__name__")) for f in functions if f is not None and not is_instrumented(f)}
+        found = _unseen[kind] = tuple(sorted(modules))
+    return found
+
+
+_unseen: dict[type, tuple[str, ...]] = {}
+
+
+def _function_of(held: Any) -> types.FunctionType | None:
+    """The Python function behind what a class has under a name."""
+    if type(held) is staticmethod or type(held) is classmethod:
+        held = held.__func__
+    elif type(held) is property:
+        held = held.fget
+    return held if type(held) is types.FunctionType else None
+
+
+_OPERATORS: Final = tuple(
+    f"__{form}{name}__"
+    for name in (
+        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
+        *("lshift", "rshift", "and", "xor", "or"),
+    )
+    for form in ("i", "", "r")
+)
+_computes: dict[type, bool] = {}
+
+
+def computes_in_c(kind: type) -> bool:
+    """Has the class an arithmetic operator in C that is not of the standard library? Nothing is known of it."""
+    answer = _computes.get(kind)
+    if answer is None:
+        if len(_computes) > MOST_TYPES:
+            _computes.clear()
+        found = (next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None) for name in _OPERATORS)
+        answer = _computes[kind] = any(
+            type(operator) is types.WrapperDescriptorType
+            and str(operator.__objclass__.__module__).partition(".")[0] not in sys.stdlib_module_names
+            for operator in found
+        )
+    return answer
