@@ -18,14 +18,14 @@ import attrs
 from dpor.app import option_docs
 from dpor.app.budgets import EXPLAINING_SECONDS, MINIMISING_SECONDS, MOST_RESTARTS, ORDERING_SECONDS, STANDSTILL, passed
 from dpor.app.strategies import explorer_of, shortfall
-from dpor.app.targets import Target, beat_of, open_target, target_name
+from dpor.app.targets import Target, beat_of, is_python, open_target, target_name
 from dpor.core.errors import FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
 from dpor.core.memory import peak_memory, resident_memory
 from dpor.core.operations import Action
 from dpor.core.options import Options, changed
 from dpor.core.outcome import Finding, digest
 from dpor.core.pulse import beating
-from dpor.core.results import NOT_FINISHED, Failure, Report, Verdict
+from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Failure, Report, Verdict
 from dpor.core.schedule import SavedSchedule, follow, hash_seed, prefer, read_sources
 from dpor.core.steps import Step
 from dpor.core.system import STOP, Ending, Run, System, Trace
@@ -123,6 +123,8 @@ class _Results:
     explained: list[FailureWithRun | None] = attrs.field(factory=list)
     finished: bool = False
     visible: bool = False
+    threads: bool = False
+    shares: bool = False
     unstored: Mapping[str, int] = attrs.field(factory=dict)
     terminates: bool | None = None
     cycle: tuple[Step, ...] = ()
@@ -221,6 +223,11 @@ class Session:
         why = list(dict.fromkeys([*shortfall(options, counts), *results.reasons, *reasons]))
         if not results.finished and not why:
             why = [NOT_FINISHED]
+        if not why and not results.visible and not results.seen and is_python(self.target):
+            if results.threads and not results.shares:
+                why = [NOTHING_SHARED]
+            elif not results.threads and options.expect_threads:
+                why = [ONE_THREAD]
         exhaustive = not why
         if results.seen:
             verdict = Verdict.FAIL
@@ -349,7 +356,10 @@ class Session:
 
     def _take(self, run: Run, trace: Trace, results: _Results) -> None:
         if not results.visible:
-            results.visible = any(operation.kind not in LIVES for operation in trace.operations)
+            kinds = {operation.kind for operation in trace.operations}
+            results.visible = not kinds <= LIVES
+            results.threads = results.threads or "start" in kinds
+            results.shares = results.shares or run.shares
         if run.ending is Ending.COMPLETE:
             if self.mapped:
                 self._keep(run, trace, results.explored)

@@ -59,8 +59,10 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
         whole_states=options.whole_states,
         statics=statics,
         oracle=options.oracle,
+        trusted=frozenset(options.trust),
+        closed=bool(options.only),
     )
-    return PythonSystem(given, limits, options.instrument, facts)
+    return PythonSystem(given, limits, (*options.instrument, *options.only), facts)
 
 
 def programs_named(target: str, options: Options) -> list[str | None]:

@@ -138,6 +138,7 @@ def check(
 
         check_outputs(["json"], json=json_, html=html, sarif=sarif, save=save)
         check_ci(github, json_)
+        arguments["expect_threads"] |= github or sarif is not None
         options = Options(**arguments)
         monitor = _monitor(quiet)
         session = Session(target, options, monitor, mapped=html is not None)

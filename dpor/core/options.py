@@ -450,13 +450,51 @@ class Options:
         default=(),
         converter=_packages,
         metadata=_about(
-            "further packages whose accesses to shared data are explored",
+            "further packages that are part of the program from the first run on",
             Group.RUNS,
-            help="Explore accesses to shared data inside this package too. May be given again.",
+            help="Instrument this package from the first run on. Without it, a package is instrumented as soon as its"
+            " code runs while several threads exist, and the search starts again. May be given again.",
             commands=("check", "compare", "analyze"),
             metavar="PKG",
             python_only=True,
             saved=True,
+        ),
+    )
+    trust: tuple[str, ...] = attrs.field(
+        default=(),
+        converter=_packages,
+        metadata=_about(
+            "packages that are never instrumented: each call of their functions is taken for one step",
+            Group.RUNS,
+            help="Never instrument this package: each call of its functions is taken for one step that no other thread"
+            " interrupts. May be given again.",
+            metavar="PKG",
+            python_only=True,
+            saved=True,
+        ),
+    )
+    only: tuple[str, ...] = attrs.field(
+        default=(),
+        converter=_packages,
+        metadata=_about(
+            "the program is the project and these packages; other code that runs among threads: inconclusive",
+            Group.RUNS,
+            help="The program is the project and this package, and no other is instrumented: the verdict is"
+            " inconclusive if code outside of them runs while several threads exist. May be given again.",
+            metavar="PKG",
+            python_only=True,
+            saved=True,
+        ),
+    )
+    expect_threads: bool = attrs.field(
+        default=False,
+        validator=_is_bool,
+        metadata=_about(
+            "a pass is inconclusive if only one thread ran (set for tests of pytest and with --sarif and --github)",
+            Group.END,
+            help="Inconclusive, not passed, if only one thread ran. Set with --sarif and --github.",
+            commands=("check",),
+            mark=False,
         ),
     )
     name: str | None = attrs.field(

@@ -27,6 +27,10 @@ class Verdict(StrEnum):
 
 
 NOT_FINISHED = "the search was not finished"
+NOTHING_SHARED = "there was nothing to interleave: no two threads use anything in common that dpor sees"
+"""Why a search of several threads that share nothing is no pass: it would rest on nothing."""
+NOTHING_CHANGED = "there was nothing to interleave: no two threads use anything in common that one of them changes"
+ONE_THREAD = "there was nothing to interleave: only one thread did anything"
 
 
 @attrs.frozen(kw_only=True)

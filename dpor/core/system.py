@@ -83,9 +83,10 @@ class Run:
     deadlock   identity of the deadlocked terminal state, or None if there is no deadlock
     findings   what went wrong, in order of occurrence
     limits     why this run stands for less than all that its schedule could do; each goes into `Report.reasons`
+    shares     did the threads have anything in common, whether or not somebody changed it?
     """
 
-    __slots__ = ("blocked", "deadlock", "ending", "findings", "limits", "outcome")
+    __slots__ = ("blocked", "deadlock", "ending", "findings", "limits", "outcome", "shares")
 
     def __init__(
         self,
@@ -95,6 +96,7 @@ class Run:
         deadlock: Hashable = None,
         findings: Sequence[Finding] = (),
         limits: Sequence[str] = (),
+        shares: bool = True,
     ) -> None:
         self.ending = ending
         self.blocked = blocked
@@ -102,6 +104,7 @@ class Run:
         self.deadlock = deadlock
         self.findings = findings
         self.limits = limits
+        self.shares = shares
 
 
 class System(Protocol):

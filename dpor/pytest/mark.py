@@ -84,4 +84,4 @@ def options_of(item: pytest.Item) -> Options:
         if mark.args:
             raise UserError(f"@{MARK} takes options by name, such as max_seconds=10, not {mark.args[0]!r}")
         chosen |= mark.kwargs
-    return changed(Options(), chosen | of_command_line(item.config), f"@{MARK}", marks_take())
+    return changed(Options(expect_threads=True), chosen | of_command_line(item.config), f"@{MARK}", marks_take())

@@ -13,14 +13,14 @@ from dpor.app.checking import Session
 from dpor.app.replaying import Replay
 from dpor.core.errors import BadTarget, DporError, UserError
 from dpor.core.outcome import Kind
-from dpor.core.results import Failure, Report, Verdict
+from dpor.core.results import NOTHING_CHANGED, NOTHING_SHARED, ONE_THREAD, Failure, Report, Verdict
 from dpor.core.schedule import SavedSchedule
 from dpor.pytest.debugging import FAILED
 from dpor.pytest.logs import printed
 from dpor.pytest.mark import VERDICT, options_of
 from dpor.pytest.store import FailureStore, save, slug
 from dpor.pytest.target import TestTarget
-from dpor.report.text import NOTHING_SHARED, headline, plain, show_failure, verdict_lines
+from dpor.report.text import headline, plain, show_failure, verdict_lines
 
 _COUNTS = ("strategy", "exhaustive", "executions", "blocked", "events", "outcomes", "seconds")
 _CALLED_OFF: dict[str, Callable[[str], BaseException]] = {
@@ -69,12 +69,10 @@ def _check(item: pytest.Function) -> None:
     elif report.verdict is Verdict.PASS:
         store.forget(item)
     _write(item, report)
-    if report.verdict is Verdict.PASS and not report.visible:
-        raise _error(
-            item,
-            f"{NOTHING_SHARED}. Does it"
-            " start threads, and is the code that they share in the project (else: instrument=['package'])?",
-        )
+    vacuous = [reason for reason in report.reasons if reason in (NOTHING_SHARED, ONE_THREAD)]
+    if vacuous or (report.verdict is Verdict.PASS and not report.visible):
+        reason = vacuous[0] if vacuous else NOTHING_CHANGED
+        raise _error(item, f"{reason}. Does it start threads, and do they change something that they share?")
     item.user_properties.append((VERDICT, report.verdict.value))
     if report.verdict is Verdict.FAIL:
         pytest.fail(_failure_text(item, report, file), pytrace=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dpor.core.outcome import Kind
 from dpor.core.plural import plural
-from dpor.core.results import Failure, Report, Verdict
+from dpor.core.results import NOTHING_CHANGED, Failure, Report, Verdict
 from dpor.core.steps import Step
 from dpor.report.columns import STYLES, show_columns
 from dpor.report.folded import step_of
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 WIDEST_VALUE = 130
 LONGEST_OUTPUT = 40
-NOTHING_SHARED = "there was nothing to interleave: no two threads use anything in common that dpor sees"
 PLAIN_WIDTH = 400
 INDENT = 2
 
@@ -101,7 +100,7 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     counts = f"{plural(report.executions, 'execution')}, {report.seconds:.2f} s"
     if report.verdict is Verdict.PASS:
         passed = f"PASSED  {report.target}: no interleaving fails.  {counts} ({_how(report)})"
-        return [passed] if report.visible else [passed, f"  but {NOTHING_SHARED}"]
+        return [passed] if report.visible else [passed, f"  but {NOTHING_CHANGED}"]
     if report.verdict is Verdict.FAIL:
         if report.exhaustive:
             return [f"Exhaustive: every interleaving was covered.  {counts} ({_how(report)})"]

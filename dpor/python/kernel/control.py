@@ -916,6 +916,9 @@ def demand(module: str, why: str, *, at_once: bool = False) -> bool:
     package = package_of(module)
     if package in CLOSED or package in options.trusted or not above.can_instrument(package):
         return False
+    if options.closed:
+        limit(f"{why}: it is outside of --only; add --only {package}, or --trust {package}")
+        return True
     fact = (INSTRUMENTED, package)
     if fact not in facts:
         withdraw(fact, f"{why}: {package} is instrumented", at_once=at_once)

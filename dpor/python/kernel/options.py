@@ -39,6 +39,7 @@ class RuntimeOptions:
     statics        how the program is analysed; None: not at all
     oracle         what is asked in place of the analysis
     trusted        packages each call of which is one step
+    closed         is nothing more instrumented than what was named?
     """
 
     max_steps: int = 20_000
@@ -50,3 +51,4 @@ class RuntimeOptions:
     statics: StaticOptions | None = None
     oracle: Callable[[ProgramSource], Oracle] | None = None
     trusted: frozenset[str] = frozenset()
+    closed: bool = False

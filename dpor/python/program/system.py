@@ -377,7 +377,8 @@ class PythonSystem:
                 findings.append(_deadlock(stuck))
             failed = tuple(sorted(f"{f.thread}: {f.message}" for f in findings))
             outcome = (self._returned, failed)
-        return Run(ending, blocked, outcome, deadlock, findings, tuple(control.limits))
+        limits = tuple(control.limits)
+        return Run(ending, blocked, outcome, deadlock, findings, limits, shared_objects.are_there_any())
 
     def outcome_text(self, outcome: Any) -> str:
         """What the target returned, or what ended its threads, in words."""

@@ -185,6 +185,11 @@ def forget() -> None:
     _kept.clear()
 
 
+def are_there_any() -> bool:
+    """True if there was something in this run that several threads could reach and change."""
+    return bool(_used)
+
+
 def shared_object_of(obj: Any) -> SharedObject | None:
     """The `SharedObject` of a shared object; None where an access is no operation: the object belongs to one thread,
     cannot change (int, str, function, ...), or only one thread exists."""
