@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from dpor.app.targets import open_target
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.options import Options
 from dpor.explorers import STRATEGIES
 
@@ -75,7 +75,7 @@ def explore(system: Any, strategy: str, *, learn: bool = False) -> Any:
                 if learn and explorer.stats.executions > 1:
                     break
             return explorer.stats
-        except FactWithdrawn:
+        except AssumptionBroken:
             pass
 
 

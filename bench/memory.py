@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from bench.measure import open_program
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.explorers import STRATEGIES
 
 HERE = Path(__file__).parent
@@ -41,7 +41,7 @@ def explore(program: str, executions: int) -> int:
                 done += 1
                 if done >= executions:
                     break
-        except FactWithdrawn:
+        except AssumptionBroken:
             pass
     kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return kilobytes if sys.platform == "darwin" else kilobytes * 1024

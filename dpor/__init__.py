@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpor.core.steps import Step
     from dpor.core.version import VERSION as __version__
     from dpor.pytest.mark import interleave
-    from dpor.python.kernel.control import choose
+    from dpor.python.kernel.data_choices import choose
     from dpor.python.specs.histories import linearizable
     from dpor.python.specs.invariants import invariant
 
@@ -50,7 +50,7 @@ _HOMES = {
     "dpor.core.results": ("Failure", "Report", "Verdict"),
     "dpor.core.steps": ("Step",),
     "dpor.app.replaying": ("replay",),
-    "dpor.python.kernel.control": ("choose",),
+    "dpor.python.kernel.data_choices": ("choose",),
     "dpor.python.specs.histories": ("linearizable",),
     "dpor.python.specs.invariants": ("invariant",),
     "dpor.core.schedule": ("SavedSchedule",),

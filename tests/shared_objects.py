@@ -18,8 +18,10 @@ from dpor.core.system import Trace
 from dpor.python.effects.accesses import CHANGES, EVERYTHING, KEY_SET
 from dpor.python.hooks import attributes
 from dpor.python.hooks.table import all_hooks
-from dpor.python.kernel import control
+from dpor.python.kernel import accessing, driving, opaque_code, scheduler
+from dpor.python.kernel.driving import Search
 from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.kernel.run import run
 from dpor.python.program.layers import Layers
 from dpor.python.rewrite import instrument
 from dpor.python.sharing import shared_objects
@@ -69,12 +71,12 @@ class World:
         return self.log
 
     def hooks(self) -> dict[str, Any]:
-        return all_hooks(control.facts, "program")
+        return all_hooks(run.facts, "program")
 
     def know(self, *facts: object) -> None:
-        control.facts.update(facts)
+        run.facts.update(facts)
 
-    # ------------------------------------------------------------------ in place of `control`
+    # ------------------------------------------------------------------ in place of the kernel
 
     def touch(self, kind: str, accesses: tuple[Access, ...], reread: object = None) -> None:
         if not self.indivisible:
@@ -89,7 +91,7 @@ class World:
         return ", ".join(f"{mode.name[0]} {self._place(location)}" for location, mode in accesses)
 
     def _place(self, location: int) -> str:
-        number, part = control.operations.name_of(location)  # type: ignore[misc]
+        number, part = run.operations.name_of(location)  # type: ignore[misc]
         name = self.names.get(number, "?")
         return f"{name}{_PARTS.get(part) or f'[{part!r}]'}"
 
@@ -107,17 +109,17 @@ def pretending(*, knowing: bool = True) -> Iterator[World]:
     """A world in which all accesses show, as every way in which containers change is known; or nothing is known yet."""
     made = World()
     with pytest.MonkeyPatch.context() as patch:
-        control.serve(Layers(lambda name: name == FILE, lambda package: False))
-        control.begin(control.Search(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
+        run.serve(Layers(lambda name: name == FILE, lambda package: False))
+        driving.begin(Search(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
         try:
             shared_objects.forget()
             shared_objects.begin(lambda: ())
             attributes.forget_types()
-            patch.setattr(control, "multi", True)
-            patch.setattr(control, "touch", made.touch)
-            patch.setattr(control, "access", made.access)
-            patch.setattr(control, "atomic", made.atomic)
-            patch.setattr(control, "opaque", made.opaque.append)
+            patch.setattr(run, "multi", True)
+            patch.setattr(accessing, "touch", made.touch)
+            patch.setattr(accessing, "access", made.access)
+            patch.setattr(scheduler, "atomic", made.atomic)
+            patch.setattr(opaque_code, "opaque", made.opaque.append)
             publish = shared_objects.publish
 
             def published(value: Any) -> None:
@@ -130,10 +132,10 @@ def pretending(*, knowing: bool = True) -> Iterator[World]:
                 made.know(EVERYTHING)
             yield made
         finally:
-            control.end()
-            control.threads.clear()
+            driving.end()
+            run.threads.clear()
 
 
 def learnt() -> set[str]:
     """Which parts are known to change."""
-    return {str(fact[1]) for fact in control.facts if isinstance(fact, tuple) and fact[0] == CHANGES}
+    return {str(fact[1]) for fact in run.facts if isinstance(fact, tuple) and fact[0] == CHANGES}

@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.system import Ending
 from dpor.explorers import STRATEGIES
 from dpor.python.kernel.options import RuntimeOptions
@@ -26,9 +26,9 @@ def run(*bodies):
 
 
 class Outcomes(set[Any]):
-    """The outcomes; `limits` are the reasons for which a pass would be inconclusive."""
+    """The outcomes; `incomplete` has the reasons for which a pass would be inconclusive."""
 
-    limits: set[str]
+    incomplete: set[str]
     executions: int
 
 
@@ -41,16 +41,16 @@ def outcomes(
     system = PythonSystem(f"{file}::scenario", RuntimeOptions(), instrument)
     while True:
         found = Outcomes()
-        found.limits = set()
+        found.incomplete = set()
         found.executions = 0
         try:
             for run in STRATEGIES[strategy](system).explore():
                 found.executions += 1
                 assert found.executions < most, "too many executions"
-                found.limits.update(run.limits)
+                found.incomplete.update(run.incomplete)
                 if run.ending is Ending.COMPLETE:
                     found.add(_told(run.outcome, run.deadlock))
-        except FactWithdrawn:
+        except AssumptionBroken:
             continue
         return found
 

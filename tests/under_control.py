@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.system import Chooser, Ending, Run, Trace
 from dpor.explorers import STRATEGIES
 from dpor.primitives.threads import End
 from dpor.python.dropins import stdlib
 from dpor.python.hooks import attributes, failures
-from dpor.python.kernel import control
+from dpor.python.kernel import driving
+from dpor.python.kernel.driving import Search
 from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.run import run
 from dpor.python.program.layers import Layers
 from dpor.python.sharing import shared_objects
 
-control.serve(Layers(lambda filename: False, lambda package: False))  # what the fronts below call goes up through it
+run.serve(Layers(lambda filename: False, lambda package: False))  # what the fronts below call goes up through it
 
 
 class FunctionSystem:
@@ -36,13 +39,13 @@ class FunctionSystem:
         self._function = function
         self._roots = roots
         self._options = options
-        self._search = control.Search()
+        self._search = Search()
         self._search.facts.update(facts)
         self.facts = self._search.facts
         self.returned: Any = None
         stdlib.begin_search()
         for name in list(stdlib.made_modules):  # the function has imported them before
-            stdlib.guest_module(name)
+            stdlib.module_for_program(name)
         shared_objects.forget()
         attributes.forget_types()
 
@@ -57,20 +60,20 @@ class FunctionSystem:
                     failures.report(error)
                 stdlib.run_atexit()
             finally:
-                control.perform(End(), stdlib.main_thread())
+                perform(End(), stdlib.main_thread())
 
-        control.begin(self._search, self._options, trace, choose, None)
+        driving.begin(self._search, self._options, trace, choose, None)
         try:
             shared_objects.begin(self._roots)
             stdlib.reset()
-            ending, blocked = control.drive(main)
+            ending, blocked = driving.drive(main)
         finally:
-            control.end()
-        failed = tuple(f"{failure.thread.name}: {failure.message}" for failure in control.exceptions)
-        stuck = tuple(f"{s.thread} at {s.waits_for.split()[0]}" for s in control.stuck if not s.daemon)
+            driving.end()
+        failed = tuple(f"{failure.thread.name}: {failure.message}" for failure in run.exceptions)
+        stuck = tuple(f"{s.thread} at {s.waits_for.split()[0]}" for s in run.stuck if not s.daemon)
         self.returned = returned[0] if returned else None
         outcome = (*map(frozen, returned), *failed, *stuck) if ending is Ending.COMPLETE else None
-        return Run(ending, blocked, outcome, stuck or None, (), tuple(control.limits))
+        return Run(ending, blocked, outcome, stuck or None, (), tuple(run.incomplete))
 
 
 def frozen(value: Any) -> Any:
@@ -89,7 +92,7 @@ class Explored:
         self.blocked = 0
         self.events = 0
         self.facts: set[object] = set()
-        self.limits: set[str] = set()
+        self.incomplete: set[str] = set()
         self.returned: Any = None
 
 
@@ -100,7 +103,7 @@ def explore(
     roots: Callable[[], Iterable[tuple[Any, Any]]] = lambda: (),
     **options: Any,
 ) -> Explored:
-    """All outcomes of the function. Starts again when a fact is withdrawn, as `dpor.app.checking` does.
+    """All outcomes of the function. Starts again when an assumption is broken, as `dpor.app.checking` does.
 
     `roots`: what every thread can reach, named.
     """
@@ -110,13 +113,13 @@ def explore(
         search = STRATEGIES[strategy](system)
         explored = Explored()
         try:
-            for run in search.explore():
-                if run.ending is not Ending.STOPPED:
+            for done in search.explore():
+                if done.ending is not Ending.STOPPED:
                     explored.runs += 1
-                    explored.outcomes.add(run.outcome)
-                explored.limits.update(run.limits)
+                    explored.outcomes.add(done.outcome)
+                explored.incomplete.update(done.incomplete)
                 assert explored.runs < most, f"more than {most} runs"
-        except FactWithdrawn:
+        except AssumptionBroken:
             facts = system.facts
             continue
         explored.returned = system.returned

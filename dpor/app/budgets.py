@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 MOST_RESTARTS = 1000
-"""A search begins again for each fact that a run withdraws: so many facts no program has."""
+"""A search begins again for each assumption that a run breaks: so many no program breaks."""
 MINIMISING_SECONDS = 5.0
 """For one finding. A last resort, so that candidates that run very long end: see `dpor.findings.minimise.BUDGET`."""
 ORDERING_SECONDS = 4.0

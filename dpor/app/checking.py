@@ -19,7 +19,7 @@ from dpor.app import option_docs
 from dpor.app.budgets import EXPLAINING_SECONDS, MINIMISING_SECONDS, MOST_RESTARTS, ORDERING_SECONDS, STANDSTILL, passed
 from dpor.app.strategies import explorer_of, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, target_name
-from dpor.core.errors import FactWithdrawn, InternalError, NotDeterministic, Unfinished, UserError
+from dpor.core.errors import AssumptionBroken, InternalError, NotDeterministic, Unfinished, UserError
 from dpor.core.memory import peak_memory, resident_memory
 from dpor.core.operations import Action
 from dpor.core.options import Options, changed
@@ -204,7 +204,7 @@ class Session:
                 if isinstance(search, StatefulSearch):
                     _tell_states(system, search, results)
                 self._order(system, results)
-            except FactWithdrawn as fact:
+            except AssumptionBroken as fact:
                 self._restarts.append(fact.reason)
                 self._found |= {group: seen for group, seen in results.seen.items() if group not in self._found}
             else:
@@ -369,8 +369,8 @@ class Session:
                     results.first = _Repeatable(trace.copy(), result)
                 results.results.add(result)
                 results.digests[digest(result)] = self._in_words(run) if len(results.digests) < MOST_TEXTS else ""
-        for limit in run.limits:
-            results.reasons[limit] = None
+        for reason in run.incomplete:
+            results.reasons[reason] = None
         for finding in run.findings if self.options.all else run.findings[:1]:
             seen = results.seen.get(finding.group)
             if seen is None:

@@ -17,7 +17,8 @@ from collections.abc import Callable, Collection
 from types import FrameType
 from typing import IO, Any, TypeVar
 
-from dpor.python.kernel import control
+from dpor.python.kernel import scheduler
+from dpor.python.kernel.run import run
 
 T = TypeVar("T")
 
@@ -65,7 +66,7 @@ class ProgramDebugger(pdb.Pdb):
 
     def look_back(self) -> None:
         """Stop where the first exception that ended a thread was raised."""
-        for failure in control.exceptions[:1]:
+        for failure in run.exceptions[:1]:
             if failure.error.__traceback__ is not None and not self.left:
                 self._begun = True
                 self.reset()
@@ -94,7 +95,7 @@ class ProgramDebugger(pdb.Pdb):
         kept = sys.stdin, sys.stdout
         sys.stdin, sys.stdout = self._keyboard, self._terminal
         try:
-            with control.atomic():
+            with scheduler.atomic():
                 super().cmdloop(intro)
         finally:
             sys.stdin, sys.stdout = kept

@@ -11,7 +11,7 @@ import attrs
 
 from dpor.app.budgets import MOST_RESTARTS, ORDERING_SECONDS, STANDSTILL, passed
 from dpor.app.targets import Target, beat_of, is_python, open_target
-from dpor.core.errors import FactWithdrawn, InternalError, NotDeterministic, UserError
+from dpor.core.errors import AssumptionBroken, InternalError, NotDeterministic, UserError
 from dpor.core.options import Options
 from dpor.core.outcome import Finding
 from dpor.core.pulse import beating
@@ -93,7 +93,7 @@ class Replay:
         for _ in range(MOST_RESTARTS):
             try:
                 return system.run(trace, follow(self.saved.schedule))
-            except FactWithdrawn:
+            except AssumptionBroken:
                 trace.cut(0)
         raise InternalError(f"the replay began again {MOST_RESTARTS} times")
 

@@ -39,8 +39,8 @@ class InternalError(DporError):
     """A fault of ours. Only the command line catches it (exit code 4)."""
 
 
-class FactWithdrawn(DporError):
-    """The program contradicted a fact that the search relied on: the search starts again without the fact.
+class AssumptionBroken(DporError):
+    """A run has broken an assumption of the search, which starts again and knows better.
 
     Raised by a system, caught by `dpor.app.checking`; `reason` is shown to the user.
     """

@@ -64,7 +64,8 @@ class Ending(Enum):
     ENDED = "ended"
     """It took too long for the clock: a repetition may come further."""
     CUT = "cut"
-    """Too long (`--max-steps`), or something in the program made going on senseless: the reason is in `Run.limits`."""
+    """Too long (`--max-steps`), or something in the program made going on senseless: the reason is in
+    `Run.incomplete`."""
 
 
 class Pending(NamedTuple):
@@ -78,15 +79,15 @@ class Pending(NamedTuple):
 class Run:
     """How a run ended.
 
-    blocked    the pending operations of the threads that cannot run, whatever the ending
-    outcome    what distinguishes this result from others: hashable, equal for equivalent runs (None unless COMPLETE)
-    deadlock   identity of the deadlocked terminal state, or None if there is no deadlock
-    findings   what went wrong, in order of occurrence
-    limits     why this run stands for less than all that its schedule could do; each goes into `Report.reasons`
-    shares     did the threads have anything in common, whether or not somebody changed it?
+    blocked     the pending operations of the threads that cannot run, whatever the ending
+    outcome     what distinguishes this result from others: hashable, equal for equivalent runs (None unless COMPLETE)
+    deadlock    identity of the deadlocked terminal state, or None if there is no deadlock
+    findings    what went wrong, in order of occurrence
+    incomplete  why this run stands for less than all that its schedule could do; each goes into `Report.reasons`
+    shares      did the threads have anything in common, whether or not somebody changed it?
     """
 
-    __slots__ = ("blocked", "deadlock", "ending", "findings", "limits", "outcome", "shares")
+    __slots__ = ("blocked", "deadlock", "ending", "findings", "incomplete", "outcome", "shares")
 
     def __init__(
         self,
@@ -95,7 +96,7 @@ class Run:
         outcome: Hashable = None,
         deadlock: Hashable = None,
         findings: Sequence[Finding] = (),
-        limits: Sequence[str] = (),
+        incomplete: Sequence[str] = (),
         shares: bool = True,
     ) -> None:
         self.ending = ending
@@ -103,7 +104,7 @@ class Run:
         self.outcome = outcome
         self.deadlock = deadlock
         self.findings = findings
-        self.limits = limits
+        self.incomplete = incomplete
         self.shares = shares
 
 
@@ -113,7 +114,7 @@ class System(Protocol):
     def run(self, trace: Trace, choose: Chooser) -> Run:
         """Repeat the events in `trace`, then ask `choose` for each new one and append it, until the run ends.
 
-        Raises `NotDeterministic` if an event repeated is not the event recorded, `FactWithdrawn` if the search
+        Raises `NotDeterministic` if an event repeated is not the event recorded, `AssumptionBroken` if the search
         must start again. Leaves no thread and no patch behind, and nothing of the program running, whatever happens.
         """
         ...
@@ -216,5 +217,5 @@ class OracleSystem(StatefulSystem, Protocol):
         ...
 
     def withdraw_facts(self, facts: Collection[str]) -> None:
-        """These do not hold: `ruled_out` will not answer by them any more. Raises `FactWithdrawn`."""
+        """These do not hold: `ruled_out` will not answer by them any more. Raises `AssumptionBroken`."""
         ...

@@ -2,7 +2,7 @@
 
 Here                        In the paper
 system.ruled_out(thread)    "globally relevant" is false: the field is immutable, or no other thread may make a
-                            conflicting access to it after the point where it stands
+                            conflicting access to it after the point where it is
 first()                     the scheduling choice of Fig. 2, under that condition
 
 An analysis of Python may be wrong (a field is written under a computed name, a method is replaced while the program

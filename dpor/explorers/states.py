@@ -152,7 +152,7 @@ class StatefulSearch:
             return STOP
 
         run = self.system.run(self.trace, choose)
-        return Run(run.ending, run.blocked, findings=findings, limits=run.limits)
+        return Run(run.ending, run.blocked, findings=findings, incomplete=run.incomplete)
 
     def progress(self) -> float:
         """Nobody knows how large a graph is before it is explored: the share of what is planned that is done."""

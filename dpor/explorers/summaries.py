@@ -103,7 +103,7 @@ class Items:
     # ------------------------------------------------------------------ items
 
     def pending(self, thread: ThreadId, operation: Operation, is_exact: bool) -> Summary:
-        """The summary of a thread that stands before this operation."""
+        """The summary of a thread that is about to perform this operation."""
         return 1 << self._number(Item(thread, operation, is_exact))
 
     def threads_of(self, summary: Summary) -> int:

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 import attrs
 
 from dpor.core.dependence import dependent
-from dpor.core.errors import FactWithdrawn, UserError
+from dpor.core.errors import AssumptionBroken, UserError
 from dpor.core.explanation import Order
 from dpor.core.operations import Access, Action, Location, ThreadId
 from dpor.core.outcome import Finding
@@ -125,7 +125,7 @@ class Schedules:
         except UserError:
             self.budget -= COST_OF_RUN
             return None
-        except FactWithdrawn:  # from here on events are not what they were
+        except AssumptionBroken:  # from here on events are not what they were
             self.budget = -1
             return None
         self.budget -= len(trace) + COST_OF_RUN

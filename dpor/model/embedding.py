@@ -122,8 +122,8 @@ class Embedded:
                 return self._ended(machine, blocked)
             self._pending = [Pending(thread, operation, states[thread]) for thread, operation in pending.items()]
             if len(trace) >= self._max_steps:
-                limit = f"a run was cut after {plural(self._max_steps, 'event')} (max_steps of Embedded)"
-                return Run(Ending.CUT, findings=machine.findings(), limits=[limit])
+                reason = f"a run was cut after {plural(self._max_steps, 'event')} (max_steps of Embedded)"
+                return Run(Ending.CUT, findings=machine.findings(), incomplete=[reason])
             action = choose(sum(1 << thread for thread in enabled))
             if action == STOP:
                 blocked = [

@@ -184,7 +184,7 @@ class Machine:
                 raise self._bad(thread, error) from error
 
     def step(self, thread: ThreadId, value: int) -> Operation:
-        """Let the thread perform the operation that it stands before (which is enabled) and come to its next."""
+        """Let the thread perform its pending operation (which is enabled) and come to its next."""
         code = self.codes[thread]
         pc = self.pcs[thread]
         self.value = value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from dpor.core.errors import FactWithdrawn, InternalError, NotDeterministic
+from dpor.core.errors import AssumptionBroken, InternalError, NotDeterministic
 from dpor.core.operations import READ, THREAD_MASK, UNKNOWN, VALUE_SHIFT, Location, Operation, OperationTable, ThreadId
 from dpor.core.outcome import Finding
 from dpor.core.plural import plural
@@ -130,7 +130,7 @@ class AbstractSystem:
 
     def withdraw_facts(self, facts: Collection[str]) -> None:
         self._withdrawn.update(facts)
-        raise FactWithdrawn("; ".join(f"{fact}: not so" for fact in sorted(facts)))
+        raise AssumptionBroken("; ".join(f"{fact}: not so" for fact in sorted(facts)))
 
     def remembers_way(self) -> bool:
         """Names are the program's, and there is no time."""
@@ -209,7 +209,7 @@ class AbstractSystem:
         return Run(Ending.COMPLETE, blocked, outcome, outcome if blocked else None, findings)
 
     def _cut(self, machine: Machine, reason: str) -> Run:
-        return Run(Ending.CUT, findings=list(machine.failures.values()), limits=[reason])
+        return Run(Ending.CUT, findings=list(machine.failures.values()), incomplete=[reason])
 
 
 def _outcome(machine: Machine) -> Outcome:

@@ -1,7 +1,7 @@
 """Condition variables. State: the waiting threads, first come first woken. Objects of a wait: (condition, lock).
 
 A wait is two operations: `Wait` gives the lock back and joins the queue; once a notify has taken the thread out of the
-queue, `Rewait` takes the lock again. A timed wait stands before `RewaitOrTimeout`: a thread still in the queue may
+queue, `Rewait` takes the lock again. A timed wait is followed by `RewaitOrTimeout`: a thread still in the queue may
 time out, and then takes the lock again by `Retake`. Until then it stays in the queue and a notify may be spent on it,
 as in CPython (`threading.Condition.wait` removes the waiter only when it has the lock again).
 

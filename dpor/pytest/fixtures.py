@@ -19,8 +19,9 @@ from typing import Any, Final
 import pytest
 
 from dpor.core.errors import BadTarget
-from dpor.python.kernel import control
-from dpor.python.program.host_functions import Guests
+from dpor.python.kernel.incomplete import incomplete_if_multithreaded
+from dpor.python.kernel.run import run
+from dpor.python.program.host_functions import ProgramCopies
 
 
 def _empty(folder: Path) -> None:
@@ -61,9 +62,9 @@ class Fixtures:
     kept   what is to be done after the test, last first: generators to be resumed, functions to be called
     """
 
-    def __init__(self, item: pytest.Function, guests: Guests) -> None:
+    def __init__(self, item: pytest.Function, copies: ProgramCopies) -> None:
         self.item = item
-        self.guests = guests
+        self.copies = copies
         self.kept: list[Any] = []
         self._values: dict[int, Any] = {}
         self._instance: Any = None
@@ -75,7 +76,7 @@ class Fixtures:
     def instance(self) -> Any:
         """The object of the test class, if the test is a method."""
         if self._instance is None and self.item.cls is not None:
-            self._instance = self.guests.value(self.item.cls)()
+            self._instance = self.copies.value(self.item.cls)()
         return self._instance
 
     @property
@@ -109,7 +110,7 @@ class Fixtures:
 
     def abandon(self) -> None:
         """The execution was given up where it stood: what is not the program's is torn down all the same."""
-        self.kept = [last for last in self.kept if not control.is_guest_file(_code_of(last).co_filename)]
+        self.kept = [last for last in self.kept if not run.is_program_file(_code_of(last).co_filename)]
         self.finish()
 
     # ------------------------------------------------------------------ fixtures
@@ -154,18 +155,18 @@ class Fixtures:
         if name in _KEPT:
             _KEPT[name](plain)
             return plain
-        before, self.guests.left = self.guests.left, set()
+        before, self.copies.left = self.copies.left, set()
         try:
-            value = self.guests.value(plain)
+            value = self.copies.value(plain)
         except BadTarget as error:
             raise BadTarget(f"the fixture {name!r}: {error}, or give the fixture function scope") from None
-        for kind in self.guests.left:
+        for kind in self.copies.left:
             if not kind.__module__.startswith("_pytest."):
-                control.incomplete_if_multithreaded(
+                incomplete_if_multithreaded(
                     f"the {definition.scope}-scoped fixture {name!r} has a {kind.__qualname__} that cannot be copied:"
                     " what one execution does to it, the next one finds"
                 )
-        self.guests.left = before
+        self.copies.left = before
         return value
 
     def _made(self, definition: pytest.FixtureDef[Any], asking: tuple[str, ...]) -> Any:
@@ -186,9 +187,9 @@ class Fixtures:
         function = _plain(plain)
         if not isinstance(function, types.FunctionType):
             return plain
-        own = self.guests.function(function)
+        own = self.copies.function(function)
         if own is None and function.__module__ == "_pytest.python":  # it calls setup_function and the like
-            cells = tuple(types.CellType(self.guests.value(cell.cell_contents)) for cell in function.__closure__ or ())
+            cells = tuple(types.CellType(self.copies.value(cell.cell_contents)) for cell in function.__closure__ or ())
             own = types.FunctionType(
                 function.__code__, function.__globals__, function.__name__, function.__defaults__, cells
             )
@@ -209,7 +210,7 @@ class Request:
         self.fixturename = None if definition is None else definition.argname
         parameters = fixtures.item.callspec.params if hasattr(fixtures.item, "callspec") else {}
         if self.fixturename in parameters:
-            self.param = fixtures.guests.value(parameters[self.fixturename])
+            self.param = fixtures.copies.value(parameters[self.fixturename])
 
     @property
     def function(self) -> Callable[..., object]:
@@ -225,7 +226,7 @@ class Request:
 
     @property
     def module(self) -> Any:
-        return self._fixtures.guests.module
+        return self._fixtures.copies.module
 
     def addfinalizer(self, finalizer: Callable[[], object]) -> None:
         self._fixtures.kept.append(finalizer)

@@ -14,7 +14,7 @@ import pytest
 from dpor.core.errors import BadTarget
 from dpor.core.schedule import OF_PYTEST
 from dpor.pytest.fixtures import Fixtures
-from dpor.python.program.host_functions import Guests, stand_ins
+from dpor.python.program.host_functions import ProgramCopies, stand_ins
 from dpor.python.program.loader import Loader
 
 
@@ -62,7 +62,7 @@ class _Executions:
     def function(self) -> Callable[[], object]:
         if self._fixtures is not None:
             self._fixtures.abandon()
-        self._fixtures = fixtures = Fixtures(self._item, Guests(self._module, self._loader))
+        self._fixtures = fixtures = Fixtures(self._item, ProgramCopies(self._module, self._loader))
         return functools.partial(fixtures.function, **fixtures.fill())
 
     def finish(self) -> None:

@@ -17,7 +17,7 @@ import attrs
 
 from dpor.app.strategies import explorer_of
 from dpor.app.targets import is_python, open_target
-from dpor.core.errors import DporError, FactWithdrawn, InternalError
+from dpor.core.errors import AssumptionBroken, DporError, InternalError
 from dpor.core.operations import READ, UPDATE, Action, Operation
 from dpor.core.options import Options
 from dpor.core.outcome import Kind
@@ -82,15 +82,15 @@ def explore(
     while True:
         try:
             return _explore(make(system), classes, runs, states)
-        except FactWithdrawn:
+        except AssumptionBroken:
             pass
 
 
 def _explore(explorer: Explorer, classes: bool, runs: int, states: int) -> Seen:
     seen = Seen()
     for run in explorer.explore():
-        if run.limits:
-            raise TooLarge(run.limits[0])
+        if run.incomplete:
+            raise TooLarge(run.incomplete[0])
         for finding in run.findings:
             seen.livelock |= finding.kind is Kind.LIVELOCK
             if finding.kind not in (Kind.DEADLOCK, Kind.LIVELOCK):

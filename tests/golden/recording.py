@@ -12,7 +12,7 @@ from typing import Any
 
 from dpor.app.strategies import explorer_of
 from dpor.app.targets import Target, open_target
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.operations import Operation
 from dpor.core.options import Options
 from dpor.core.outcome import digest
@@ -54,7 +54,7 @@ def _first_run(system: Any) -> tuple[Run, Trace]:
         trace = Trace()
         try:
             return system.run(trace, lambda enabled: (enabled & -enabled).bit_length() - 1), trace
-        except FactWithdrawn:  # the system knows the fact from now on
+        except AssumptionBroken:  # the system knows the fact from now on
             continue
 
 
@@ -94,7 +94,7 @@ _LEAST_ID = 1 << 33
 
 
 def _marks(run: Run) -> set[str]:
-    return {finding.kind.value for finding in run.findings} | ({"incomplete"} if run.limits else set())
+    return {finding.kind.value for finding in run.findings} | ({"incomplete"} if run.incomplete else set())
 
 
 def _marked(text: str, marks: set[str]) -> str:
@@ -128,7 +128,7 @@ def _search(system: Any, asked: Options, most: int) -> str:
                     outcomes.add(digest(_without_folders((run.outcome, run.deadlock))))
             if next(runs, None) is not None:
                 marks.add("not finished")
-        except FactWithdrawn:  # the search starts again, as a check does
+        except AssumptionBroken:  # the search starts again, as a check does
             continue
         stats = explorer.stats
         counts = f"{stats.executions} executions, {stats.blocked} blocked, {stats.events} events"

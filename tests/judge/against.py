@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.outcome import Kind
 from dpor.core.system import Ending, Run
 from dpor.explorers import STRATEGIES
@@ -17,15 +17,15 @@ from tests.judge.real_threads import Outcome, outcome
 class Found(NamedTuple):
     """What a search found.
 
-    finished   all interleavings are covered
-    limits     why a pass would be inconclusive
+    finished    all interleavings are covered
+    incomplete  why a pass would be inconclusive
     """
 
     outcomes: frozenset[Outcome]
     strategy: str
     executions: int
     finished: bool
-    limits: frozenset[str]
+    incomplete: frozenset[str]
 
 
 def search(target: str, none: int, optimal: int, options: RuntimeOptions | None = None) -> Found:
@@ -37,7 +37,7 @@ def search(target: str, none: int, optimal: int, options: RuntimeOptions | None 
     reduced = _explore(target, "optimal", optimal, options)
     if not found.finished:
         return reduced
-    assert reduced.limits or not found.outcomes - reduced.outcomes, found.outcomes - reduced.outcomes
+    assert reduced.incomplete or not found.outcomes - reduced.outcomes, found.outcomes - reduced.outcomes
     return found
 
 
@@ -46,19 +46,19 @@ def _explore(target: str, strategy: str, most: int, options: RuntimeOptions | No
     while True:
         explorer = STRATEGIES[strategy](system)
         outcomes: set[Outcome] = set()
-        limits: set[str] = set()
+        incomplete: set[str] = set()
         finished = True
         try:
             for run in explorer.explore():
-                limits.update(run.limits)
+                incomplete.update(run.incomplete)
                 if run.ending is Ending.COMPLETE:
                     outcomes.add(_outcome(run))
                 if explorer.stats.executions > most:
                     finished = False
                     break
-        except FactWithdrawn:
+        except AssumptionBroken:
             continue
-        return Found(frozenset(outcomes), strategy, explorer.stats.executions, finished, frozenset(limits))
+        return Found(frozenset(outcomes), strategy, explorer.stats.executions, finished, frozenset(incomplete))
 
 
 def _outcome(run: Run) -> Outcome:
@@ -73,7 +73,7 @@ def missed(seen: set[Outcome], found: Found, file: Path) -> str:
     rest = seen - found.outcomes
     if not rest:
         return ""
-    lines = [f"{file.name}: {found.strategy} missed, in {found.executions} executions (limits: {list(found.limits)}):"]
+    lines = [f"{file.name}: {found.strategy} missed, in {found.executions} executions (but {list(found.incomplete)}):"]
     lines += [f"  {one}" for one in sorted(rest, key=repr)[:5]]
     lines += ["found, among others:", *[f"  {one}" for one in sorted(found.outcomes, key=repr)[:5]]]
     return "\n".join([*lines, file.read_text()])

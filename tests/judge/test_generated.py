@@ -42,7 +42,7 @@ def test_outcomes_on_real_threads_are_found(
 
 
 def judge_one(file: Path, seed: int) -> bool:
-    """False if there are too many interleavings to list, or a limit was told and something is missed."""
+    """False if there are too many interleavings to list, or something is missed and the search says why."""
     options = RuntimeOptions(timeout_limit=1)
     found = search(f"{file}::scenario", none=150, optimal=1_500, options=options)
     if not found.finished:
@@ -50,5 +50,5 @@ def judge_one(file: Path, seed: int) -> bool:
     judge = Judge(file, timeout_limit=1)
     seen = judge.at_random(RUNS, seed)
     message = missed(seen, found, file)
-    assert not message or found.limits, f"seed {seed}: {message}"
+    assert not message or found.incomplete, f"seed {seed}: {message}"
     return not message

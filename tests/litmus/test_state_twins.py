@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.system import STOP, Action, Trace
 from dpor.python.program.system import PythonSystem
 from tests.litmus.test_oracle_counts import PROGRAMS
@@ -49,7 +49,7 @@ def test_a_twin_has_as_many_states(tmp_path: Path, text: str, expected: int) -> 
         try:
             assert count_states(system) == expected
             return
-        except FactWithdrawn:
+        except AssumptionBroken:
             pass
 
 

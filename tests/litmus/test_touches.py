@@ -10,7 +10,7 @@ import dpor
 from tests.programs.touches import OUTCOMES
 
 LIMITED = ("weak_reference", "match_class")
-"""What they do is one step here and several in CPython, or none: told as a limit (README)."""
+"""What they do is one step here and several in CPython, or none: and the run says that it is incomplete (README)."""
 
 
 @pytest.mark.parametrize("program", OUTCOMES, ids=lambda program: program.__name__)

@@ -55,7 +55,7 @@ def explore(
         if run.ending is Ending.STOPPED:
             seen.blocked += 1
             continue
-        assert run.ending is Ending.COMPLETE, run.limits
+        assert run.ending is Ending.COMPLETE, run.incomplete
         assert isinstance(run.outcome, Outcome)
         seen.executions += 1
         seen.outcomes.add(run.outcome)
@@ -121,7 +121,7 @@ def explore_states(make: Callable[[StatefulSystem], Any], system: AbstractSystem
     explorer = make(system)
     seen = States()
     for run in explorer.explore():
-        assert not run.limits, run.limits
+        assert not run.incomplete, run.incomplete
         if run.outcome is not None:
             seen.outcomes.add(run.outcome)
         if run.deadlock is not None:

@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from dpor.core.errors import FactWithdrawn, UserError  # noqa: E402
+from dpor.core.errors import AssumptionBroken, UserError  # noqa: E402
 from dpor.core.outcome import Kind  # noqa: E402
 from dpor.core.system import Chooser, Run, Trace  # noqa: E402
 from dpor.python.kernel.options import RuntimeOptions  # noqa: E402
@@ -69,7 +69,7 @@ def run(system: PythonSystem, choose: Callable[[], Chooser]) -> Run:
     while True:
         try:
             return system.run(Trace(), choose())
-        except FactWithdrawn:
+        except AssumptionBroken:
             continue
 
 
@@ -84,7 +84,7 @@ def result(system: PythonSystem, test: str, schedules: int) -> str:
         if any(f.thread == "MainThread" or f.kind is Kind.DEADLOCK for f in done.findings):
             return f"schedule {number}: {[f'{f.thread}: {f.message}' for f in done.findings]}"
         if not isinstance(system._returned, tuple):
-            return f"schedule {number}: {done.ending.name} {done.limits}"
+            return f"schedule {number}: {done.ending.name} {done.incomplete}"
     return str(system._returned[1])
 
 

@@ -22,14 +22,14 @@ def classes() -> Any:
     """The classes above, on our lock, with our threads: their objects can be set against ours one by one."""
     from collections import deque
 
-    threading: Any = stdlib.guest_module("threading")
+    threading: Any = stdlib.module_for_program("threading")
     surroundings = {
         "_allocate_lock": threading.Lock,
         "Lock": threading.Lock,
         "Thread": threading.Thread,
         "get_ident": threading.get_ident,
         "_deque": deque,
-        "_time": stdlib.guest_module("time").monotonic,  # type: ignore[union-attr]
+        "_time": stdlib.module_for_program("time").monotonic,  # type: ignore[union-attr]
     }
     module = copying.execute("threading", only(_SOURCE, CLASSES), _PATH, surroundings, lambda name: None)
     names = vars(module)
@@ -53,7 +53,7 @@ def _local() -> Any:
         source,
         path,
         surroundings,
-        lambda name: weak if name == "weakref" else stdlib.guest_module(name),
+        lambda name: weak if name == "weakref" else stdlib.module_for_program(name),
     ).local
 
 
@@ -66,13 +66,13 @@ class _PlainWeakSet:
 def whole() -> Any:
     """All of the file. It keeps state in globals, so it is executed anew in each run; see `roots`."""
     thread = DropInModule("_thread")
-    vars(thread).update(vars(stdlib.guest_module("_thread")))
+    vars(thread).update(vars(stdlib.module_for_program("_thread")))
     del vars(thread)["RLock"]
     weakrefset = ModuleType("_weakrefset")
     vars(weakrefset)["WeakSet"] = _PlainWeakSet
 
     def found(name: str) -> ModuleType | None:
-        return {"_thread": thread, "_weakrefset": weakrefset}.get(name) or stdlib.guest_module(name)
+        return {"_thread": thread, "_weakrefset": weakrefset}.get(name) or stdlib.module_for_program(name)
 
     module = copying.execute("threading", _SOURCE, _PATH, {}, found)
     copying.copies.remove(module)

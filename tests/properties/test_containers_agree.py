@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.system import Ending
 from dpor.explorers import STRATEGIES
 from dpor.python.program.system import PythonSystem
@@ -158,9 +158,9 @@ def dpor_outcomes(target: str) -> tuple[set[Hashable], int]:
             for run in explorer.explore():
                 assert run.ending is Ending.COMPLETE
                 assert not run.findings, run.findings
-                assert not run.limits, run.limits
+                assert not run.incomplete, run.incomplete
                 found.add(run.outcome[0][1])
-        except FactWithdrawn:
+        except AssumptionBroken:
             continue
         return found, explorer.stats.executions
     raise AssertionError("the search began again 50 times")

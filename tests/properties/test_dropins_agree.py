@@ -21,7 +21,7 @@ from tests.under_control import explore, stdlib
 PROGRAMS = int(os.environ.get("DPOR_DROPIN_PROGRAMS", "25"))
 FIRST = int(os.environ.get("DPOR_DROPIN_FIRST", "0"))
 
-OURS: Any = stdlib.guest_module("threading")
+OURS: Any = stdlib.module_for_program("threading")
 THEIRS: Any = cpython_threading.classes()
 
 Body = list[tuple[str, ...]]
@@ -192,7 +192,7 @@ def program(kind: str, seed: int, module: Any) -> Callable[[], Any]:
 def shown(kind: str, seed: int, module: Any) -> set[Any]:
     """The outcomes; of those who are stuck, only that they are."""
     explored = explore(program(kind, seed, module), "source", timeout_limit=20)
-    assert not explored.limits, explored.limits
+    assert not explored.incomplete, explored.incomplete
     return {
         tuple(part.partition(" at ")[0] if isinstance(part, str) and " at " in part else part for part in outcome)
         for outcome in explored.outcomes

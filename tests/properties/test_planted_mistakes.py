@@ -191,7 +191,7 @@ def after_one_is_after_all(patch: PATCH) -> None:
 
 
 def pending_modes_are_certain(patch: PATCH) -> None:
-    """What a thread stands before is taken to have the modes that it may have."""
+    """What a thread waits before is taken to have the modes that it may have."""
     pending = Items.pending
     patch.setattr(Items, "pending", lambda self, thread, operation, is_exact: pending(self, thread, operation, True))
 

@@ -160,12 +160,12 @@ def test_generated_python_programs(timeouts: str, tmp_path: Path) -> None:
 
 def learn(system: PythonSystem) -> None:
     """Search until nothing new is learnt of what is shared."""
-    from dpor.core.errors import FactWithdrawn
+    from dpor.core.errors import AssumptionBroken
 
     while True:
         try:
             outcomes(STRATEGIES["optimal"](system))
-        except FactWithdrawn:
+        except AssumptionBroken:
             continue
         return
 

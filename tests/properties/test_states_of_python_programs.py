@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dpor.core.dependence import dependent
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.operations import THREAD_MASK, UNKNOWN, Action
 from dpor.core.system import STOP, Trace
 from dpor.explorers import STRATEGIES
@@ -43,7 +43,7 @@ def random_run(system: PythonSystem, rng: random.Random) -> tuple[Trace, list[in
 
         try:
             system.run(trace, choose)
-        except FactWithdrawn:
+        except AssumptionBroken:
             continue
         return trace, enabled_at, states
 
@@ -108,7 +108,7 @@ def outcomes(system: PythonSystem, make: Any, most: int = 400) -> set[Any] | Non
                     found.add(run.outcome)
                 if n > most and make is not Full:
                     return None
-        except FactWithdrawn:
+        except AssumptionBroken:
             continue
         return found
 

@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from dpor.core.dependence import dependent
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.operations import Action, ThreadId
 from dpor.core.oracle import At, Oracle
 from dpor.core.system import Chooser, Run, Trace
 from dpor.explorers import RandomWalk
-from dpor.python.kernel import control
 from dpor.python.kernel.options import StaticOptions
-from dpor.python.program.static_facts import StaticOracle, stands_in_program
+from dpor.python.kernel.run import run
+from dpor.python.program.static_facts import StaticOracle, is_in_program
 from dpor.python.program.system import PythonSystem
 from dpor.python.states.frames import frames_of
 from dpor.testing import make_program
@@ -41,7 +41,7 @@ SETTINGS = [
 
 
 class Recording(PythonSystem):
-    """Remembers, for each event of the present run, where all threads stood before it, and which not in the program."""
+    """Remembers, for each event of the present run, where all threads were before it, and which not in the program."""
 
     def run(self, trace: Trace, choose: Chooser) -> Run:
         self.stacks: list[dict[ThreadId, tuple[At, ...]]] = []
@@ -50,10 +50,8 @@ class Recording(PythonSystem):
         def recorded(enabled: int) -> Action:
             stacks = self._stacks()
             self.stacks.append(stacks)
-            is_guest_file = self._loader.is_guest_file
-            self.outside.append(
-                {t for t in stacks if not stands_in_program(frames_of(control.threads[t]), is_guest_file)}
-            )
+            is_program_file = self._loader.is_program_file
+            self.outside.append({t for t in stacks if not is_in_program(frames_of(run.threads[t]), is_program_file)})
             return choose(enabled)
 
         return super().run(trace, recorded)
@@ -68,7 +66,7 @@ def runs(system: Recording) -> Iterator[Trace]:
                 for _ in islice(walk.explore(), 1):
                     yield walk.trace
                 break
-            except FactWithdrawn:
+            except AssumptionBroken:
                 continue
 
 

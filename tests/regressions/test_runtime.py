@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.system import Ending
 from dpor.explorers import STRATEGIES
 from dpor.python.program.system import PythonSystem
@@ -43,7 +43,7 @@ def results(source: str, tmp_path: Path, strategy: str) -> set[Hashable]:
                 if run.ending is Ending.COMPLETE:
                     assert isinstance(run.outcome, tuple)
                     found.add(run.outcome[1] or run.outcome[0])
-        except FactWithdrawn:
+        except AssumptionBroken:
             continue
         return found
 

@@ -52,7 +52,7 @@ def scenario():
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_what_is_nested_is_replaced_and_then_changed(look: str, tmp_path: Path) -> None:
-    """The looking thread stands before its look already when the other replaces the inner list."""
+    """The looking thread waits before its look already when the other replaces the inner list."""
     source = NESTED.replace("{look}", look)
     assert outcomes(tmp_path, source) >= outcomes(tmp_path, source, "none")
 
@@ -84,7 +84,7 @@ def scenario():
 
 
 def test_a_repeated_run_comes_to_the_state_that_it_came_to_before(tmp_path: Path) -> None:
-    """How many events there had been when a thread came to stand was part of the state."""
+    """How many events there had been when a thread yielded was part of the state."""
     file = tmp_path / "program.py"
     file.write_text(PREAMBLE + TAKING)
     report = dpor.check(f"{file}::scenario", strategy="original", all=True)

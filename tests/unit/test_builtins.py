@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dpor.python.hooks.calls import call
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 from tests.shared_objects import World, pretending
 
 
@@ -127,7 +127,7 @@ def test_operations_inside_it_are_part_of_the_step(world: World) -> None:
     source = "def back():\n    l.append(1)\nf(l, back)"
     world.touches(source, l=[], f=lambda items, back: back())
     assert world.log == [f"<lambda>: {CHANGE}"]
-    assert control.current is not None
+    assert run.current is not None
 
 
 def test_an_unknown_c_function_is_one_step_that_is_not_told(world: World) -> None:
@@ -257,11 +257,11 @@ def test_making_one_from_a_shared_container_reads_that(world: World) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("multi", [True, False])
 def test_results_are_those_of_the_function(world: World, function: Any, args: Any, multi: bool) -> None:
-    control.multi = multi
+    run.multi = multi
     try:
         assert outcome(lambda: call(function)(*args)) == outcome(lambda: function(*args))
     finally:
-        control.multi = False
+        run.multi = False
 
 
 def outcome(run: Any) -> Any:

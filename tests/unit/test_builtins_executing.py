@@ -42,7 +42,7 @@ ONE_OF_TWO = [
 def test_accesses_are_operations(tmp_path: Path, body: str) -> None:
     found = outcomes(tmp_path, f"{BOX}\nN = 0\ndef scenario():\n    p, seen = Box(), []\n    {body}\n    return seen\n")
     assert found == {(0,), (5,)}
-    assert not found.limits
+    assert not found.incomplete
 
 
 LOST = [
@@ -62,7 +62,7 @@ LOST = [
 def test_an_update_in_executed_code_may_be_lost(tmp_path: Path, define: str) -> None:
     found = of(tmp_path, f"{define}\nrun(add, add)\nreturn p.x")
     assert found == {1, 2}
-    assert not found.limits
+    assert not found.incomplete
 
 
 def test_globals_that_executed_functions_rebind(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_code_from_elsewhere_is_not_seen_and_that_is_said(tmp_path: Path) -> Non
         return seen
         """,
     )
-    assert found.limits == {"code of elsewhere.py was compiled elsewhere, and what it touches is not seen"}
+    assert found.incomplete == {"code of elsewhere.py was compiled elsewhere, and what it touches is not seen"}
 
 
 def marshal_of(source: str) -> bytes:

@@ -48,7 +48,7 @@ def of(directory: Path, decorator: str, body: str) -> Any:
 def test_fields_are_read(tmp_path: Path, decorator: str, use: str) -> None:
     found = of(tmp_path, decorator, f"run(lambda: setattr(a, 'x', 5), lambda: seen.append({use}))")
     assert found == {(True,), (False,)}
-    assert not found.limits
+    assert not found.incomplete
 
 
 @pytest.mark.parametrize("decorator", CLASSES.values(), ids=list(CLASSES))
@@ -80,7 +80,7 @@ def test_what_copies_in_one_step_is_told(tmp_path: Path, copied: str) -> None:
     decorator = CLASSES["dataclass" if copied.startswith("data") else "attrs.define"]
     found = of(tmp_path, decorator, f"run(lambda: setattr(a, 'x', 5), lambda: seen.append({copied}))")
     assert found == {(1,), (5,)}
-    assert len(found.limits) == 1
+    assert len(found.incomplete) == 1
 
 
 def test_frozen_classes_and_factories(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import dpor
 from dpor.app import checking
 from dpor.app.checking import Session
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.options import Options, Timeouts
 from dpor.report.progress import Monitor, Progress
 
@@ -165,7 +165,7 @@ def test_a_failure_is_not_lost_if_a_fact_shows_while_it_is_told_and_time_is_over
             if not withdrawn:
                 withdrawn.append(True)
                 session._deadline = 0.0
-                raise FactWithdrawn("planted")
+                raise AssumptionBroken("planted")
             return explain(*args)
 
         monkeypatch.setattr(checking, "explain", first)

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 
 import dpor
 from dpor.cli.main import cli
-from dpor.core.errors import FactWithdrawn, NotDeterministic
+from dpor.core.errors import AssumptionBroken, NotDeterministic
 from dpor.core.system import Run, System
 from dpor.explorers import SAMPLERS, STATEFUL, STATELESS, STRATEGIES, Explorer, Optimal
 from dpor.model import AbstractSystem
@@ -309,14 +309,14 @@ def test_a_program_that_is_not_deterministic_is_inconclusive(monkeypatch: pytest
     assert "  because NotDeterministic: recorded was a read, now it is a write" in done.stdout
 
 
-def test_a_withdrawn_fact_starts_the_search_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_assumption_starts_the_search_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts and findings are those of the last search."""
     searches = []
 
     def explore(search: Explorer) -> Iterator[Run]:
         searches.append(search)
         if len(searches) <= 2:
-            return after(2, FactWithdrawn(f"fact {len(searches)}"))(search)  # type: ignore[arg-type]
+            return after(2, AssumptionBroken(f"fact {len(searches)}"))(search)  # type: ignore[arg-type]
         return Optimal.explore(search)  # type: ignore[arg-type]
 
     explorer(monkeypatch, explore)
@@ -334,7 +334,7 @@ def test_a_finding_of_an_abandoned_search_counts_only_if_it_is_found_again(monke
     def explore(search: Any) -> Iterator[Run]:
         searches.append(search)
         if len(searches) == 1:
-            yield from after(8, FactWithdrawn("fact"))(search)
+            yield from after(8, AssumptionBroken("fact"))(search)
         else:
             for run in Optimal.explore(search):
                 run.findings = ()

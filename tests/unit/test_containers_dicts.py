@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpor.python.effects import lookup_target
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
 
@@ -108,7 +108,7 @@ def test_what_nothing_changes_is_no_operation(source: str, touched: str, facts: 
     with pretending(knowing=False) as world:
         assert " ".join(world.touches(source, d={"k": 5})) == touched
         assert learnt() == facts
-        assert (control.withdrawn is None) == (not facts)
+        assert (run.broken is None) == (not facts)
 
 
 def test_a_missing_key_of_a_defaultdict_is_inserted_in_one_step(world: World) -> None:
@@ -186,7 +186,7 @@ def test_a_dict_that_is_the_namespace_of_an_object_has_its_fields(world: World) 
     world.share(box=box)
     world.run("vars(box)['a'] = 2\nassert box.__dict__['a'] == 2", box=box)
     assert world.log[0].startswith("write: W box['a']")
-    assert any(fact[0] == "field" and fact[3] == "a" for fact in control.facts)  # type: ignore[index]
+    assert any(fact[0] == "field" and fact[3] == "a" for fact in run.facts)  # type: ignore[index]
 
 
 KEYS = st.one_of(st.integers(0, 3), st.booleans(), st.none(), st.text(max_size=1), st.tuples(st.integers(0, 1)))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
-from dpor.python.kernel import control
+from dpor.python.kernel.sync_objects import SyncObject
 from tests.shared_objects import World, pretending
 
 
@@ -117,5 +117,5 @@ def test_a_bound_method_goes_by_its_object_and_function(world: World) -> None:
 
 
 def test_a_drop_in_goes_by_its_location(world: World) -> None:
-    lock = control.SyncObject()
+    lock = SyncObject()
     assert part_of(lock) == ("object", lock.dpor_location)

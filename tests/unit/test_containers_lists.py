@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpor.python.effects import lookup_target
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
 
@@ -197,7 +197,7 @@ def test_what_nothing_changes_is_no_operation(source: str, touched: str, facts: 
     with pretending(knowing=False) as world:
         assert " ".join(world.touches(source, l=[1, 2, 3])) == touched
         assert learnt() == facts
-        assert (control.withdrawn is None) == (not facts)
+        assert (run.broken is None) == (not facts)
 
 
 # ---------------------------------------------------------------------- the same results

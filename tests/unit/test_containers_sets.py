@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpor.python.effects import lookup_target
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
 
@@ -127,7 +127,7 @@ def test_adding_by_code_of_the_program_is_done_step_by_step(world: World) -> Non
     assert world.touches(source, s=set()) == [
         "update: W s[1], W s.structure", f"len: {READ_ALL}", "update: W s[1], W s.structure",
     ]  # fmt: skip
-    assert control.threads
+    assert run.threads
 
 
 ELEMENTS = st.one_of(st.integers(0, 3), st.booleans(), st.text(max_size=1), st.tuples(st.integers(0, 1)))

@@ -10,7 +10,7 @@ import pytest
 
 from tests.under_control import once, outcomes, stdlib
 
-threading: Any = stdlib.guest_module("threading")
+threading: Any = stdlib.module_for_program("threading")
 
 
 def arriving(barrier: Any, *others: Callable[[], Any], parties: int = 2, timeout: Any = None) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.under_control import once, stdlib
 
-datetime: Any = stdlib.guest_module("datetime")
-time: Any = stdlib.guest_module("time")
+datetime: Any = stdlib.module_for_program("datetime")
+time: Any = stdlib.module_for_program("time")
 
 
 def test_the_present_is_that_of_the_virtual_clock() -> None:

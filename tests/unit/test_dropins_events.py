@@ -9,7 +9,7 @@ import pytest
 
 from tests.under_control import explore, once, outcomes, stdlib
 
-threading: Any = stdlib.guest_module("threading")
+threading: Any = stdlib.module_for_program("threading")
 
 
 def test_one_thread_sees_what_it_sees_of_the_real_one() -> None:

@@ -15,7 +15,7 @@ from dpor.python.dropins import stdlib
 from tests.source_outcomes import outcomes
 from tests.under_control import explore
 
-guest: Any = stdlib.guest_module("functools")
+dropin: Any = stdlib.module_for_program("functools")
 
 
 @pytest.mark.parametrize("decorator", ["lru_cache", "cache", "lru_cache()", "lru_cache(maxsize=None, typed=True)"])
@@ -191,7 +191,7 @@ def test_one_thread_sees_what_it_sees_of_the_real_one(seed: int, maxsize: int | 
             log.append(tuple(f.cache_info()))
         return [*log, f.cache_parameters(), f.__name__, f.__wrapped__.__name__]
 
-    assert explore(lambda: repr(play(guest))).returned == repr(play(real))
+    assert explore(lambda: repr(play(dropin))).returned == repr(play(real))
 
 
 def test_it_looks_like_the_real_one() -> None:
@@ -200,16 +200,16 @@ def test_it_looks_like_the_real_one() -> None:
         return 2 * x
 
     f.state = 1  # type: ignore[attr-defined]
-    made = guest.lru_cache(guest.lru_cache(f))
+    made = dropin.lru_cache(dropin.lru_cache(f))
     assert (made.__name__, made.__doc__, made.state, made(2)) == ("f", "Doubles.", 1, 4)
-    assert isinstance(made, guest._lru_cache_wrapper)
+    assert isinstance(made, dropin._lru_cache_wrapper)
     with pytest.raises(TypeError, match="unhashable type: 'list'"):
         made([])
     for wrong in ("a", 1.5):
         with pytest.raises(TypeError) as theirs:
             real.lru_cache(wrong)  # type: ignore[call-overload]
         with pytest.raises(TypeError) as ours:
-            guest.lru_cache(wrong)
+            dropin.lru_cache(wrong)
         assert str(ours.value) == str(theirs.value)
 
 

@@ -14,8 +14,8 @@ from dpor.core.system import Trace
 from dpor.python.kernel.options import RuntimeOptions
 from tests.under_control import FunctionSystem, explore, once, outcomes, stdlib
 
-threading: Any = stdlib.guest_module("threading")
-futures: Any = stdlib.guest_module("concurrent.futures")
+threading: Any = stdlib.module_for_program("threading")
+futures: Any = stdlib.module_for_program("concurrent.futures")
 
 
 def said(action: Callable[[], Any]) -> Any:
@@ -33,10 +33,10 @@ def test_exceptions_are_the_real_classes() -> None:
 
 
 def test_it_is_found_under_all_its_names() -> None:
-    package: Any = stdlib.guest_module("concurrent")
+    package: Any = stdlib.module_for_program("concurrent")
     assert package.futures is futures
-    assert stdlib.guest_module("concurrent.futures.thread") is futures.thread
-    assert stdlib.guest_module("concurrent.futures._base") is futures._base
+    assert stdlib.module_for_program("concurrent.futures.thread") is futures.thread
+    assert stdlib.module_for_program("concurrent.futures._base") is futures._base
     assert futures.ThreadPoolExecutor is futures.thread.ThreadPoolExecutor
     assert all(
         hasattr(futures, name)

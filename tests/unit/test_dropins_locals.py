@@ -9,7 +9,7 @@ import pytest
 
 from tests.under_control import once, outcomes, stdlib
 
-threading: Any = stdlib.guest_module("threading")
+threading: Any = stdlib.module_for_program("threading")
 
 
 def in_thread(module: Any, body: Any) -> Any:

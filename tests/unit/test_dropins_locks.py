@@ -10,7 +10,7 @@ import pytest
 
 from tests.under_control import explore, once, outcomes, stdlib
 
-threading: Any = stdlib.guest_module("threading")
+threading: Any = stdlib.module_for_program("threading")
 
 
 def said(action: Callable[[], Any]) -> Any:
@@ -123,7 +123,7 @@ def test_a_subclass_of_a_re_entrant_lock_is_shown_by_its_name() -> None:
     def told(module: Any) -> str:
         return repr(type("Mine", (module.RLock,), {})()).partition(" at ")[0]
 
-    assert once(lambda: told(stdlib.guest_module("_thread"))) == told(_thread)
+    assert once(lambda: told(stdlib.module_for_program("_thread"))) == told(_thread)
 
 
 def entering(make: Callable[[], Any], threads: int) -> Callable[[], Any]:

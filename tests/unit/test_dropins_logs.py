@@ -42,7 +42,7 @@ def test_no_record_is_lost_and_both_orders_come(tmp_path: Path) -> None:
     found = outcomes(tmp_path, source)
     assert found == {(2, ("a", "b")), (2, ("b", "a"))}
     assert found.executions == 2
-    assert not found.limits
+    assert not found.incomplete
 
 
 def test_what_a_handler_counts_may_be_read_meanwhile(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_changing_the_set_up_meanwhile_is_told(tmp_path: Path) -> None:
         handler = Counting()
         run(lambda: log.addHandler(handler), lambda: log.info("b"))
     """
-    (limit,) = outcomes(tmp_path, source).limits
-    assert limit.startswith("logging is set up while several threads exist, which is seen in one order: do it before")
+    (reason,) = outcomes(tmp_path, source).incomplete
+    assert reason.startswith("logging is set up while several threads exist, which is seen in one order: do it before")
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:

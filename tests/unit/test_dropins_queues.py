@@ -11,8 +11,8 @@ import pytest
 
 from tests.under_control import explore, once, outcomes, stdlib
 
-threading: Any = stdlib.guest_module("threading")
-queue: Any = stdlib.guest_module("queue")
+threading: Any = stdlib.module_for_program("threading")
+queue: Any = stdlib.module_for_program("queue")
 
 
 def said(action: Callable[[], Any]) -> Any:
@@ -33,7 +33,7 @@ def run_all(*bodies: Callable[[], Any]) -> None:
 def test_exceptions_are_the_real_classes() -> None:
     for name in ("Empty", "Full", "ShutDown"):
         assert getattr(queue, name, None) is getattr(real, name, None)
-    assert stdlib.guest_module("_queue").Empty is real.Empty  # type: ignore[union-attr]
+    assert stdlib.module_for_program("_queue").Empty is real.Empty  # type: ignore[union-attr]
 
 
 def test_the_module_has_all_that_the_real_one_lists() -> None:

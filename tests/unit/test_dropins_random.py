@@ -13,11 +13,11 @@ from dpor.core.system import Trace
 from dpor.python.kernel.options import RuntimeOptions
 from tests.under_control import FunctionSystem, once, outcomes, stdlib
 
-threading: Any = stdlib.guest_module("threading")
-random: Any = stdlib.guest_module("random")
-uuid: Any = stdlib.guest_module("uuid")
-os: Any = stdlib.guest_module("os")
-secrets: Any = stdlib.guest_module("secrets")
+threading: Any = stdlib.module_for_program("threading")
+random: Any = stdlib.module_for_program("random")
+uuid: Any = stdlib.module_for_program("uuid")
+os: Any = stdlib.module_for_program("os")
+secrets: Any = stdlib.module_for_program("secrets")
 
 DRAWS = {
     "random": lambda: random.random(),

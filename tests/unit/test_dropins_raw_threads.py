@@ -14,8 +14,8 @@ from dpor.core.system import Trace
 from dpor.python.kernel.options import RuntimeOptions
 from tests.under_control import FunctionSystem, once, outcomes, stdlib
 
-_thread: Any = stdlib.guest_module("_thread")
-threading: Any = stdlib.guest_module("threading")
+_thread: Any = stdlib.module_for_program("_thread")
+threading: Any = stdlib.module_for_program("threading")
 
 
 def said(action: Callable[[], Any]) -> Any:

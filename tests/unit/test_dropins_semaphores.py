@@ -10,7 +10,7 @@ import pytest
 
 from tests.under_control import explore, once, outcomes, stdlib
 
-threading: Any = stdlib.guest_module("threading")
+threading: Any = stdlib.module_for_program("threading")
 
 
 def said(action: Callable[[], Any]) -> Any:

@@ -10,8 +10,8 @@ import pytest
 from dpor.python.dropins.timeouts import on_grid
 from tests.under_control import once, outcomes, stdlib
 
-threading: Any = stdlib.guest_module("threading")
-time: Any = stdlib.guest_module("time")
+threading: Any = stdlib.module_for_program("threading")
+time: Any = stdlib.module_for_program("time")
 
 
 def test_clocks_stand_still_until_the_thread_sleeps() -> None:

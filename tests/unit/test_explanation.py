@@ -8,7 +8,7 @@ import pytest
 
 import dpor
 from dpor.app.checking import Session
-from dpor.core.errors import FactWithdrawn
+from dpor.core.errors import AssumptionBroken
 from dpor.core.explanation import Edge
 from dpor.core.options import Options
 from dpor.core.results import Failure
@@ -262,7 +262,7 @@ def test_a_fact_that_another_order_contradicts_ends_the_trying_and_loses_nothing
 
         def run(self, trace: Trace, choose: Chooser) -> Run:
             if not self.left:
-                raise FactWithdrawn("x is written")
+                raise AssumptionBroken("x is written")
             self.left -= 1
             return model.run(trace, choose)
 

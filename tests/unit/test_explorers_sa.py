@@ -15,7 +15,7 @@ from dpor.core.errors import UserError
 from dpor.core.oracle import At
 from dpor.explorers import STRATEGIES
 from dpor.model import AbstractSystem
-from dpor.python.kernel import control
+from dpor.python.kernel import assumptions
 from dpor.python.kernel.options import StaticOptions
 from dpor.python.program.static_facts import StaticOracle
 from dpor.python.program.system import PythonSystem
@@ -83,17 +83,17 @@ def test_what_no_analysis_foresees_is_found(name: str, strategy: str) -> None:
 
 
 @unforeseen
-def test_it_is_missed_if_what_the_first_run_shows_is_not_withdrawn(
+def test_it_is_missed_if_what_the_first_run_shows_is_not_learnt(
     name: str, strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A planted mistake: the write to `limit` is performed, and what it contradicts is believed as before."""
-    withdraw = control.withdraw
+    broken = assumptions.broken
 
     def all_but_limits(fact: object, reason: str, *, at_once: bool = False) -> None:
         if not isinstance(fact, tuple) or fact[-1] != "limit":
-            withdraw(fact, reason, at_once=at_once)
+            broken(fact, reason, at_once=at_once)
 
-    monkeypatch.setattr(control, "withdraw", all_but_limits)
+    monkeypatch.setattr(assumptions, "broken", all_but_limits)
     assert dpor.check(f"{UNFORESEEN}::{name}", strategy=strategy).verdict == "pass"
 
 

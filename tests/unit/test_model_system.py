@@ -104,7 +104,7 @@ def test_a_repeated_trace_gives_the_same_run() -> None:
         operations, befores = trace.operations.copy(), trace.befores.copy()
         again = system.run(trace, at_random(random, stop_after=0))
         assert (trace.operations, trace.befores) == (operations, befores)
-        for name in ("ending", "blocked", "outcome", "deadlock", "findings", "limits"):
+        for name in ("ending", "blocked", "outcome", "deadlock", "findings", "incomplete"):
             assert getattr(again, name) == getattr(first, name)
         trace.cut(len(trace) // 2)
         system.run(trace, lambda enabled: STOP)
@@ -146,7 +146,7 @@ def test_a_value_that_does_not_exist_must_not_be_chosen() -> None:
 
 def test_complete() -> None:
     run = play(RACE, "0 1 0 1").run
-    assert (run.ending, run.blocked, run.deadlock, run.limits) == (Ending.COMPLETE, [], None, ())
+    assert (run.ending, run.blocked, run.deadlock, run.incomplete) == (Ending.COMPLETE, [], None, ())
     assert run.outcome == Outcome((2, 2), ((0, 0), (1, 0)), (1,), frozenset())
 
 
@@ -176,7 +176,7 @@ def test_a_long_run_is_cut() -> None:
     system = AbstractSystem({"vars": {"x": 0}, "threads": [[["while", "1", ["w x 1"]]]]}, max_steps=10)
     played = play(system, "")
     assert played.run.ending is Ending.CUT
-    assert played.run.limits == ["a run was cut after 10 events (--max-steps)"]
+    assert played.run.incomplete == ["a run was cut after 10 events (--max-steps)"]
     assert len(played.trace) == 10
 
 
@@ -190,7 +190,9 @@ def test_a_loop_without_an_operation_is_cut(before: list[str]) -> None:
     spec = {"vars": {"x": 0}, "threads": [[*before, ["while", "a==0", ["let b 1"]]], ["w x 1"]]}
     played = play(spec, "")
     assert played.run.ending is Ending.CUT
-    assert played.run.limits == [f"T0:{len(before)}.2.0 'let b 1' is in a loop without operations that does not end"]
+    assert played.run.incomplete == [
+        f"T0:{len(before)}.2.0 'let b 1' is in a loop without operations that does not end"
+    ]
     assert len(played.trace) == len(before)
     assert played.system.run(played.trace, at_random(Random(0))).ending is Ending.CUT
 

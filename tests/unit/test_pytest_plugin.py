@@ -465,7 +465,7 @@ def test_pool():
 """
     text = project.check(source, failed=1)
     assert "Captured log call" not in text
-    assert "GuestExit" not in text
+    assert "UnwindThread" not in text
     printed = text.split("The program printed:\n")[1].split("\n\n")[0]
     assert sorted(line.split("deposit ")[1] for line in printed.splitlines()) == ["1", "2"]
 

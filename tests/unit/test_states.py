@@ -1,6 +1,6 @@
 """Exact states: equal where no program could tell them apart, unequal where one could.
 
-Each body runs in a thread that first chooses `v`, 0 or 1, and is looked at where it stands before `gate.acquire()`.
+Each body runs in a thread that first chooses `v`, 0 or 1, and is looked at where it waits before `gate.acquire()`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.core.errors import FactWithdrawn, InternalError
+from dpor.core.errors import AssumptionBroken, InternalError
 from dpor.core.system import STOP, Trace
 from dpor.python.program.system import PythonSystem
 
@@ -274,7 +274,7 @@ EQUAL = {
 
 
 def state(tmp_path: Path, body: str, value: int, system: PythonSystem | None = None) -> bytes | None:
-    """The state where the thread stands before the gate, on the way with this value of the choice."""
+    """The state where the thread waits before the gate, on the way with this value of the choice."""
     system = system or open_system(tmp_path, body)
     found: list[bytes | None] = []
 
@@ -291,7 +291,7 @@ def state(tmp_path: Path, body: str, value: int, system: PythonSystem | None = N
         try:
             run = system.run(Trace(), choose)
             assert found, run.findings or run.ending
-        except FactWithdrawn:
+        except AssumptionBroken:
             found.clear()
     return found[0]
 

@@ -21,12 +21,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses
-from dpor.python.effects.accesses import KEY_SET, Reread, Touched, stand
+from dpor.python.effects.accesses import KEY_SET, Reread, Touched, yield_before
 from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.reach import ANYTHING, reads
 from dpor.python.hooks import attributes
-from dpor.python.kernel import control
-from dpor.python.kernel.control import SyncObject
+from dpor.python.kernel import accessing, assumptions, scheduler
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects
 
 STORES: Final = "<stores>"
@@ -88,9 +89,9 @@ class CachedFunction:
         return self._store(key, result)
 
     def _look_up(self, key: Any) -> Any:
-        foreign = self._stand("look up", key, READ)
+        foreign = self._yield_before("look up", key, READ)
         if foreign:
-            with control.atomic():
+            with scheduler.atomic():
                 found = self._entries.get(key, _ABSENT)
         else:
             found = self._entries.get(key, _ABSENT)
@@ -103,13 +104,13 @@ class CachedFunction:
         return found
 
     def _store(self, key: Any, result: Any) -> Any:
-        if control.multi:
-            control.facts_add((_STORED, *self._identity), f"the cache of {self._identity[1]}")
+        if run.multi:
+            assumptions.used_by_several((_STORED, *self._identity), f"the cache of {self._identity[1]}")
             shared_objects.publish(key)
             shared_objects.publish(result)
-        foreign = self._stand("store", key, WRITE)
+        foreign = self._yield_before("store", key, WRITE)
         if foreign:
-            with control.atomic():
+            with scheduler.atomic():
                 self._put(key, result)
         else:
             self._put(key, result)
@@ -120,8 +121,10 @@ class CachedFunction:
             self._entries[key] = result
         elif key not in self._entries:
             if len(self._entries) >= self._maxsize:
-                if len(control.threads) > 1 and not control.unwinding:
-                    control.facts_add((_EVICTS, *self._identity), f"the order in the cache of {self._identity[1]}")
+                if len(run.threads) > 1 and not run.unwinding:
+                    assumptions.used_by_several(
+                        (_EVICTS, *self._identity), f"the order in the cache of {self._identity[1]}"
+                    )
                 del self._entries[next(iter(self._entries))]
             self._entries[key] = result
 
@@ -131,14 +134,14 @@ class CachedFunction:
     # ------------------------------------------------------------------ what it touches
 
     def _knows(self, fact: str) -> bool:
-        return (fact, *self._identity) in control.facts
+        return (fact, *self._identity) in run.facts
 
     def _part(self, part: Any) -> int:
-        return control.operations.location((self._location, part))
+        return run.operations.location((self._location, part))
 
-    def _stand(self, kind: str, key: Any, mode: Any) -> bool:
-        """Stand before a look-up (READ) or store (WRITE) of the key. Does comparing it run Python code?"""
-        if not control.multi:
+    def _yield_before(self, kind: str, key: Any, mode: Any) -> bool:
+        """Yield before a look-up (READ) or store (WRITE) of the key. Does comparing it run Python code?"""
+        if not run.multi:
             return False
         touched = Touched()
         part = part_of(key) if self._knows(_STORED) else PRIVATE
@@ -155,7 +158,7 @@ class CachedFunction:
         if part is USER_EQ:
             others = Reread(lambda: (key, *[k for k in self._entries if part_of(k) is USER_EQ]))
             touched.deeply(reads, others, ANYTHING)
-        stand(f"{kind} {self._identity[1]}", touched)
+        yield_before(f"{kind} {self._identity[1]}", touched)
         return part is USER_EQ
 
     def _irregular(self, mode: Any) -> Accesses:
@@ -165,25 +168,25 @@ class CachedFunction:
 
     def _count(self, hits: int) -> None:
         self._misses += 1 - hits
-        if control.multi and self._knows(_COUNTED):
-            control.touch(f"call {self._identity[1]}", ((self._part(COUNTS), UPDATE),))
+        if run.multi and self._knows(_COUNTED):
+            accessing.touch(f"call {self._identity[1]}", ((self._part(COUNTS), UPDATE),))
 
     # ------------------------------------------------------------------ what else a program may ask for
 
     def cache_info(self) -> Any:
-        if control.multi:
-            control.facts_add((_COUNTED, *self._identity), f"the cache_info of {self._identity[1]}")
+        if run.multi:
+            assumptions.used_by_several((_COUNTED, *self._identity), f"the cache_info of {self._identity[1]}")
             accesses: Any = ((self._part(COUNTS), READ),)
             if self._knows(_EVICTS):
                 accesses += ((self._location, READ),)
-            control.touch("cache_info", tuple(sorted(accesses)))
+            accessing.touch("cache_info", tuple(sorted(accesses)))
         return self._info(self._hits, self._misses, self._maxsize, len(self._entries))
 
     def cache_clear(self) -> None:
-        if control.multi:
-            control.facts_add((_STORED, *self._identity), f"the cache of {self._identity[1]}")
+        if run.multi:
+            assumptions.used_by_several((_STORED, *self._identity), f"the cache of {self._identity[1]}")
             parts = (self._location, self._part(KEY_SET), self._part(STORES), self._part(COUNTS))
-            control.touch("cache_clear", tuple(sorted((part, WRITE) for part in parts)))
+            accessing.touch("cache_clear", tuple(sorted((part, WRITE) for part in parts)))
         self._entries.clear()
         self._hits = self._misses = 0
 

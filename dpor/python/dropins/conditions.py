@@ -19,8 +19,10 @@ from dpor.python.dropins.idents import get_ident, ident_of
 from dpor.python.dropins.locks import Lock, RLock
 from dpor.python.dropins.presentation import presented_as
 from dpor.python.dropins.timeouts import duration
-from dpor.python.kernel import control, timing
-from dpor.python.kernel.control import SyncObject
+from dpor.python.kernel import timing
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
 
 _WAIT, _WAIT_AGAIN = WaitHolding(), WaitHolding(reentrant=True)
 _NOTIFY, _NOTIFY_ALL, _LOOK = Notify(1), Notify(None), Look()
@@ -65,19 +67,19 @@ class Condition(SyncObject):
         seconds = None if timeout is None else duration(timeout)
         lock = self._lock
         count = lock._recursion_count() if type(lock) is RLock else None
-        if control.perform(_WAIT if count is None else _WAIT_AGAIN, self, lock) is False:
+        if perform(_WAIT if count is None else _WAIT_AGAIN, self, lock) is False:
             raise RuntimeError("cannot wait on un-acquired lock")
         rewait, give_up, acquire = _ways_back(count)
         if seconds is None:
-            return control.perform(rewait, self, lock)  # type: ignore[no-any-return]
+            return perform(rewait, self, lock)  # type: ignore[no-any-return]
         if seconds == 0:
             woken = timing.poll(_AWAIT_OR_TIMEOUT, self)
         else:
             woken = timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self)
         if woken is False:
-            control.perform(give_up, self, lock)
+            perform(give_up, self, lock)
         else:
-            control.perform(acquire, lock)
+            perform(acquire, lock)
         return woken  # type: ignore[no-any-return]
 
     def wait_for(self, predicate: Callable[[], Any], timeout: float | None = None) -> Any:
@@ -90,21 +92,21 @@ class Condition(SyncObject):
             return
         self.dpor_check_owned()
         if n > 0:
-            control.perform(_NOTIFY if n == 1 else Notify(math.ceil(n)), self)
+            perform(_NOTIFY if n == 1 else Notify(math.ceil(n)), self)
 
     def notify_all(self) -> None:
         if self.dpor_copy is not None:
             self.dpor_copy.notify_all()
             return
         self.dpor_check_owned()
-        control.perform(_NOTIFY_ALL, self)
+        perform(_NOTIFY_ALL, self)
 
     def notifyAll(self) -> None:
         warnings.warn("notifyAll() is deprecated, use notify_all() instead", DeprecationWarning, stacklevel=2)
         self.notify_all()
 
     def dpor_check_owned(self) -> None:
-        if not (self._is_owned() or control.unwinding):
+        if not (self._is_owned() or run.unwinding):
             raise RuntimeError("cannot notify on un-acquired lock")
 
     def _is_owned(self) -> bool:
@@ -118,8 +120,8 @@ class Condition(SyncObject):
             return bool((self.dpor_copy or lock)._is_owned())
         if lock.dpor_state is not None and ident_of(lock.dpor_state) == get_ident():
             return True
-        if control.perform(_TRY, lock):
-            control.perform(_RELEASE, lock)
+        if perform(_TRY, lock):
+            perform(_RELEASE, lock)
             return False
         return True
 
@@ -139,7 +141,7 @@ class Condition(SyncObject):
 
     @property
     def _waiters(self) -> Any:
-        return control.perform(_LOOK, self) if self.dpor_copy is None else self.dpor_copy._waiters
+        return perform(_LOOK, self) if self.dpor_copy is None else self.dpor_copy._waiters
 
     def __repr__(self) -> str:
         return f"<Condition({self._lock}, {len(self._waiters)})>"

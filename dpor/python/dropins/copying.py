@@ -11,8 +11,8 @@ from typing import Any
 
 from dpor.python.hooks import attributes
 from dpor.python.hooks.table import all_hooks
-from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import DropInModule
+from dpor.python.kernel.run import run
 from dpor.python.rewrite import instrument
 from dpor.python.sharing import shared_objects
 
@@ -59,7 +59,7 @@ def _compiled(source: str, path: str, visible: frozenset[str]) -> CodeType:
 def _supply(module: ModuleType) -> None:
     """Put the hooks where instrumented code finds them."""
 
-    vars(module).update(all_hooks(control.facts, module.__name__))
+    vars(module).update(all_hooks(run.facts, module.__name__))
     vars(module)[".gstore"] = _storing(module.__name__)
 
 
@@ -67,7 +67,7 @@ def _storing(module: str) -> Callable[[str, Any], Any]:
     """The store of a global. A copy's own are restored before each run, so the program's modules need not be."""
 
     def gstore(name: str, value: Any) -> Any:
-        if control.multi:
+        if run.multi:
             attributes.write_global(module, name)
             shared_objects.publish(value)
         return value
@@ -78,7 +78,7 @@ def _storing(module: str) -> Callable[[str, Any], Any]:
 def begin_run() -> None:
     """Before each run: some hooks depend on what the search has learnt."""
     global _facts
-    known = (control.facts, len(control.facts))
+    known = (run.facts, len(run.facts))
     if known[0] is not _facts[0] or known[1] != _facts[1]:
         _facts = known
         for module in copies:
@@ -89,19 +89,19 @@ def begin_run() -> None:
 def unnoticed() -> Iterator[None]:
     """What happens inside may happen in one run and not in another, without a trace in either: it is no operation, and
     objects made later have the same names as if it had not been."""
-    thread = control.current
+    thread = run.current
     names = (0, 0) if thread is None else (thread.named_at, thread.count)
-    multi, dirty = control.multi, control.dirty
-    control.multi = False
+    multi, dirty = run.multi, run.dirty
+    run.multi = False
     try:
         yield
     finally:
-        control.multi, control.dirty = multi, dirty
+        run.multi, run.dirty = multi, dirty
         if thread is not None:
             thread.named_at, thread.count = names
 
 
 def pinned(obj: Any, name: str) -> Any:
     """The synchronisation object, one of a module's own: at the same location in all runs."""
-    obj.dpor_location = control.operations.location(("module", name))
+    obj.dpor_location = run.operations.location(("module", name))
     return obj

@@ -7,8 +7,9 @@ import warnings
 from dpor.primitives.events import AwaitSet, AwaitSetOrTimeout, BeginWait, Clear, IsSet, Set
 from dpor.python.dropins.presentation import address, full_name, presented_as
 from dpor.python.dropins.timeouts import duration
-from dpor.python.kernel import control, timing
-from dpor.python.kernel.control import SyncObject
+from dpor.python.kernel import timing
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.sync_objects import SyncObject
 
 _IS_SET, _SET, _CLEAR, _BEGIN = IsSet(), Set(), Clear(), BeginWait()
 _AWAIT, _AWAIT_OR_TIMEOUT = AwaitSet(), AwaitSetOrTimeout()
@@ -33,7 +34,7 @@ class Event(SyncObject):
         self.dpor_waiters = _Waiters()
 
     def is_set(self) -> bool:
-        return control.perform(_IS_SET, self)  # type: ignore[no-any-return]
+        return perform(_IS_SET, self)  # type: ignore[no-any-return]
 
     def isSet(self) -> bool:
         warnings.warn("isSet() is deprecated, use is_set() instead", DeprecationWarning, stacklevel=2)
@@ -44,17 +45,17 @@ class Event(SyncObject):
         return self.is_set()
 
     def set(self) -> None:
-        control.perform(_SET, self, self.dpor_waiters)
+        perform(_SET, self, self.dpor_waiters)
 
     def clear(self) -> None:
-        control.perform(_CLEAR, self)
+        perform(_CLEAR, self)
 
     def wait(self, timeout: float | None = None) -> bool:
         seconds = None if timeout is None else duration(timeout)
-        if control.perform(_BEGIN, self, self.dpor_waiters) is not False:
+        if perform(_BEGIN, self, self.dpor_waiters) is not False:
             return True
         if seconds is None:
-            return control.perform(_AWAIT, self.dpor_waiters)  # type: ignore[no-any-return]
+            return perform(_AWAIT, self.dpor_waiters)  # type: ignore[no-any-return]
         if seconds == 0:
             return timing.poll(_AWAIT_OR_TIMEOUT, self.dpor_waiters)  # type: ignore[no-any-return]
         return timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self.dpor_waiters)  # type: ignore[no-any-return]

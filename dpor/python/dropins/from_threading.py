@@ -42,7 +42,7 @@ def copy() -> DropInModule:
 
 
 def _execute_helpers() -> Any:
-    path = Path(__file__).with_name("guest_code.py")
+    path = Path(__file__).with_name("program_code.py")
     return copying.execute("threading", path.read_text(), str(path), {}, _no_drop_in).call
 
 
@@ -62,7 +62,7 @@ def wait_for(condition: Any, predicate: Callable[[], Any], timeout: float | None
 
 
 def call(*arguments: Any) -> None:
-    """`guest_code.call`."""
+    """`program_code.call`."""
     copy().call(*arguments)
 
 

@@ -11,8 +11,9 @@ from dpor.python.dropins import caches, copying
 from dpor.python.dropins.from_threading import only
 from dpor.python.dropins.locks import RLock
 from dpor.python.hooks import attributes
-from dpor.python.kernel import control
+from dpor.python.kernel import accessing
 from dpor.python.kernel.host_modules import DropInModule, shadow
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 _AT_THE_FIELDS = ("cache = instance.__dict__", "cache = fields_of(instance)")
@@ -31,11 +32,11 @@ class FieldsOfObject:
         return self._fields.get(name, default)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        if control.multi:
+        if run.multi:
             shared = shared_objects.shared_object_of(self._obj)
             operation = None if shared is None else attributes.write_operation(shared, self._obj, name)
             if operation is not None:
-                control.access(operation)
+                accessing.access(operation)
             if shared is not None:
                 shared_objects.publish(value)
         self._fields[name] = value

@@ -15,7 +15,7 @@ from dpor.python.dropins import copying
 from dpor.python.dropins.idents import numbering
 from dpor.python.dropins.locks import Lock
 from dpor.python.dropins.semaphores import IdleSemaphore
-from dpor.python.dropins.state import run
+from dpor.python.dropins.state import library
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.unmodelled import refuse
 
@@ -113,7 +113,7 @@ def at_exit(thread: ModuleType) -> None:
     """When the main thread's function has returned: all pools are shut down. If every thread that was ever started has
     been joined by the main thread itself, nobody is left who could see it.
     """
-    if run.unjoined:
+    if library.unjoined:
         vars(thread)["_python_exit"]()
 
 

@@ -19,8 +19,8 @@ import attr._make
 
 from dpor.python.dropins.patches import Change, Patches
 from dpor.python.hooks.calls.executing import instrumented, supply
-from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.run import run
 
 _GENERATORS: Final = frozenset({"dataclasses", "attr", "attrs"})
 
@@ -32,14 +32,14 @@ class Running:
         self._entered: set[tuple[int, int, int]] = set()
 
     def enter(self, function: object, obj: object) -> bool:
-        key = (id(function), id(obj), control.current.id)
+        key = (id(function), id(obj), run.current.id)
         if key in self._entered:
             return False
         self._entered.add(key)
         return True
 
     def leave(self, function: object, obj: object) -> None:
-        self._entered.discard((id(function), id(obj), control.current.id))
+        self._entered.discard((id(function), id(obj), run.current.id))
 
 
 class _Compat:
@@ -63,7 +63,7 @@ def _around() -> Any:
 def _asker() -> FrameType | None:
     """The instrumented code that asks for the class, if it is such code."""
     frame: FrameType | None = sys._getframe(2)
-    if control.current is None:
+    if run.current is None:
         return None
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _GENERATORS:
         frame = frame.f_back

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpor.core.operations import ThreadId
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 
 
 def ident_of(thread: ThreadId) -> int:
@@ -13,7 +13,7 @@ def ident_of(thread: ThreadId) -> int:
 
 def get_ident() -> int:
     """As `threading.get_ident`."""
-    return ident_of(0 if control.current is None else control.current.id)
+    return ident_of(0 if run.current is None else run.current.id)
 
 
 def get_native_id() -> int:
@@ -36,7 +36,7 @@ class Numbering:
         self._given: dict[str, int] = {}
 
     def next(self, purpose: str, first: int) -> int:
-        thread = control.current.id
+        thread = run.current.id
         asked = self._asked.get((purpose, thread), 0)
         self._asked[purpose, thread] = asked + 1
         number = self._numbers.get((purpose, thread, asked))

@@ -9,8 +9,9 @@ from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
-from dpor.python.kernel import control
+from dpor.python.kernel import scheduler
 from dpor.python.kernel.host_modules import DropInModule, shadow
+from dpor.python.kernel.run import run
 
 
 def importlib_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
@@ -19,7 +20,7 @@ def importlib_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInM
         found = drop_in_for(wanted)
         if found is not None:
             return found
-        with control.atomic() if control.multi else nullcontext():
+        with scheduler.atomic() if run.multi else nullcontext():
             return real.import_module(name, package)
 
     def __import__(
@@ -59,5 +60,5 @@ def import_statement(
 
 
 def _imported(*how: Any) -> ModuleType:
-    with control.atomic() if control.multi else nullcontext():
+    with scheduler.atomic() if run.multi else nullcontext():
         return __import__(*how)

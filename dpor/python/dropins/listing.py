@@ -12,9 +12,11 @@ from typing import Any
 from dpor.primitives.rules import Look
 from dpor.primitives.threads import List
 from dpor.python.dropins.copying import pinned
-from dpor.python.dropins.state import run
-from dpor.python.kernel import control
-from dpor.python.kernel.control import SyncObject
+from dpor.python.dropins.state import library
+from dpor.python.kernel import assumptions
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
 
 _FACT = ("threads are listed",)
 _LOOK = Look()
@@ -30,23 +32,23 @@ class _Register(SyncObject):
 
 
 def begin_run() -> None:
-    if _FACT in control.facts:
-        run.register = _Register()
+    if _FACT in run.facts:
+        library.register = _Register()
 
 
 def enter(thread: SyncObject) -> None:
-    if _FACT in control.facts:
-        run.listed[thread.dpor_location] = thread
-        control.perform(List(thread.dpor_location, True), run.register)
+    if _FACT in run.facts:
+        library.listed[thread.dpor_location] = thread
+        perform(List(thread.dpor_location, True), library.register)
 
 
 def strike_out(thread: SyncObject) -> None:
-    if _FACT in control.facts:
-        control.perform(List(thread.dpor_location, False), run.register)
+    if _FACT in run.facts:
+        perform(List(thread.dpor_location, False), library.register)
 
 
 def alive() -> list[Any]:
     """All threads that are alive, the main thread apart."""
-    if _FACT not in control.facts:
-        control.withdraw(_FACT, "the program asks which threads are alive: that is part of its state", at_once=True)
-    return [run.listed[location] for location in sorted(control.perform(_LOOK, run.register))]
+    if _FACT not in run.facts:
+        assumptions.broken(_FACT, "the program asks which threads are alive: that is part of its state", at_once=True)
+    return [library.listed[location] for location in sorted(perform(_LOOK, library.register))]

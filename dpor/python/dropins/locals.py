@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 
@@ -53,7 +53,7 @@ _between_runs = Here()
 
 
 def _here() -> Here:
-    thread = control.current
+    thread = run.current
     if thread is None:
         return _between_runs
     here: Here | None = thread.data.get(Here)

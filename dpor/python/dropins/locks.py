@@ -19,8 +19,9 @@ from dpor.primitives.rules import Look
 from dpor.python.dropins.idents import get_ident, ident_of
 from dpor.python.dropins.presentation import address
 from dpor.python.dropins.timeouts import check_lock_arguments, on_grid
-from dpor.python.kernel import control, timing
-from dpor.python.kernel.control import SyncObject
+from dpor.python.kernel import timing
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.sync_objects import SyncObject
 
 _ACQUIRE, _TRY, _RELEASE, _LOCKED = Acquire(), Try(), Release(), Locked()
 _ENTER, _TRY_AGAIN, _LEAVE, _LEAVE_ALL, _LOOK = AcquireAgain(), TryAgain(), ReleaseAgain(), ReleaseAll(), Look()
@@ -36,30 +37,30 @@ class Lock(SyncObject):
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         if blocking is True and timeout == -1:
-            return control.perform(_ACQUIRE, self)  # type: ignore[no-any-return]
+            return perform(_ACQUIRE, self)  # type: ignore[no-any-return]
         check_lock_arguments(blocking, timeout)
         if not blocking or timeout == 0:
-            return (timing.poll if blocking else control.perform)(_TRY, self)  # type: ignore[no-any-return]
+            return (timing.poll if blocking else perform)(_TRY, self)  # type: ignore[no-any-return]
         if timeout < 0:
-            return control.perform(_ACQUIRE, self)  # type: ignore[no-any-return]
+            return perform(_ACQUIRE, self)  # type: ignore[no-any-return]
         return timing.perform_timed(_ACQUIRE, _TRY, on_grid(timeout), self)  # type: ignore[no-any-return]
 
     def __enter__(self) -> bool:
-        return control.perform(_ACQUIRE, self)  # type: ignore[no-any-return]
+        return perform(_ACQUIRE, self)  # type: ignore[no-any-return]
 
     def release(self) -> None:
-        if control.perform(_RELEASE, self) is False:
+        if perform(_RELEASE, self) is False:
             raise RuntimeError("release unlocked lock")
 
     def __exit__(self, *exc_info: object) -> None:
-        if control.perform(_RELEASE, self) is False:
+        if perform(_RELEASE, self) is False:
             raise RuntimeError("release unlocked lock")
 
     def locked(self) -> bool:
-        return bool(control.perform(_LOCKED, self))
+        return bool(perform(_LOCKED, self))
 
     def _at_fork_reinit(self) -> None:
-        control.perform(_RELEASE, self)
+        perform(_RELEASE, self)
 
     acquire_lock, release_lock, locked_lock = acquire, release, locked
 
@@ -74,29 +75,29 @@ class RLock(SyncObject):
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         if blocking is True and timeout == -1:
-            return control.perform(_ENTER, self)  # type: ignore[no-any-return]
+            return perform(_ENTER, self)  # type: ignore[no-any-return]
         check_lock_arguments(blocking, timeout)
         if not blocking or timeout == 0:
-            return (timing.poll if blocking else control.perform)(_TRY_AGAIN, self)  # type: ignore[no-any-return]
+            return (timing.poll if blocking else perform)(_TRY_AGAIN, self)  # type: ignore[no-any-return]
         if timeout < 0:
-            return control.perform(_ENTER, self)  # type: ignore[no-any-return]
+            return perform(_ENTER, self)  # type: ignore[no-any-return]
         return timing.perform_timed(_ENTER, _TRY_AGAIN, on_grid(timeout), self)  # type: ignore[no-any-return]
 
     def __enter__(self) -> bool:
-        return control.perform(_ENTER, self)  # type: ignore[no-any-return]
+        return perform(_ENTER, self)  # type: ignore[no-any-return]
 
     def release(self) -> None:
-        if control.perform(_LEAVE, self) is False:
+        if perform(_LEAVE, self) is False:
             raise RuntimeError("cannot release un-acquired lock")
 
     def __exit__(self, *exc_info: object) -> None:
-        if control.perform(_LEAVE, self) is False:
+        if perform(_LEAVE, self) is False:
             raise RuntimeError("cannot release un-acquired lock")
 
     if hasattr(_thread.RLock, "locked"):
 
         def locked(self) -> bool:
-            return control.perform(_LOOK, self) is not None
+            return perform(_LOOK, self) is not None
 
     def _recursion_count(self) -> int:
         """Whether the caller holds it, and how often, is determined by the caller's own past: no event."""
@@ -107,19 +108,19 @@ class RLock(SyncObject):
         return self._recursion_count() > 0
 
     def _release_save(self) -> tuple[int, int]:
-        count = control.perform(_LEAVE_ALL, self)
+        count = perform(_LEAVE_ALL, self)
         if count == 0:
             raise RuntimeError("cannot release un-acquired lock")
         return count or 0, get_ident()
 
     def _acquire_restore(self, state: tuple[int, int]) -> None:
-        control.perform(AcquireAgain(state[0]), self)
+        perform(AcquireAgain(state[0]), self)
 
     def _at_fork_reinit(self) -> None:
-        control.perform(_LEAVE_ALL, self)
+        perform(_LEAVE_ALL, self)
 
     def __repr__(self) -> str:
-        held = control.perform(_LOOK, self)
+        held = perform(_LOOK, self)
         owner, count = (0, 0) if held is None else (ident_of(held[0]), held[1])
         name = "_thread.RLock" if type(self) is RLock else type(self).__name__
         status = "unlocked" if held is None else "locked"

@@ -25,12 +25,13 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from dpor.python.dropins.locks import RLock
-from dpor.python.effects.accesses import Reread, Touched, stand
+from dpor.python.effects.accesses import Reread, Touched, yield_before
 from dpor.python.effects.reach import SHOW, writes
 from dpor.python.hooks import attributes
-from dpor.python.hooks.calls.unknown import stand_to_read
+from dpor.python.hooks.calls.unknown import yield_before_call
 from dpor.python.hooks.exceptions import read_shown
-from dpor.python.kernel import control
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 
@@ -42,14 +43,14 @@ class HandlerLock(RLock):
         self._handler = handler
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        if control.current is None:
+        if run.current is None:
             return True
         matters = _matters(self._handler)
         self._taken().append(matters)
         return not matters or super().acquire(blocking, timeout)
 
     def release(self) -> None:
-        if control.current is not None and self._taken().pop():
+        if run.current is not None and self._taken().pop():
             super().release()
 
     def __enter__(self) -> bool:
@@ -60,7 +61,7 @@ class HandlerLock(RLock):
 
     def _taken(self) -> list[bool]:
         """The present thread's: for each time that it holds the lock, did it matter?"""
-        taken: list[bool] = control.current.data.setdefault(("handler lock", self.dpor_location), [])
+        taken: list[bool] = run.current.data.setdefault(("handler lock", self.dpor_location), [])
         return taken
 
 
@@ -77,36 +78,36 @@ def _matters(handler: logging.Handler) -> bool:
 
 
 def _create_lock(self: logging.Handler) -> None:
-    if control.current is not None and _thread.get_ident() == control.os_thread:
+    if run.current is not None and _thread.get_ident() == run.os_thread:
         self.lock = HandlerLock(self)  # type: ignore[assignment]
     else:
         _REAL_CREATE_LOCK(self)
 
 
 def _get_message(self: logging.LogRecord) -> str:
-    if control.multi and _thread.get_ident() == control.os_thread:
+    if run.multi and _thread.get_ident() == run.os_thread:
         if shared_objects.shared_object_of(self) is not None:
             for name in tuple(vars(self)):
                 attributes.loaded(self, name)
         arguments = self.args.values() if isinstance(self.args, dict) else self.args or ()
-        stand_to_read(_REAL_GET_MESSAGE, (self.msg, *arguments), SHOW)
+        yield_before_call(_REAL_GET_MESSAGE, (self.msg, *arguments), SHOW)
     return _REAL_GET_MESSAGE(self)
 
 
 def _format_exception(self: logging.Formatter, ei: Any) -> str:
-    if control.multi and _thread.get_ident() == control.os_thread:
+    if run.multi and _thread.get_ident() == run.os_thread:
         touched = Touched()
         touched.deeply(read_shown, (ei,))
-        stand("format", touched)
+        yield_before("format", touched)
     return _REAL_FORMAT_EXCEPTION(self, ei)
 
 
 def _emitting(real: Callable[..., None]) -> Callable[..., None]:
     def emit(self: logging.Handler, record: logging.LogRecord) -> None:
-        if control.multi and isinstance(self.lock, HandlerLock) and _matters(self):
+        if run.multi and isinstance(self.lock, HandlerLock) and _matters(self):
             touched = Touched()
             touched.deeply(writes, Reread(lambda: [held for name, held in vars(self).items() if name in _OUTPUTS]))
-            stand("emit", touched)
+            yield_before("emit", touched)
         real(self, record)
 
     return emit
@@ -124,8 +125,8 @@ _CHANGED_LATE: Final = (
 
 def _reported(real: Callable[..., Any]) -> Callable[..., Any]:
     def set_(*args: Any, **kwargs: Any) -> Any:
-        if control.multi and _thread.get_ident() == control.os_thread:
-            control.limit(_CHANGED_LATE)
+        if run.multi and _thread.get_ident() == run.os_thread:
+            incomplete(_CHANGED_LATE)
         return real(*args, **kwargs)
 
     return set_
@@ -133,7 +134,7 @@ def _reported(real: Callable[..., Any]) -> Callable[..., Any]:
 
 def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
     """What a program logs because its threads are being ended, after its run, nobody is to see."""
-    if not control.unwinding or _thread.get_ident() != control.os_thread:
+    if not run.unwinding or _thread.get_ident() != run.os_thread:
         _REAL_HANDLE(self, record)
 
 
@@ -163,11 +164,11 @@ _CHANGED: Final = [
 
 
 @contextmanager
-def watched(guest_threading: types.ModuleType | None) -> Iterator[None]:
+def watched(program_threading: types.ModuleType | None) -> Iterator[None]:
     """While a program that imports `logging` runs. The thread of a `QueueListener` is one of the program's."""
     for owner, name, _, ours in _CHANGED:
         setattr(owner, name, ours)
-    vars(logging.handlers)["threading"] = guest_threading
+    vars(logging.handlers)["threading"] = program_threading
     try:
         yield
     finally:

@@ -21,9 +21,11 @@ from types import FrameType, ModuleType
 from typing import Any, Final
 
 from dpor.python.dropins.patches import Patches
-from dpor.python.kernel import control
+from dpor.python.kernel import opaque_code
 from dpor.python.kernel.host_modules import DropInModule, shadow
+from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.library import MODELLED
+from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import ONE_PROCESS, give_up, refuse, refusing
 
 _STAYS: Final = "it would end the checker too; raise SystemExit or an exception instead"
@@ -56,14 +58,14 @@ def signal_module() -> DropInModule:
     """Handlers may be installed; no signal comes."""
 
     def handlers() -> dict[Any, Any]:
-        found: dict[Any, Any] = control.threads[0].data.setdefault("signal handlers", {})
+        found: dict[Any, Any] = run.threads[0].data.setdefault("signal handlers", {})
         return found
 
     def getsignal(signalnum: Any, /) -> Any:
         return handlers().get(int(signalnum), real_signal.getsignal(signalnum))
 
     def signal(signalnum: Any, handler: Any, /) -> Any:
-        if control.current.id != 0:
+        if run.current.id != 0:
             raise ValueError("signal only works in main thread of the main interpreter")
         if not callable(handler) and handler not in (real_signal.SIG_IGN, real_signal.SIG_DFL):
             raise TypeError("signal handler must be signal.SIG_IGN, signal.SIG_DFL, or a callable object")
@@ -81,7 +83,7 @@ def atexit_module() -> DropInModule:
     def register(func: Any, /, *args: Any, **kwargs: Any) -> Any:
         if not callable(func):
             raise TypeError("the first argument must be callable")
-        control.limit(f"{getattr(func, '__qualname__', 'a function')}, registered with atexit, is not run")
+        incomplete(f"{getattr(func, '__qualname__', 'a function')}, registered with atexit, is not run")
         return func
 
     def unregister(func: Any, /) -> None:
@@ -113,7 +115,7 @@ def socket_module() -> DropInModule:
 
 def _guard(real: Callable[..., Any], refusal: Callable[[], None]) -> Callable[..., Any]:
     def guarded(*args: Any, **kwargs: Any) -> Any:
-        if control.current is not None and _thread.get_ident() == control.os_thread:
+        if run.current is not None and _thread.get_ident() == run.os_thread:
             refusal()
         return real(*args, **kwargs)
 
@@ -131,7 +133,7 @@ def _refuse_thread() -> None:
     name = "a thread" if thread is None else f"a {kind.__module__}.{kind.__qualname__}"
     module = "?" if frame is None else str(frame.f_globals.get("__name__"))
     package = module.partition(".")[0]
-    control.demand(package, f"{module} starts {name}", at_once=True)
+    opaque_code.demand(package, f"{module} starts {name}", at_once=True)
     cure = _CURES.get(package, "start it with threading.Thread in code of the program")
     give_up(f"{module} starts {name}, a real thread that no schedule has: {cure}")
 

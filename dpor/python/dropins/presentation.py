@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from dpor.python.kernel import control
+from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import IDENTITIES
-from dpor.python.kernel.control import SyncObject
+from dpor.python.kernel.sync_objects import SyncObject
 
 C = TypeVar("C", bound=type)
 
@@ -30,7 +30,7 @@ def presented_as(module: str) -> Callable[[C], C]:
 
 def address(obj: SyncObject) -> str:
     """What stands for `hex(id(obj))` in reprs."""
-    control.note(IDENTITIES)
+    assumptions.note(IDENTITIES)
     return hex(_FIRST_ADDRESS + 16 * obj.dpor_location)
 
 

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from dpor.python.dropins import copying, environ, outside
 from dpor.python.dropins.time import time
-from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import DropInModule, shadow
+from dpor.python.kernel.run import run
 
 CPUS: Final = 4
 """What `os.cpu_count()` answers, so that a pool has the same number of threads on every machine."""
@@ -29,7 +29,7 @@ _ON_SEQUENCES: Final = ("choice", "choices", "sample", "shuffle")
 
 def _own() -> real.Random:
     """The generator of the thread that asks."""
-    thread = control.current
+    thread = run.current
     if thread is None:
         return real.Random(_SEED)
     generator = thread.data.get(real.Random)
@@ -44,7 +44,7 @@ def urandom(size: int, /) -> bytes:
 
 def _own_entropy() -> real.Random:
     """Apart from `_own`: what a program seeds must not make its uuids collide."""
-    thread = control.current
+    thread = run.current
     if thread is None:
         return real.Random(~_SEED)
     generator = thread.data.get("urandom")
@@ -110,7 +110,7 @@ def getnode() -> int:
 
 def uuid1(node: int | None = None, clock_seq: int | None = None) -> real_uuid.UUID:
     """Differs from the thread's others by a count in the time, from those of other threads by the clock's sequence."""
-    thread = control.current
+    thread = run.current
     made = 0 if thread is None else thread.data.get("uuid1", 0)
     if thread is not None:
         thread.data["uuid1"] = made + 1

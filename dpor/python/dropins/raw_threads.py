@@ -11,8 +11,8 @@ from dpor.python.dropins.idents import ident_of
 from dpor.python.dropins.locks import Lock
 from dpor.python.dropins.threads import Startable
 from dpor.python.hooks import failures
-from dpor.python.kernel import control
-from dpor.python.kernel.model_thread import GuestExit
+from dpor.python.kernel.model_thread import UnwindThread
+from dpor.python.kernel.run import run
 
 _SENTINEL = "sentinel"
 
@@ -34,7 +34,7 @@ class ThreadHandle(Startable):
         return self.dpor_status() is ENDED
 
     def join(self, timeout: float | None = None) -> None:
-        if control.current.thread_object is self:
+        if run.current.thread_object is self:
             raise RuntimeError("Cannot join current thread")
         if timeout is not None and timeout < 0:
             timeout = None
@@ -56,11 +56,11 @@ def _begin(handle: ThreadHandle, function: Callable[..., Any], args: Any, kwargs
                 function(*args)
         except SystemExit:
             pass
-        except GuestExit:
+        except UnwindThread:
             raise
         except BaseException as error:
             failures.report(error)
-        sentinel = control.current.data.get(_SENTINEL)
+        sentinel = run.current.data.get(_SENTINEL)
         if sentinel is not None and sentinel.dpor_state is not None:
             sentinel.release()
 
@@ -105,7 +105,7 @@ def _make_thread_handle(ident: int) -> ThreadHandle:
 def _set_sentinel() -> Lock:
     """A lock that is released when the present thread ends (up to Python 3.12)."""
     lock = Lock()
-    control.current.data[_SENTINEL] = lock
+    run.current.data[_SENTINEL] = lock
     return lock
 
 

@@ -10,8 +10,9 @@ from dpor.primitives.rules import Look
 from dpor.primitives.semaphores import CommutingV, P, TryP, V
 from dpor.python.dropins.presentation import address, full_name, presented_as
 from dpor.python.dropins.timeouts import duration
-from dpor.python.kernel import control, timing
-from dpor.python.kernel.control import SyncObject
+from dpor.python.kernel import timing
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.sync_objects import SyncObject
 
 _P, _TRY, _V, _COMMUTING_V, _LOOK = P(), TryP(), V(), CommutingV(), Look()
 
@@ -19,7 +20,7 @@ _P, _TRY, _V, _COMMUTING_V, _LOOK = P(), TryP(), V(), CommutingV(), Look()
 def take(counter: SyncObject, blocking: bool, timeout: Any) -> Any:
     """One down, if need be after waiting; False if there was nothing to take."""
     if timeout is None:
-        return control.perform(_P if blocking else _TRY, counter)
+        return perform(_P if blocking else _TRY, counter)
     seconds = duration(timeout)
     if seconds == 0:
         return timing.poll(_TRY, counter)
@@ -36,11 +37,11 @@ class Semaphore(SyncObject):
 
     @property
     def _value(self) -> int:
-        return control.perform(_LOOK, self)  # type: ignore[no-any-return]
+        return perform(_LOOK, self)  # type: ignore[no-any-return]
 
     def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
         if timeout is None and blocking:
-            return control.perform(_P, self)  # type: ignore[no-any-return]
+            return perform(_P, self)  # type: ignore[no-any-return]
         if not blocking and timeout is not None:
             raise ValueError("can't specify timeout for non-blocking acquire")
         return take(self, blocking, timeout)  # type: ignore[no-any-return]
@@ -50,7 +51,7 @@ class Semaphore(SyncObject):
     def release(self, n: int = 1) -> None:
         if n < 1:
             raise ValueError("n must be one or more")
-        control.perform(_V if n == 1 else V(n), self)
+        perform(_V if n == 1 else V(n), self)
 
     def __exit__(self, *exc_info: object) -> None:
         self.release()
@@ -68,7 +69,7 @@ class BoundedSemaphore(Semaphore):
     def release(self, n: int = 1) -> None:
         if n < 1:
             raise ValueError("n must be one or more")
-        if control.perform(V(n, self._initial_value), self) is False:
+        if perform(V(n, self._initial_value), self) is False:
             raise ValueError("Semaphore released too many times")
 
     def __repr__(self) -> str:
@@ -79,4 +80,4 @@ class IdleSemaphore(Semaphore):
     """What a thread pool counts its idle threads by: nobody sees in which order they became idle."""
 
     def release(self, n: int = 1) -> None:
-        control.perform(_COMMUTING_V, self)
+        perform(_COMMUTING_V, self)

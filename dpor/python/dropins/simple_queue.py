@@ -16,8 +16,8 @@ from dpor.primitives.rules import Look
 from dpor.primitives.semaphores import V
 from dpor.python.dropins.presentation import address
 from dpor.python.dropins.semaphores import take
-from dpor.python.kernel import control
-from dpor.python.kernel.control import SyncObject
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects
 
 _V, _LOOK = V(), Look()
@@ -31,7 +31,7 @@ class SimpleQueue(SyncObject):
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         shared_objects.publish(item)
-        control.perform(_V, self)
+        perform(_V, self)
         self.dpor_items.append(item)
 
     def put_nowait(self, item: Any) -> None:
@@ -51,7 +51,7 @@ class SimpleQueue(SyncObject):
         return not self.qsize()
 
     def qsize(self) -> int:
-        return control.perform(_LOOK, self)  # type: ignore[no-any-return]
+        return perform(_LOOK, self)  # type: ignore[no-any-return]
 
     __class_getitem__: Any = classmethod(types.GenericAlias)
 

@@ -11,7 +11,7 @@ THREADING = DropInModule("threading", "Drop-in for `threading`.")
 """The module that programs import. Here because threads look up its `excepthook`, which a program may replace."""
 
 
-class RunState:
+class LibraryState:
     """main   the main thread's Thread object
     atexit   what runs when the main thread's function has returned (`threading._register_atexit`)
     shutting_down   has that begun?
@@ -36,8 +36,8 @@ class RunState:
         self.listed: dict[int, Any] = {}
 
 
-run = RunState()
+library = LibraryState()
 
 
 def begin_run() -> None:
-    run.__init__()  # type: ignore[misc]
+    library.__init__()  # type: ignore[misc]

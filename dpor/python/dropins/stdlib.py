@@ -30,7 +30,7 @@ from dpor.python.dropins.threads import main_thread
 from dpor.python.kernel import host_modules
 from dpor.python.kernel.host_modules import DropInModule
 
-__all__ = ["begin_search", "forget", "guest_module", "main_thread", "reset", "run_atexit"]
+__all__ = ["begin_search", "forget", "main_thread", "module_for_program", "reset", "run_atexit"]
 
 made_modules: dict[str, ModuleType] = {}
 """What programs were given in place of modules of the standard library, by name: made once for all searches."""
@@ -38,7 +38,7 @@ used_packages: set[str] = set()
 """The packages that the program of this search has imported from here."""
 
 
-def guest_module(name: str) -> ModuleType | None:
+def module_for_program(name: str) -> ModuleType | None:
     """What the program gets for this name; None: the real module, or one of its own."""
     make = _MAKERS.get(name)
     if make is None:
@@ -84,8 +84,8 @@ def forget() -> None:
 
 def run_atexit() -> None:
     """When the main thread's function has returned: what CPython does before it waits for the other threads."""
-    state.run.shutting_down = True
-    for call in reversed(state.run.atexit):
+    state.library.shutting_down = True
+    for call in reversed(state.library.atexit):
         call()
     if "concurrent" in used_packages and _THREAD_POOL in made_modules:
         futures.at_exit(made_modules[_THREAD_POOL])
@@ -97,7 +97,7 @@ _THREAD_POOL = "concurrent.futures.thread"
 
 
 def _needed(name: str) -> DropInModule:
-    module = guest_module(name)
+    module = module_for_program(name)
     assert isinstance(module, DropInModule)
     return module
 
@@ -105,7 +105,7 @@ def _needed(name: str) -> DropInModule:
 def _copy(real: ModuleType, **names: Any) -> DropInModule:
     assert real.__file__ is not None
     path = Path(real.__file__)
-    return copying.execute(real.__name__, path.read_text(), str(path), names, guest_module)
+    return copying.execute(real.__name__, path.read_text(), str(path), names, module_for_program)
 
 
 def _queue_c() -> DropInModule:
@@ -141,13 +141,13 @@ def _threading_local() -> DropInModule:
 
 
 def _thread_pool() -> DropInModule:
-    module = futures.thread_module(_needed("concurrent.futures._base"), guest_module)
+    module = futures.thread_module(_needed("concurrent.futures._base"), module_for_program)
     futures.begin_run(module)
     return module
 
 
 def _futures() -> DropInModule:
-    return futures.package(_needed("concurrent.futures._base"), _needed(_THREAD_POOL), guest_module)
+    return futures.package(_needed("concurrent.futures._base"), _needed(_THREAD_POOL), module_for_program)
 
 
 def _concurrent() -> DropInModule:
@@ -166,18 +166,18 @@ _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "functools": functools.module,
     "time": time.module,
     "datetime": datetime.module,
-    "random": lambda: random.random_module(guest_module),
+    "random": lambda: random.random_module(module_for_program),
     "secrets": _secrets,
     "uuid": random.uuid_module,
     "os": random.os_module,
     "signal": outside.signal_module,
     "atexit": outside.atexit_module,
     "socket": outside.socket_module,
-    "importlib": lambda: importing.importlib_module(guest_module),
+    "importlib": lambda: importing.importlib_module(module_for_program),
     "sched": _sched,
     "concurrent": _concurrent,
     "concurrent.futures": _futures,
-    "concurrent.futures._base": lambda: futures.base_module(guest_module),
+    "concurrent.futures._base": lambda: futures.base_module(module_for_program),
     "concurrent.futures.thread": _thread_pool,
     "concurrent.futures.process": lambda: futures.process_module(_needed("concurrent.futures._base")),
 }

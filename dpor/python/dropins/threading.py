@@ -26,11 +26,11 @@ from dpor.python.dropins.raw_threads import (
     start_new_thread,
 )
 from dpor.python.dropins.semaphores import BoundedSemaphore, Semaphore
-from dpor.python.dropins.state import THREADING, run
+from dpor.python.dropins.state import THREADING, library
 from dpor.python.dropins.threads import Thread
 from dpor.python.dropins.time import monotonic
-from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import DropInModule
+from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import refusing
 
 
@@ -60,19 +60,19 @@ def _count() -> int:
 
 
 def settrace(func: Any) -> None:
-    run.trace = func
+    library.trace = func
 
 
 def gettrace() -> Any:
-    return run.trace
+    return library.trace
 
 
 def setprofile(func: Any) -> None:
-    run.profile = func
+    library.profile = func
 
 
 def getprofile() -> Any:
-    return run.profile
+    return library.profile
 
 
 _SMALLEST_STACK: Final = 32 * 1024
@@ -84,7 +84,7 @@ def stack_size(size: int = 0, /) -> int:
         raise ValueError("size must be 0 or a positive value")
     if 0 < size < _SMALLEST_STACK:
         raise ValueError(f"size not valid: {size} bytes")
-    before, run.stack_size = run.stack_size, size
+    before, library.stack_size = library.stack_size, size
     return before
 
 
@@ -93,9 +93,9 @@ def exit() -> NoReturn:
 
 
 def _register_atexit(func: Callable[..., Any], *arg: Any, **kwargs: Any) -> None:
-    if run.shutting_down:
+    if library.shutting_down:
         raise RuntimeError("can't register atexit after shutdown")
-    run.atexit.append(lambda: func(*arg, **kwargs))
+    library.atexit.append(lambda: func(*arg, **kwargs))
 
 
 class _Active:
@@ -103,7 +103,7 @@ class _Active:
 
     def __getitem__(self, ident: int) -> Any:
         found = [
-            t.thread_object for t in control.threads if isinstance(t.thread_object, Thread) and ident_of(t.id) == ident
+            t.thread_object for t in run.threads if isinstance(t.thread_object, Thread) and ident_of(t.id) == ident
         ]
         if not found:
             raise KeyError(ident)
@@ -226,4 +226,4 @@ _assemble()
 def begin_run() -> None:
     """Before each run, in its main thread."""
     listing.begin_run()
-    control.current.thread_object = run.main = threads._MainThread()
+    run.current.thread_object = library.main = threads._MainThread()

@@ -18,13 +18,16 @@ from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinS
 from dpor.python.dropins import from_threading, listing
 from dpor.python.dropins.idents import get_ident, ident_of, numbering
 from dpor.python.dropins.presentation import presented_as
-from dpor.python.dropins.state import THREADING, run
+from dpor.python.dropins.state import THREADING, library
 from dpor.python.dropins.timeouts import duration
 from dpor.python.hooks import attributes, failures
 from dpor.python.hooks.calls import call
-from dpor.python.kernel import control, timing
-from dpor.python.kernel.control import SyncObject
-from dpor.python.kernel.model_thread import GuestExit, GuestThread
+from dpor.python.kernel import timing
+from dpor.python.kernel.model_thread import ModelThread, UnwindThread
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
+from dpor.python.kernel.threads import spawn, thread_of
 
 _START, _END, _JOIN, _JOIN_OR_TIMEOUT, _STATUS = Start(), End(), JoinStarted(), JoinStartedOrTimeout(), Status()
 
@@ -45,36 +48,36 @@ class Startable(SyncObject):
     def dpor_launch(self, body: Callable[[], None]) -> bool:
         """Start a model thread that runs `body`, then ends. False if it was started before."""
         listing.enter(self)
-        if control.perform(_START, self) is False:
+        if perform(_START, self) is False:
             return False
-        run.unjoined[id(self)] = self
-        run.launching = self
-        control.spawn(self, partial(self._bootstrap, body))
+        library.unjoined[id(self)] = self
+        library.launching = self
+        spawn(self, partial(self._bootstrap, body))
         return True
 
     def _bootstrap(self, body: Callable[[], None]) -> None:
-        run.launching = None
+        library.launching = None
         object.__setattr__(self, "_ident", get_ident())  # past a `__setattr__` of the program: it does not run yet
         body()
         listing.strike_out(self)
-        control.current.data.clear()
-        control.perform(_END, self)
+        run.current.data.clear()
+        perform(_END, self)
 
     def dpor_await_end(self, timeout: float | None) -> Any:
         """True; NEW if it was never started; False if the time was up first."""
         seconds = None if timeout is None else duration(timeout)
         if seconds is None:
-            status = control.perform(_JOIN, self)
+            status = perform(_JOIN, self)
         elif seconds == 0:
             status = timing.poll(_JOIN_OR_TIMEOUT, self)
         else:
             status = timing.perform_timed(_JOIN, _JOIN_OR_TIMEOUT, seconds, self)
-        if status is True and control.current.id == 0:
-            run.unjoined.pop(id(self), None)
+        if status is True and run.current.id == 0:
+            library.unjoined.pop(id(self), None)
         return status
 
     def dpor_status(self) -> Any:
-        return control.perform(_STATUS, self)
+        return perform(_STATUS, self)
 
 
 @presented_as("threading")
@@ -120,7 +123,7 @@ class Thread(Startable):
     def dpor_run_and_report(self) -> None:
         try:
             self.run()
-        except GuestExit:
+        except UnwindThread:
             raise
         except BaseException as error:
             report(error, self)
@@ -128,7 +131,7 @@ class Thread(Startable):
     def join(self, timeout: float | None = None) -> None:
         if not self._initialized:
             raise RuntimeError("Thread.__init__() not called")
-        if control.current.thread_object is self:
+        if run.current.thread_object is self:
             raise RuntimeError("cannot join current thread")
         if self.dpor_await_end(timeout) is NEW:
             raise RuntimeError("cannot join thread before it is started")
@@ -140,7 +143,7 @@ class Thread(Startable):
     @property
     def name(self) -> str:
         assert self._initialized, "Thread.__init__() not called"
-        if run.launching is not self:  # then the scheduler asks, not the program
+        if library.launching is not self:  # then the scheduler asks, not the program
             attributes.attr(self, "_name")
         return self._name
 
@@ -152,9 +155,9 @@ class Thread(Startable):
         if running is not None:
             running.name = self._name
 
-    def dpor_running(self) -> GuestThread | None:
+    def dpor_running(self) -> ModelThread | None:
         """What reports tell of, once the thread is started."""
-        return control.thread_of(self)
+        return thread_of(self)
 
     @property
     def daemon(self) -> bool:
@@ -172,7 +175,7 @@ class Thread(Startable):
     @property
     def ident(self) -> int | None:
         assert self._initialized, "Thread.__init__() not called"
-        known = control.current.thread_object is self or self.dpor_status() is not NEW
+        known = run.current.thread_object is self or self.dpor_status() is not NEW
         return self._ident if known else None
 
     @property
@@ -231,8 +234,8 @@ class _MainThread(Thread):
         self.dpor_state = RUNNING
         self._ident = ident_of(0)
 
-    def dpor_running(self) -> GuestThread:
-        return control.threads[0]
+    def dpor_running(self) -> ModelThread:
+        return run.threads[0]
 
 
 @presented_as("threading")
@@ -244,8 +247,8 @@ class _DummyThread(Thread):
         self._ident = get_ident()
         self._handle = handle
 
-    def dpor_running(self) -> GuestThread | None:
-        return control.thread_of(self._handle)
+    def dpor_running(self) -> ModelThread | None:
+        return thread_of(self._handle)
 
     def dpor_status(self) -> Any:
         return self._handle.dpor_status()
@@ -288,7 +291,7 @@ def excepthook(args: Any, /) -> None:
 
 
 def current_thread() -> Thread:
-    here = control.current
+    here = run.current
     thread_object = here.thread_object
     if isinstance(thread_object, Thread):
         return thread_object
@@ -301,9 +304,9 @@ def current_thread() -> Thread:
 
 
 def main_thread() -> Thread:
-    if run.main is None:
-        run.main = _MainThread()
-    return run.main  # type: ignore[no-any-return]
+    if library.main is None:
+        library.main = _MainThread()
+    return library.main  # type: ignore[no-any-return]
 
 
 def currentThread() -> Thread:

@@ -14,7 +14,7 @@ structure, or changes keys unknown, that is learnt of that container and the sea
 
 That is also what makes `d[k] = v` exact: whether it inserts a key or replaces a value is known beforehand as long as
 nobody changes the keys, and once somebody does, every store counts as an insertion. (Deciding it each time by a look
-at the dict is unsound: another thread may insert or delete the key while this one stands before its store.)
+at the dict is unsound: another thread may insert or delete the key while this one waits before its store.)
 
 Containers are told apart by the names of their `SharedObject`s. A name contains a number of events and moves when more
 becomes an event, so a search may start again several times for one container; to keep that within bounds, after
@@ -27,7 +27,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation, OperationTable
-from dpor.python.kernel import control
+from dpor.python.kernel import accessing, assumptions
+from dpor.python.kernel.run import run
 from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Namespace, SharedObject
 
 T = TypeVar("T")
@@ -49,7 +50,7 @@ _WHAT: Final = {
 
 def changes(shared: SharedObject, part: str) -> bool:
     """Does this part (STRUCTURE, ELEMENTS or KEY_SET) change in runs of this search, for all that is known?"""
-    facts = control.facts
+    facts = run.facts
     return (CHANGES, part, shared.name) in facts or EVERYTHING in facts or isinstance(shared, Namespace)
 
 
@@ -57,19 +58,19 @@ def learn(shared: SharedObject, part: str) -> None:
     """An operation is about to change this part."""
     if not changes(shared, part):
         fact: tuple[object, ...] = (CHANGES, part, shared.name)
-        if sum(type(known) is tuple and known[0] == CHANGES for known in control.facts) >= MANY:
+        if sum(type(known) is tuple and known[0] == CHANGES for known in run.facts) >= MANY:
             fact = EVERYTHING
-        control.withdraw(fact, f"{_WHAT[part]} while several threads exist")
+        assumptions.broken(fact, f"{_WHAT[part]} while several threads exist")
 
 
-def stand(kind: str, accesses: Accesses | Touched) -> None:
+def yield_before(kind: str, accesses: Accesses | Touched) -> None:
     """Stand before an operation that touches these, if it touches anything. The caller performs it at once."""
     if not accesses:
         return
     if isinstance(accesses, Touched):
-        control.touch(kind, accesses.accesses(), accesses.reread if accesses.goes_deep else None)
+        accessing.touch(kind, accesses.accesses(), accesses.reread if accesses.goes_deep else None)
     else:
-        control.touch(kind, accesses)
+        accessing.touch(kind, accesses)
 
 
 # ---------------------------------------------------------------------- operations made before
@@ -86,9 +87,9 @@ UNMADE: Final = object()
 def made(shared: SharedObject, kind: str, part: Hashable = None) -> Any:
     """The operation as it was made before, None if it touches nothing; `UNMADE` if `make` has to make it first.
 
-    The caller stands before it in one place for both: where a thread stands must not depend on earlier runs.
+    The caller yields before it in one place for both: where a thread waits must not depend on earlier runs.
     """
-    if control.operations is not _made_by or len(control.facts) != _made_with:
+    if run.operations is not _made_by or len(run.facts) != _made_with:
         return UNMADE
     return _made.get((shared.number, kind, part), UNMADE)
 
@@ -96,7 +97,7 @@ def made(shared: SharedObject, kind: str, part: Hashable = None) -> Any:
 def make(shared: SharedObject, kind: str, part: Hashable, accesses: Accesses) -> Operation | None:
     """Make the operation. From now on it is the same for this part of the `SharedObject`."""
     global _made_by, _made_with
-    table, known = control.operations, len(control.facts)
+    table, known = run.operations, len(run.facts)
     if table is not _made_by or known != _made_with:
         _made.clear()
         _made_by, _made_with = table, known
@@ -119,7 +120,7 @@ def writes_structure(shared: SharedObject) -> Accesses:
 class Touched:
     """Accesses gathered from several objects, for one operation: one mode for each location, in a fixed order.
 
-    What is nested may be replaced by others while the thread stands before the operation. So what goes deep is gathered
+    What is nested may be replaced by others while the thread waits before the operation. So what goes deep is gathered
     by `deeply`, and `reread` gives what is touched by then.
     """
 

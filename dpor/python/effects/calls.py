@@ -1,7 +1,7 @@
 """A call of a built-in method on a container: what stands in for the method while the container is shared.
 
 A container type has an *entry* for each method (`kinds.ContainerType.entries`): a function that is given the
-`MethodCall`, stands before the operation and then performs it. Most entries only say what is touched and what the
+`MethodCall`, yields before the operation and then performs it. Most entries only say what is touched and what the
 container keeps; `entry` makes those. The others are methods that would call back into the program while they run
 (`list.sort` with a key, `list.extend` with a generator): those do the same in steps that are operations each, as other
 threads can come in between.
@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import Accesses
-from dpor.python.effects.accesses import NOTHING, UNMADE, Touched, made, make, stand
+from dpor.python.effects.accesses import NOTHING, UNMADE, Touched, made, make, yield_before
 from dpor.python.effects.kinds import container_type_of, container_types, is_immutable, is_program, static
 from dpor.python.effects.reach import writes
-from dpor.python.kernel import control
+from dpor.python.kernel import accessing, opaque_code, scheduler
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import Holder, is_instrumented
 from dpor.python.sharing.shared_objects import SharedObject
@@ -71,11 +73,11 @@ class MethodCall:
         self.prepare(accesses, keeps)
         if not accesses:
             return self.run()
-        with control.atomic():
+        with scheduler.atomic():
             return self.run()
 
     def prepare(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> None:
-        self.stand(accesses)
+        self.yield_before(accesses)
         self.publish(keeps)
 
     def publish(self, values: Iterable[Any]) -> None:
@@ -84,8 +86,8 @@ class MethodCall:
             for value in values:
                 shared_objects.publish(value)
 
-    def stand(self, accesses: Accesses | Touched) -> None:
-        stand(KINDS.get(self.name, self.name), accesses)
+    def yield_before(self, accesses: Accesses | Touched) -> None:
+        yield_before(KINDS.get(self.name, self.name), accesses)
 
     def run(self) -> Any:
         return self.plain(self.obj, *self.args, **self.kwargs)
@@ -121,7 +123,7 @@ def whole(
             if operation is UNMADE:
                 operation = make(shared, kind, None, accesses(shared))
             if operation is not None:
-                control.access(operation)
+                accessing.access(operation)
             for value in keeps(call.args):
                 shared_objects.publish(value)
         return call.run()
@@ -145,9 +147,9 @@ def unknown(call: MethodCall) -> Any:
         return call.run()
     touched = Touched()
     touched.deeply(writes, (call.obj, *call.args, *call.kwargs.values()))
-    if control.multi and any(type(value) is types.GeneratorType for value in call.args):
-        control.limit(f"{call.name} takes from a generator: what it does with the items is not seen")
-    call.stand(touched)
+    if run.multi and any(type(value) is types.GeneratorType for value in call.args):
+        incomplete(f"{call.name} takes from a generator: what it does with the items is not seen")
+    call.yield_before(touched)
     for value in (*call.args, *call.kwargs.values()):
         shared_objects.publish(value)
     return call.run()
@@ -160,16 +162,16 @@ def perform_uninstrumented(call: MethodCall, function: types.FunctionType) -> An
     values = (call.obj, *call.args, *call.kwargs.values())
     if is_mixin(function, type(call.obj)) or not touched.deeply(writes, values):
         return call.run()
-    control.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
+    opaque_code.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
     return call.indivisible(touched, keeps=values[1:])
 
 
-def stand_before_unseen(function: types.FunctionType, *values: Any) -> None:
+def yield_before_unseen(function: types.FunctionType, *values: Any) -> None:
     """Stand before Python code that is not instrumented, which is told to be more than the one step that it is."""
     touched = Touched()
     if touched.deeply(writes, values):
-        control.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
-        stand(function.__name__, touched)
+        opaque_code.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
+        yield_before(function.__name__, touched)
 
 
 _ABSTRACT: Final = ("__iter__", "__getitem__", "__setitem__", "__delitem__", "__len__", "insert", "add", "discard")
@@ -193,7 +195,7 @@ def is_mixin(function: types.FunctionType, kind: type) -> bool:
 def as_dict(mapping: Any) -> Any:
     """Of a mapping that is Python code which is not instrumented, a dict of what is in it; others as they are."""
     found = static(type(mapping), "__getitem__")
-    if not control.multi or type(found) is not types.FunctionType or is_program(found):
+    if not run.multi or type(found) is not types.FunctionType or is_program(found):
         return mapping
     return perform_uninstrumented(
         MethodCall(mapping, shared_objects.shared_object_of(mapping), "__getitem__", dict, ()), found
@@ -278,7 +280,7 @@ def lookup_target(obj: Any, shared: SharedObject | None, name: str) -> Any:
     if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)) and shared is not None:
         container_type = container_type_of(type(obj))
         if container_type is not None:
-            stand("read", container_type.reads_all(shared))
+            yield_before("read", container_type.reads_all(shared))
     return obj
 
 

@@ -47,7 +47,7 @@ from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.lists import is_built_in, looks_deep
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
-from dpor.python.kernel import control
+from dpor.python.kernel import accessing, scheduler
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Namespace, SharedObject
@@ -153,7 +153,7 @@ def keyed(
             if operation is UNMADE:
                 operation = make(shared, kind, key, touches(shared, call.obj, key))
             if operation is not None:
-                control.access(operation)
+                accessing.access(operation)
             call.publish(keeps(call.args))
             return call.run()
         accesses = touches(shared, call.obj, key)
@@ -230,12 +230,12 @@ def _update(call: MethodCall) -> Any:
                 touched.add(writes_all(shared))
             for key in (*other, *call.kwargs):
                 touched.add(writes_key(shared, obj, key))
-        call.stand(touched)
+        call.yield_before(touched)
         call.publish((*_contents(other), *call.kwargs.values()))
         call.args = (other,) if args else ()
         if not any(map(_has_user_eq, other)):
             return call.run()
-        with control.atomic():
+        with scheduler.atomic():
             return call.run()
     if hasattr(type(other), "keys"):
         pairs: Any = ((key, other[key]) for key in stepwise(other.keys()))
@@ -244,7 +244,7 @@ def _update(call: MethodCall) -> Any:
         if consumes_pairs_atomically(other, touched):
             if shared is not None:
                 touched.add(writes_all(shared))
-            call.stand(touched)
+            call.yield_before(touched)
             pairs = materialised(other)
             call.publish((pairs,))
             call.args = (pairs,)
@@ -288,7 +288,7 @@ def _fromkeys(call: MethodCall) -> Any:
     if call.args:
         items, *rest = call.args
         if consumes_atomically(items, touched):
-            call.stand(touched)
+            call.yield_before(touched)
             call.args = (materialised(items), *rest)
         else:
             call.args = (stepwise(items), *rest)

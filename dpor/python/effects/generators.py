@@ -13,13 +13,13 @@ from collections.abc import Callable, Generator
 from typing import Any, Final
 
 from dpor.core.operations import WRITE
-from dpor.python.effects.accesses import stand
-from dpor.python.kernel import control
-from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.effects.accesses import yield_before
+from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import STRUCTURE, SharedObject
 
-inside: Final[dict[int, GuestThread]] = {}
+inside: Final[dict[int, ModelThread]] = {}
 """By `id`: which thread is inside a shared generator."""
 
 
@@ -28,11 +28,11 @@ def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: 
     shared = shared_objects.shared_object_of(generator)
     if shared is None:
         return step(*args)
-    stand("next", ((shared.location(STRUCTURE), WRITE),))
+    yield_before("next", ((shared.location(STRUCTURE), WRITE),))
     if is_executing(generator):
         raise ValueError("generator already executing")
     key = id(generator)
-    inside[key] = control.current
+    inside[key] = run.current
     try:
         return step(*args)
     finally:
@@ -42,14 +42,14 @@ def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: 
 def is_executing(generator: Generator[Any, Any, Any]) -> bool:
     """Is a thread inside the shared generator?"""
     owner = inside.get(id(generator))
-    return owner is not None and owner.running and owner in control.threads
+    return owner is not None and owner.running and owner in run.threads
 
 
 def come_out(generator: Generator[Any, Any, Any], shared: SharedObject, key: int) -> None:
     """The thread that was inside a shared generator leaves it: an operation, before which others may come. What the
     generator holds is shared from now on."""
     try:
-        stand("yield", ((shared.location(STRUCTURE), WRITE),))
+        yield_before("yield", ((shared.location(STRUCTURE), WRITE),))
         for held in gc.get_referents(generator):
             shared_objects.publish(held)
     finally:
@@ -72,7 +72,7 @@ class StepwiseGenerator:
         return self
 
     def __next__(self) -> Any:
-        if control.multi:
+        if run.multi:
             return drive(self._generator, next, self._generator)
         return next(self._generator)
 

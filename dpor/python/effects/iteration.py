@@ -17,15 +17,15 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import READ, WRITE, Accesses
-from dpor.python.effects.accesses import NOTHING, Touched, reads_structure, stand
-from dpor.python.effects.calls import MethodCall, perform_uninstrumented, stand_before_unseen, uninstrumented_method_of
+from dpor.python.effects.accesses import NOTHING, Touched, reads_structure, yield_before
+from dpor.python.effects.calls import MethodCall, perform_uninstrumented, uninstrumented_method_of, yield_before_unseen
 from dpor.python.effects.generators import StepwiseGenerator
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.memoryviews import through
-from dpor.python.effects.reach import ANYTHING, reads, stand_before_reading, views
+from dpor.python.effects.reach import ANYTHING, reads, views, yield_before_reading
 from dpor.python.effects.set_order import stable_order
-from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, SharedObject
@@ -203,10 +203,8 @@ _SCALARS: Final = frozenset({str, int, float, bool, bytes, type(None)})
 
 
 def materialised(items: Any) -> Any:
-    """Materialise the items; call only after `consumes_atomically` returned True and the operation was performed.
-
-    What is not iterable is returned as it is, so that the built-in function raises its own error.
-    """
+    """The items, of an iterable of which `consumes_atomically` was true, once its operation was performed. What is no
+    iterable stays as it is, so that the built-in function complains in its own words."""
     kind = type(items)
     if kind in _SEQUENCES or (static(kind, "__iter__") is None and static(kind, "__getitem__") is None):
         return items
@@ -267,8 +265,8 @@ def stepwise(items: Any) -> Any:
     if static(kind, "__iter__") is None and static(kind, "__getitem__") is None:
         return items
     report_uninstrumented_iteration(items)
-    if control.multi and iterates_in_c(kind):
-        stand_before_reading("iterate", (items,), ANYTHING)
+    if run.multi and iterates_in_c(kind):
+        yield_before_reading("iterate", (items,), ANYTHING)
     made = iter(items)
     return made if type(made) is kind else stepwise(made)
 
@@ -276,19 +274,19 @@ def stepwise(items: Any) -> Any:
 def report_uninstrumented_iteration(items: Any) -> None:
     """Stand before Python code that is not instrumented goes through something shared: it is told that other threads
     are not seen to come in between."""
-    unseen = uninstrumented_method_of(type(items)) if control.multi else None
+    unseen = uninstrumented_method_of(type(items)) if run.multi else None
     if unseen is not None:
-        stand_before_unseen(unseen, items)
+        yield_before_unseen(unseen, items)
 
 
 def iterator_of(items: Any) -> Iterator[Any]:
     """The own iterator of a container or view, or one in a fixed order over a set that has none. To make it is an
     operation: most remember how long the container was, and fail if that has changed before their first step."""
     container = container_behind(items) if type(items) in views else items
-    if control.multi and is_a(container, _REMEMBERED):
+    if run.multi and is_a(container, _REMEMBERED):
         shared = shared_objects.shared_object_of(container)
         if shared is not None:
-            stand("iterate", reads_structure(shared))
+            yield_before("iterate", reads_structure(shared))
     if is_a(items, (set, frozenset)):
         order = stable_order(items)
         if order is not None:
@@ -313,7 +311,7 @@ _already_performed = 0
 
 @contextmanager
 def already_performed() -> Iterator[None]:
-    """The operation of all the steps inside has been performed already: they perform none of their own."""
+    """What the steps inside touch was performed before, all together."""
     global _already_performed
     _already_performed += 1
     try:
@@ -326,7 +324,7 @@ class StepwiseContainer:
     """An iterator over a container, for C code: each step is an operation if the container is shared by then.
 
     It is re-entrant, as the container's own is and a generator is not: another thread may take an item while this one
-    stands before its step.
+    yields before its step.
     """
 
     __slots__ = ("_index", "_iterator", "_step", "source")
@@ -347,7 +345,7 @@ class StepwiseContainer:
         return self
 
     def __next__(self) -> Any:
-        if control.multi and not _already_performed:
+        if run.multi and not _already_performed:
             index = self._index
             perform_step(self.source, index, self._step)
             if index != self._index:
@@ -360,9 +358,9 @@ def perform_step(source: Any, index: int, touches: StepAccesses) -> None:
     """Stand before the step to an item."""
     shared = shared_objects.shared_object_of(source)
     if type(source) is memoryview:
-        stand("next", through(source, READ))
+        yield_before("next", through(source, READ))
     elif shared is not None:
-        stand("next", touches(shared, source, index))
+        yield_before("next", touches(shared, source, index))
 
 
 class StepwiseIterator:
@@ -377,7 +375,7 @@ class StepwiseIterator:
         return self
 
     def __next__(self) -> Any:
-        return advance(self.iterator) if control.multi and not _already_performed else next(self.iterator)
+        return advance(self.iterator) if run.multi and not _already_performed else next(self.iterator)
 
 
 def uninstrumented_next(kind: type) -> types.FunctionType | None:
@@ -394,13 +392,13 @@ def advance(iterator: Iterator[Any]) -> Any:
             MethodCall(iterator, shared_objects.shared_object_of(iterator), "__next__", next), unseen
         )
     if type(iterator) is _LIST_ITERATOR:
-        stand("next", _list_iterator(iterator))
+        yield_before("next", _list_iterator(iterator))
         return next(iterator)
     touched, stepwise_touched = Touched(), Touched()
     pure = _consumes_iterator_atomically(iterator, touched, stepwise_touched)
     if pure:
         touched.add(stepwise_touched.accesses())
-    stand("next", touched)
+    yield_before("next", touched)
     if not pure or not touched:
         return next(iterator)
     with already_performed():

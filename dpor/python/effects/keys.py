@@ -17,8 +17,8 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
 from dpor.python.effects.kinds import is_immutable, static
-from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects
 
 
@@ -92,7 +92,7 @@ def _of_other(key: Any, kind: type) -> Hashable:
 def _of_identity(key: Any, kind: type) -> Hashable:
     if is_a(key, enum.Enum):
         return ("enum", kind.__module__, kind.__qualname__, key._name_)
-    if is_a(key, control.SyncObject):
+    if is_a(key, SyncObject):
         return ("object", key.dpor_location)
     if is_a(key, types.ModuleType):
         return ("module", key.__name__)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 
 from dpor.core.operations import Accesses
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 from dpor.python.sharing.shared_objects import ATOMIC, SharedObject
 
 _MISSING: Final = object()
@@ -37,7 +37,7 @@ def is_program(function: types.FunctionType) -> bool:
     """Is this Python function instrumented? (What `dataclass` and its like generate has the program's globals, and is
     in none of its files.)"""
     code = function.__code__
-    return control.is_guest_file(code.co_filename) or (code.co_filename.startswith("<") and is_hooked(code))
+    return run.is_program_file(code.co_filename) or (code.co_filename.startswith("<") and is_hooked(code))
 
 
 @lru_cache(maxsize=4096)
@@ -85,6 +85,7 @@ def is_in_c(kind: type) -> bool:
 
 
 _in_c: dict[type, bool] = {}
+"""A cache, for the process: see `is_in_c`."""
 
 
 def is_of_c(found: Any) -> bool:
@@ -144,6 +145,7 @@ container_types: dict[type, ContainerType] = {}
 
 
 _known: dict[type, ContainerType | None] = {}
+"""A cache, for the process: see `container_type_of`."""
 
 
 def container_type_of(kind: type) -> ContainerType | None:

@@ -25,8 +25,8 @@ from dpor.python.effects.accesses import (
     changes,
     learn,
     reads_structure,
-    stand,
     writes_structure,
+    yield_before,
 )
 from dpor.python.effects.calls import Entry, MethodCall, entry, everything, nothing, whole
 from dpor.python.effects.iteration import consumes_atomically, contents, materialised, stepwise
@@ -116,7 +116,7 @@ def _write_slice(call: MethodCall, key: slice, value: Any) -> Any:
         touched = Touched()
     if call.shared is not None:
         touched.add(writes_structure(call.shared))
-    call.stand(touched)
+    call.yield_before(touched)
     value = materialised(value)
     call.publish(contents(value))
     call.args = (key, value)
@@ -141,7 +141,7 @@ def _extend(call: MethodCall) -> Any:
         return _extend_in_steps(call, items)
     if call.shared is not None:
         touched.add(writes_structure(call.shared))
-    call.stand(touched)
+    call.yield_before(touched)
     if call.shared is not None or type(items) not in _SEQUENCES:
         items = materialised(items)
         call.publish(contents(items))
@@ -156,7 +156,7 @@ def _extend_in_steps(call: MethodCall, items: Any) -> Any:
     for item in stepwise(items):
         shared = shared_objects.shared_object_of(obj)
         if shared is not None:
-            stand(call.name, writes_structure(shared))
+            yield_before(call.name, writes_structure(shared))
             shared_objects.publish(item)
         list.append(obj, item)
     return obj if call.name == "__iadd__" else None
@@ -176,7 +176,7 @@ def _compares(in_steps: Callable[[MethodCall], Any], accesses: Callable[[SharedO
         shared = call.shared
         own = NOTHING if shared is None else accesses(shared)
         if called and own:
-            call.stand(touched)
+            call.yield_before(touched)
             return in_steps(call)
         touched.add(own)
         return call.done(touched)
@@ -192,7 +192,7 @@ def _matches(call: MethodCall, start: int = 0) -> Iterator[int]:
     while True:
         shared = shared_objects.shared_object_of(items)
         if shared is not None:
-            call.stand(reads_item(shared, items, index))
+            call.yield_before(reads_item(shared, items, index))
         if index >= list.__len__(items):
             return
         item = list.__getitem__(items, index)
@@ -214,7 +214,7 @@ def _index_in_steps(call: MethodCall) -> int:
     if len(call.args) > 1:
         shared = call.shared
         assert shared is not None
-        call.stand(reads_all(shared))
+        call.yield_before(reads_all(shared))
         return list.copy(call.obj).index(*call.args)
     for index in _matches(call):
         return index
@@ -225,7 +225,7 @@ def _remove_in_steps(call: MethodCall) -> None:
     for index in _matches(call):
         shared = shared_objects.shared_object_of(call.obj)
         if shared is not None:
-            call.stand(writes_structure(shared))
+            call.yield_before(writes_structure(shared))
         list.__setitem__(call.obj, slice(index, index + 1), ())
         return
     [].remove(call.args[0])  # fails as it does here
@@ -254,13 +254,13 @@ def _sort(call: MethodCall) -> Any:
 
 def _sort_in_steps(call: MethodCall, shared: SharedObject) -> None:
     items: list[Any] = call.obj
-    call.stand(writes_structure(shared))
+    call.yield_before(writes_structure(shared))
     ordered = list.copy(items)
     list.clear(items)
     try:
         list.sort(ordered, *call.args, **call.kwargs)
     finally:
-        call.stand(writes_structure(shared))
+        call.yield_before(writes_structure(shared))
         was_changed = list.__len__(items) > 0
         list.__setitem__(items, slice(None), ordered)
     if was_changed:
@@ -302,7 +302,7 @@ def looks_deep(method: str) -> Entry:
     def act(call: MethodCall) -> Any:
         touched = Touched()
         called = touched.deeply(reads, (call.obj, *call.args), method)
-        call.stand(touched)
+        call.yield_before(touched)
         if (
             called
             and touched

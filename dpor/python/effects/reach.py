@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Operation
-from dpor.python.effects.accesses import NOTHING, Touched, stand
+from dpor.python.effects.accesses import NOTHING, Touched, yield_before
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_program, static
 from dpor.python.effects.memoryviews import through
-from dpor.python.kernel import control
+from dpor.python.kernel import opaque_code
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, SharedObject
 
@@ -97,7 +98,7 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
                 known = len(touched)
                 stack.extend(_read_fields(value, touched))
                 if isinstance(found, types.FunctionType) and len(touched) > known:
-                    control.opaque(f"{found.__globals__.get('__name__')}.{found.__qualname__}")
+                    opaque_code.opaque(f"{found.__globals__.get('__name__')}.{found.__qualname__}")
     return called
 
 
@@ -134,11 +135,11 @@ def parts_of_exceptions(kind: type[BaseException]) -> tuple[str, ...]:
     return ("args", *(name for base in own for name, member in vars(base).items() if type(member) in members))
 
 
-def stand_before_reading(kind: str, values: Iterable[Any], method: str) -> bool:
+def yield_before_reading(kind: str, values: Iterable[Any], method: str) -> bool:
     """Stand before calling the method on the values reads what it does. Is that anything?"""
     touched = Touched()
     touched.deeply(reads, values, method)
-    stand(kind, touched)
+    yield_before(kind, touched)
     return bool(touched)
 
 
@@ -200,7 +201,7 @@ def field_read(shared: SharedObject, value: Any, name: str) -> Accesses:
     """The accesses of a load of the field, as `dpor.python.hooks.attributes` has them."""
     operation = shared.reads.get(name)
     if operation is None and name not in shared.reads:
-        operation = shared.reads[name] = control.above.read_operation(shared, value, name)
+        operation = shared.reads[name] = run.above.read_operation(shared, value, name)
     return operation.accesses if type(operation) is Operation else NOTHING
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dpor.python.effects.keys import UnknownKey, part_of
 from dpor.python.effects.kinds import static
-from dpor.python.kernel import control
+from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
@@ -44,7 +44,7 @@ def is_fixed(element: Any) -> bool:
 def _place(element: Any) -> tuple[int, int, str]:
     number = shared_objects.run_number(element)
     if number is not None:
-        control.note(IDENTITIES)
+        assumptions.note(IDENTITIES)
         return (1, number, "")
     if is_a(element, enum.Enum) or type(element) in shared_objects.ATOMIC:
         part = part_of(element)

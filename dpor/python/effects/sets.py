@@ -22,7 +22,7 @@ from dpor.python.effects.kinds import register_container_type
 from dpor.python.effects.lists import looks_deep
 from dpor.python.effects.reach import EQUAL, SHOW
 from dpor.python.effects.set_order import stable_order
-from dpor.python.kernel import control
+from dpor.python.kernel import scheduler
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import STRUCTURE, SharedObject
@@ -90,14 +90,14 @@ def _updates(call: MethodCall) -> Any:
 def _update_atomically(call: MethodCall, touched: Touched) -> Any:
     if call.shared is not None:
         touched.add(writes_all(call.shared))
-    call.stand(touched)
+    call.yield_before(touched)
     if call.name not in _OPERATORS:
         call.args = tuple(map(materialised, call.args))
     for other in call.args:
         call.publish(contents(other))
     if call.shared is None:
         return call.run()
-    with control.atomic():  # elements may have an `__eq__` of their own
+    with scheduler.atomic():  # elements may have an `__eq__` of their own
         return call.run()
 
 
@@ -133,7 +133,7 @@ def _looks(call: MethodCall) -> Any:
 
 def _pop(call: MethodCall) -> Any:
     if call.shared is not None:
-        call.stand(writes_all(call.shared))
+        call.yield_before(writes_all(call.shared))
     order = None if call.args else stable_order(call.obj)
     if order is None:
         return call.run()

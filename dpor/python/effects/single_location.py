@@ -80,7 +80,7 @@ def _extend(call: MethodCall) -> Any:
     if consumes_atomically(items, touched):
         if call.shared is not None:
             touched.add(writes_structure(call.shared))
-        call.stand(touched)
+        call.yield_before(touched)
         items = materialised(items)
         call.publish(contents(items))
         call.args = (items, *rest)

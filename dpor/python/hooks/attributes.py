@@ -17,11 +17,14 @@ from contextvars import ContextVar, Token
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
-from dpor.python.effects.calls import stand_before_unseen
+from dpor.python.effects.calls import yield_before_unseen
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_of_c
-from dpor.python.kernel import control, loops
+from dpor.python.kernel import accessing, assumptions, loops, opaque_code
 from dpor.python.kernel.assumptions import about
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.program_frames import last_place
+from dpor.python.kernel.run import run
 from dpor.python.rewrite import SUPPORT
 from dpor.python.rewrite.names import LOADED_SPECIALLY, is_stored_specially
 from dpor.python.sharing import shared_objects
@@ -43,9 +46,9 @@ def count_as_function(kind: type) -> None:
 
 def attr(obj: Any, name: str) -> Any:
     """Before the load of `obj.name`. Returns what the attribute is then looked up on."""
-    if control.multi:
+    if run.multi:
         mark = table.get(id(obj))
-        if mark is control.current:
+        if mark is run.current:
             return obj
         shared: SharedObject | None
         if type(mark) is SharedObject:
@@ -65,13 +68,14 @@ def attr(obj: Any, name: str) -> Any:
         if operation is None:
             return obj
         if type(operation) is Operation:
-            control.access(operation)
+            accessing.access(operation)
             return obj
         return operation(obj, shared, name)  # type: ignore[operator]
     return obj
 
 
 _ways: dict[type, dict[str, int]] = {}
+"""A cache, by type and name of what is called; emptied by `forget_types`."""
 _PLAIN, _CALLED, _LATER, _OF_SUPER = 1, 2, 3, 4
 """How the callee of `obj.m(...)` is found: a function of the class, of which nothing need be known; a callable that is
 loaded like any field, and that `call` has to look at; a method in C of an object that may be private, given arguments
@@ -90,7 +94,7 @@ def meth(obj: Any, name: str) -> Any:
     if way == _OF_SUPER:
         return _looked_at(obj, name)
     if way == _LATER:
-        if control.multi and shared_object_of(obj) is None:
+        if run.multi and shared_object_of(obj) is None:
             return _looked_at(obj, name)
         found = attr(obj, name)
     else:
@@ -106,7 +110,7 @@ def _looked_at(obj: Any, name: str) -> Any:
         if itself:
             raise
         return obj  # let the program's own look-up raise
-    looked_at = control.above.call(callee)
+    looked_at = run.above.call(callee)
     return Holder(name, looked_at) if itself or looked_at is not callee else obj
 
 
@@ -137,7 +141,7 @@ def _way(kind: type, name: str) -> int:
         inner = found if isinstance(found, types.FunctionType) else found.__func__
         if not isinstance(inner, types.FunctionType) or not is_instrumented(inner):
             return _CALLED
-        visible = field_key(kind, name) in control.facts or ("class attribute", name) in control.facts
+        visible = field_key(kind, name) in run.facts or ("class attribute", name) in run.facts
         return _CALLED if visible else _PLAIN
     return _CALLED
 
@@ -149,13 +153,13 @@ def forget_types() -> None:
 
 def loaded(obj: Any, name: str) -> Any:
     """As the hook of a load, of a name that is only known when the program runs."""
-    return control.above.load_special(obj, name) if name in LOADED_SPECIALLY else attr_with_classes(obj, name)
+    return run.above.load_special(obj, name) if name in LOADED_SPECIALLY else attr_with_classes(obj, name)
 
 
 def loaded_plainly(obj: Any, name: str) -> Any:
     """As `loaded`, for `object.__getattribute__`: a `__getattribute__` of the class is not asked."""
     found = loaded(obj, name)
-    if found is obj and control.multi and looks_up_itself(type(obj)):
+    if found is obj and run.multi and looks_up_itself(type(obj)):
         shared, way = shared_object_of(obj), _lookup_way(type(obj), name)
         if shared is not None and way is not None:
             return way(obj, shared, name)
@@ -164,42 +168,42 @@ def loaded_plainly(obj: Any, name: str) -> Any:
 
 def stored(value: Any, obj: Any, name: str) -> None:
     """`setattr(obj, name, value)`"""
-    store = control.above.store_special if is_stored_specially(name) else setattr_
+    store = run.above.store_special if is_stored_specially(name) else setattr_
     store(value, obj, name)
 
 
 def setattr_(value: Any, obj: Any, name: str) -> None:
     """`obj.name = value`."""
-    if control.multi:
+    if run.multi:
         mark = table.get(id(obj))
-        if mark is not control.current:  # the object may be shared
+        if mark is not run.current:  # the object may be shared
             if isinstance(mark, SharedObject):
                 operation = mark.writes.get(name)
-                if operation is None:  # not made before: but where the thread stands must not depend on that
+                if operation is None:  # not made before: but where the thread waits must not depend on that
                     operation = write_operation(mark, obj, name)
                 if operation is not None:
-                    control.access(operation)
+                    accessing.access(operation)
                 publish(value)
-            elif stand_before_write(obj, name):
+            elif yield_before_write(obj, name):
                 publish(value)
     elif is_a(obj, _HOLDERS):
-        control.dirty = True
+        run.dirty = True
     setattr(obj, name, value)
 
 
 def delattr_(obj: Any, name: str) -> None:
     """`del obj.name`."""
-    if control.multi and shared_object_of(obj) is not None:
+    if run.multi and shared_object_of(obj) is not None:
         _note_other_names(type(obj), name)
-    stand_before_write(obj, name)
+    yield_before_write(obj, name)
     delattr(obj, name)
 
 
-def stand_before_write(obj: Any, name: str) -> bool:
+def yield_before_write(obj: Any, name: str) -> bool:
     """Before `obj.name` changes. Returns whether another thread can see it."""
-    if not control.multi:
+    if not run.multi:
         if is_a(obj, _HOLDERS):
-            control.dirty = True
+            run.dirty = True
         return False
     shared = shared_object_of(obj)
     if shared is None:
@@ -209,7 +213,7 @@ def stand_before_write(obj: Any, name: str) -> bool:
     else:
         operation = write_operation(shared, obj, name)
         if operation is not None:
-            control.access(operation)
+            accessing.access(operation)
     return True
 
 
@@ -221,19 +225,19 @@ def read_operation(shared: SharedObject, obj: Any, name: str) -> Any:
     if way is not None:
         if looks_up_itself(kind):
             return None
-        return _shadowed if way is lookup_target and field_key(kind, name) in control.facts else way
-    if type(found) in _C_CALLABLES and field_key(kind, name) not in control.facts:
+        return _shadowed if way is lookup_target and field_key(kind, name) in run.facts else way
+    if type(found) in _C_CALLABLES and field_key(kind, name) not in run.facts:
         return None
     if is_of_c(found):
         container_type = container_type_of(kind)
         if container_type is not None:  # a memoryview may have been given up, the factory of a `defaultdict` be another
             accesses = container_type.reads_all(shared)
-            return control.operations.intern("read", accesses) if accesses else None
+            return run.operations.intern("read", accesses) if accesses else None
         if is_in_c(kind):
             return shared.access("read", shared_objects.STRUCTURE, READ)
     if found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
         return None  # what a property does is instrumented itself
-    if field_key(kind, name) not in control.facts:
+    if field_key(kind, name) not in run.facts:
         return None
     return shared.access("read", name, READ)
 
@@ -279,12 +283,12 @@ def _is_harmless(kind: type, name: str) -> bool:
 
 def lookup_target(obj: Any, shared: SharedObject, name: str) -> Any:
     """On which the attribute, a method in C, is the operation when called."""
-    return control.above.lookup_target(obj, shared, name)
+    return run.above.lookup_target(obj, shared, name)
 
 
 def _shadowed(obj: Any, shared: SharedObject, name: str) -> Any:
     """As `lookup_target`, where a field of the object may hide the method."""
-    control.access(shared.access("read", name, READ))
+    accessing.access(shared.access("read", name, READ))
     return lookup_target(obj, shared, name)
 
 
@@ -303,15 +307,15 @@ def _getter_is_opaque(descriptor: Any) -> bool:
 def _opaque_property(obj: Any, shared: SharedObject, name: str) -> Any:
     found = _static(type(obj), name)[0]
     if isinstance(found, property):
-        return Holder(name, control.above.call(found.fget)(obj))
+        return Holder(name, run.above.call(found.fget)(obj))
     if type(found).__module__ == "enum":  # `member.value` is what is in `member._value_`
         loaded(obj, f"_{name}_")
-    return Holder(name, control.above.call(type(found).__get__)(found, obj, type(obj)))
+    return Holder(name, run.above.call(type(found).__get__)(found, obj, type(obj)))
 
 
 def _opaque_method(obj: Any, shared: SharedObject, name: str) -> Any:
     itself = looks_up_itself(type(obj))
-    return Holder(name, control.above.call(object.__getattribute__(obj, name) if itself else getattr(obj, name)))
+    return Holder(name, run.above.call(object.__getattribute__(obj, name) if itself else getattr(obj, name)))
 
 
 def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | None:
@@ -324,32 +328,30 @@ def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | No
     operation: Operation | None
     container_type = container_type_of(kind) if is_of_c(found) else None
     if container_type is not None:
-        operation = control.operations.intern("write", container_type.writes_all(shared))
+        operation = run.operations.intern("write", container_type.writes_all(shared))
     elif is_of_c(found) and is_in_c(kind):
         operation = shared.access("write", shared_objects.STRUCTURE, WRITE)
     elif found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
         for setter in (getattr(found, "fset", None), getattr(found, "fdel", None)):
             if isinstance(setter, types.FunctionType) and not is_instrumented(setter):
-                stand_before_unseen(setter, obj)
+                yield_before_unseen(setter, obj)
                 return None
         operation = None
     else:
         key = field_key(kind, name)
-        control.above.tell_store(kind, name)
-        if key not in control.facts:
-            control.withdraw(key, f"{kind.__qualname__}.{name} is written while several threads exist")
+        run.above.tell_store(kind, name)
+        if key not in run.facts:
+            assumptions.broken(key, f"{kind.__qualname__}.{name} is written while several threads exist")
             for base in kind.__mro__:  # whose own code looks at the field, in a comparison without a hook perhaps
-                control.demand(base.__module__, f"{base.__qualname__}.{name} is written")
+                opaque_code.demand(base.__module__, f"{base.__qualname__}.{name} is written")
             _note_if_new(obj, name)
             return shared.access("write", name, WRITE)
         _note_if_new(obj, name)
         accesses: Accesses = ((shared.location(name), WRITE),)
-        looked = (
-            shared_objects.names_looked_at(kind) if shared_objects.names_change(kind, name) in control.facts else None
-        )
-        if shared_objects.exposed(kind) in control.facts or looked in control.facts:
+        looked = shared_objects.names_looked_at(kind) if shared_objects.names_change(kind, name) in run.facts else None
+        if shared_objects.exposed(kind) in run.facts or looked in run.facts:
             accesses += shared_objects.writes_names(shared)
-        operation = control.operations.intern("write", accesses)
+        operation = run.operations.intern("write", accesses)
     shared.writes[name] = operation
     return operation
 
@@ -363,8 +365,8 @@ def _note_if_new(obj: Any, name: str) -> None:
 def _note_other_names(kind: type, name: str) -> None:
     """The field comes or goes: who looks at all fields of the object, whatever they are, sees it."""
     for fact in (shared_objects.names_change(kind, name), shared_objects.names_change(kind)):
-        if fact not in control.facts:
-            control.withdraw(fact, f"{kind.__qualname__}.{name} comes or goes while several threads exist")
+        if fact not in run.facts:
+            assumptions.broken(fact, f"{kind.__qualname__}.{name} comes or goes while several threads exist")
 
 
 def field_key(kind: type, name: str) -> tuple[str, str, str, str]:
@@ -398,15 +400,15 @@ def _is_data_descriptor(found: Any) -> bool:
 
 def _write_class_or_module(obj: Any, name: str) -> None:
     """A class attribute or module global changes while several threads exist."""
-    control.dirty = True
+    run.dirty = True
     if is_a(obj, types.ModuleType):
         write_global(obj.__name__, name)
         return
     key = ("class attribute", name)
-    if key not in control.facts:
-        control.withdraw(key, f"the class attribute {obj.__qualname__}.{name} is written while several threads exist")
-    location = control.operations.location(("class attribute", name))
-    control.touch(
+    if key not in run.facts:
+        assumptions.broken(key, f"the class attribute {obj.__qualname__}.{name} is written while several threads exist")
+    location = run.operations.location(("class attribute", name))
+    accessing.touch(
         "write",
         ((location, WRITE), *shared_objects.structure_of(shared_objects.CLASS_NAMES, shared_objects.CLASSES_EXPOSED)),
     )
@@ -417,19 +419,19 @@ RULES: Final = "rules"
 
 
 def rules(mode: Mode) -> Access:
-    return control.operations.location(RULES), mode
+    return run.operations.location(RULES), mode
 
 
 def attr_with_classes(obj: Any, name: str) -> Any:
     """As `attr`, in searches in which class attributes, globals of modules or the rules of look-up are written."""
-    if not control.multi:
+    if not run.multi:
         return obj
     kind = type(obj)  # (`isinstance` could ask a `__getattribute__` of the program)
     if issubclass(kind, types.ModuleType):
         read_global(obj.__name__, name)
         return obj
     accesses = class_reads(name)
-    if RULES in control.facts and (kind.__flags__ & OF_THE_PROGRAM or issubclass(kind, _HOLDERS)):
+    if RULES in run.facts and (kind.__flags__ & OF_THE_PROGRAM or issubclass(kind, _HOLDERS)):
         accesses += (rules(READ),)
     if not accesses:
         return attr(obj, name)
@@ -438,15 +440,15 @@ def attr_with_classes(obj: Any, name: str) -> Any:
     operation = None if shared is None else read_operation(shared, obj, name)
     if type(operation) is Operation:
         accesses += operation.accesses
-    control.touch("read", accesses)
+    accessing.touch("read", accesses)
     return obj if shared is None or operation is None or type(operation) is Operation else operation(obj, shared, name)
 
 
 def class_reads(name: str) -> Accesses:
     """What looking for the name in a class reads, if anything writes it."""
-    if ("class attribute", name) not in control.facts:
+    if ("class attribute", name) not in run.facts:
         return ()
-    return ((control.operations.location(("class attribute", name)), READ),)
+    return ((run.operations.location(("class attribute", name)), READ),)
 
 
 OF_THE_PROGRAM: Final = 1 << 9
@@ -455,29 +457,29 @@ OF_THE_PROGRAM: Final = 1 << 9
 
 def read_global(module: str, name: str) -> None:
     """Stand before a global is looked at, if anything writes it."""
-    if ("global", module, name) in control.facts:
-        control.touch("read", ((control.operations.location(("global", module, name)), READ),))
+    if ("global", module, name) in run.facts:
+        accessing.touch("read", ((run.operations.location(("global", module, name)), READ),))
 
 
 def write_global(module: str, name: str) -> None:
     key = ("global", module, name)
-    if key not in control.facts:
-        control.withdraw(key, f"the global {module}.{name} is written while several threads exist")
-    location = control.operations.location(key)
+    if key not in run.facts:
+        assumptions.broken(key, f"the global {module}.{name} is written while several threads exist")
+    location = run.operations.location(key)
     whole = shared_objects.structure_of(("dict of", "global", module), ("dict exposed", "global", module))
-    control.touch("write", ((location, WRITE), *whole))
+    accessing.touch("write", ((location, WRITE), *whole))
 
 
 def global_hooks(module: str) -> dict[str, Callable[..., Any]]:
     """The hooks of one module's globals that functions rebind."""
 
     def gload(name: str) -> None:
-        if control.multi:
+        if run.multi:
             read_global(module, name)
 
     def gstore(name: str, value: Any) -> Any:
-        control.dirty = True
-        if control.multi:
+        run.dirty = True
+        if run.multi:
             write_global(module, name)
             publish(value)
         return value
@@ -490,26 +492,26 @@ def global_hooks(module: str) -> dict[str, Callable[..., Any]]:
 
 def cload(closure: types.FunctionType) -> None:
     """Before the load of the variable that the lambda refers to."""
-    if control.multi:
+    if run.multi:
         assert closure.__closure__ is not None
         cell = closure.__closure__[0]
         shared = shared_object_of(cell)
         if shared is not None:
             key = _cell_key(closure)
-            if key in control.facts:
-                control.access(shared.access("read", key[3], READ))
+            if key in run.facts:
+                accessing.access(shared.access("read", key[3], READ))
 
 
 def cstore(closure: types.FunctionType, value: Any) -> Any:
     """Before the store of the variable that the lambda refers to. Returns the value."""
-    if control.multi:
+    if run.multi:
         assert closure.__closure__ is not None
         shared = shared_object_of(closure.__closure__[0])
         if shared is not None:
             key = _cell_key(closure)
-            if key not in control.facts:
-                control.withdraw(key, f"the variable {key[3]} of an enclosing function is rebound by several threads")
-            control.access(shared.access("write", key[3], WRITE))
+            if key not in run.facts:
+                assumptions.broken(key, f"the variable {key[3]} of an enclosing function is rebound by several threads")
+            accessing.access(shared.access("write", key[3], WRITE))
             publish(value)
     return value
 
@@ -522,18 +524,18 @@ def _cell_key(closure: types.FunctionType) -> tuple[str, str, str, str]:
 def subject(obj: Any, names: tuple[str, ...]) -> Any:
     """Before `match obj:` whose patterns name these attributes: all that they may read is read here, in one step.
 
-    What the patterns look into is found before the step; an object put there by another thread while this one stands
+    What the patterns look into is found before the step; an object put there by another thread while this one waits
     before it is matched unseen.
     """
-    if control.multi:
+    if run.multi:
         accesses: dict[Access, None] = {}
         for part in _parts_of(obj):
             shared = shared_object_of(part)
             if shared is not None:
                 accesses.update(dict.fromkeys(_matched(shared, part, names)))
         if accesses:
-            control.limit(f"match looks at what other threads change, in several steps{control._where_cut()}")
-            control.touch("match", tuple(accesses))
+            incomplete(f"match looks at what other threads change, in several steps{last_place()}")
+            accessing.touch("match", tuple(accesses))
     return obj
 
 

@@ -15,8 +15,9 @@ from dpor.python.effects.accesses import Touched
 from dpor.python.effects.calls import Entry, MethodCall, of_exceptions
 from dpor.python.effects.reach import ANYTHING, parts_of_exceptions, reads, writes
 from dpor.python.hooks import attributes
-from dpor.python.kernel import control
+from dpor.python.kernel import accessing, assumptions
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.run import run
 from dpor.python.sharing.shared_objects import shared_object_of
 
 _CHAIN: Final = ("exceptions", "chain")
@@ -25,24 +26,24 @@ _CHAIN: Final = ("exceptions", "chain")
 
 
 def _chain(mode: Mode) -> Access:
-    return control.operations.location(_CHAIN), mode
+    return run.operations.location(_CHAIN), mode
 
 
 def read_chain() -> Access:
     """A look at what a shared exception hangs on others by."""
-    control.facts_add(_CHAIN, "what hangs on an exception")
+    assumptions.used_by_several(_CHAIN, "what hangs on an exception")
     return _chain(READ)
 
 
 def chain_exceptions() -> None:
     """Stand before `__cause__`, `__context__` or `__traceback__` of exceptions change."""
-    if _CHAIN in control.facts:
-        control.touch("write", (_chain(WRITE),))
+    if _CHAIN in run.facts:
+        accessing.touch("write", (_chain(WRITE),))
 
 
 def raises(part: Any) -> Any:
     """Before an exception that exists is raised, or becomes a cause. Returns it."""
-    if control.multi and _CHAIN in control.facts and not is_a(part, type) and shared_object_of(part) is not None:
+    if run.multi and _CHAIN in run.facts and not is_a(part, type) and shared_object_of(part) is not None:
         chain_exceptions()
     return part
 

@@ -7,10 +7,11 @@ import types
 from collections.abc import Callable
 
 from dpor.python.hooks.calls import call
-from dpor.python.kernel import control
+from dpor.python.kernel import assumptions
 from dpor.python.kernel.depth import DEEP
 from dpor.python.kernel.listeners import ThreadFailure
-from dpor.python.kernel.model_thread import GuestExit
+from dpor.python.kernel.model_thread import UnwindThread
+from dpor.python.kernel.run import run
 
 _LONGEST = 2000
 _NO_TEXT = "<exception str() failed>"
@@ -20,17 +21,17 @@ _NO_TEXT = "<exception str() failed>"
 def report(error: BaseException) -> None:
     """An exception has ended the present thread: a finding. Its text is made now, by the thread, as Python prints it
     when the thread ends: others may change later what it tells."""
-    if not isinstance(error, GuestExit) and not control.unwinding:
-        if isinstance(error, RecursionError) and DEEP not in control.facts:
-            control.withdraw(DEEP, "the program recurses to the limit")
-        control.exceptions.append(ThreadFailure(control.current, error, message(error)))
+    if not isinstance(error, UnwindThread) and not run.unwinding:
+        if isinstance(error, RecursionError) and DEEP not in run.facts:
+            assumptions.broken(DEEP, "the program recurses to the limit")
+        run.exceptions.append(ThreadFailure(run.current, error, message(error)))
 
 
 def message(error: BaseException) -> str:
     """`Type: text`, whatever the program's `__str__` does."""
     try:
         text = str(call(str)(error))
-    except GuestExit:
+    except UnwindThread:
         raise
     except BaseException:
         text = "<its text cannot be had: __str__ failed>"
@@ -39,25 +40,25 @@ def message(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def place(error: BaseException, is_guest_file: Callable[[str], bool]) -> tuple[str | None, int | None]:
+def place(error: BaseException, is_program_file: Callable[[str], bool]) -> tuple[str | None, int | None]:
     """Where in the program's source it was raised: the innermost frame there."""
     found: tuple[str | None, int | None] = (None, None)
     tb: types.TracebackType | None = error.__traceback__
     while tb is not None:
         filename = tb.tb_frame.f_code.co_filename
-        if is_guest_file(filename):
+        if is_program_file(filename):
             found = (filename, tb.tb_lineno)
         tb = tb.tb_next
     return found
 
 
-def traceback_lines(error: BaseException, message: str, is_guest_file: Callable[[str], bool]) -> tuple[str, ...]:
+def traceback_lines(error: BaseException, message: str, is_program_file: Callable[[str], bool]) -> tuple[str, ...]:
     """Python's own text, without our frames. `message`: what it said while the program ran, when its `__str__` could be
     called."""
     told = traceback.TracebackException.from_exception(error)
     part: traceback.TracebackException | None = told
     while part is not None:
-        part.stack[:] = [frame for frame in part.stack if is_guest_file(frame.filename)]
+        part.stack[:] = [frame for frame in part.stack if is_program_file(frame.filename)]
         part = part.__cause__ or part.__context__
     lines = "".join(told.format()).splitlines()
     kind, _, text = lines[-1].partition(": ")

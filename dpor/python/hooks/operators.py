@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator
 from sys import getrefcount
 from typing import Any, Final
 
-from dpor.python.effects.accesses import UNMADE, Reread, Touched, made, make, stand
+from dpor.python.effects.accesses import UNMADE, Reread, Touched, made, make, yield_before
 from dpor.python.effects.calls import MethodCall, as_dict, perform, perform_uninstrumented, unknown
 from dpor.python.effects.dicts import SIMPLE_KEYS, reads_key, writes_key
 from dpor.python.effects.iteration import (
@@ -41,10 +41,11 @@ from dpor.python.effects.kinds import (
     static,
 )
 from dpor.python.effects.lists import reads_item, writes_item
-from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads, stand_before_reading, views, writes
+from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads, views, writes, yield_before_reading
 from dpor.python.effects.set_order import stable_order
-from dpor.python.kernel import control, loops
+from dpor.python.kernel import accessing, assumptions, loops, scheduler
 from dpor.python.kernel.assumptions import IDENTITIES
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.code_of_types import computes_in_c
 from dpor.python.sharing.shared_objects import SharedObject, table
@@ -64,7 +65,7 @@ _WINDOWS: Final = frozenset({memoryview, types.MappingProxyType})
 
 def getitem(obj: Any, key: Any) -> Any:
     """`obj[key]`"""
-    if control.multi and table.get(id(obj)) is not control.current:
+    if run.multi and table.get(id(obj)) is not run.current:
         shared = shared_objects.shared_object_of(obj)
         if shared is not None or type(obj) in _WINDOWS:
             kind = type(obj)
@@ -75,7 +76,7 @@ def getitem(obj: Any, key: Any) -> Any:
                         touched = (reads_item if kind is list else reads_key)(shared, obj, key)
                         operation = make(shared, "read", key, touched)
                     if operation is not None:
-                        control.access(operation)
+                        accessing.access(operation)
                     return obj[key]
             return _perform(obj, shared, "__getitem__", operator.getitem, key)
     return obj[key]
@@ -83,7 +84,7 @@ def getitem(obj: Any, key: Any) -> Any:
 
 def setitem(value: Any, obj: Any, key: Any) -> None:
     """`obj[key] = value`"""
-    if control.multi and (table.get(id(obj)) is not control.current or type(key) is slice):
+    if run.multi and (table.get(id(obj)) is not run.current or type(key) is slice):
         shared = shared_objects.shared_object_of(obj)
         if shared is not None or type(key) is slice or type(obj) is memoryview:
             if shared is not None and type(key) in SIMPLE_KEYS and _is_there(obj, key):
@@ -92,7 +93,7 @@ def setitem(value: Any, obj: Any, key: Any) -> None:
                     touched = (writes_item if type(obj) is list else writes_key)(shared, obj, key)
                     operation = make(shared, "write", key, touched)
                 if operation is not None:
-                    control.access(operation)
+                    accessing.access(operation)
                 shared_objects.publish(value)
                 obj[key] = value
                 return
@@ -109,7 +110,7 @@ def _is_there(obj: Any, key: Any) -> bool:
 
 def delitem(obj: Any, key: Any) -> None:
     """`del obj[key]`"""
-    if control.multi:
+    if run.multi:
         shared = shared_objects.shared_object_of(obj)
         if shared is not None:
             _perform(obj, shared, "__delitem__", operator.delitem, key)
@@ -178,9 +179,9 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
             if is_program(found)
             else _uninstrumented(a, shared_objects.shared_object_of(a), name, found, plain, b)
         )
-    stand(name.strip("_"), touched)
+    yield_before(name.strip("_"), touched)
     if any(part_of(element) is USER_EQ for element in elements):
-        with control.atomic():
+        with scheduler.atomic():
             return plain(a, b)
     return plain(a, b)
 
@@ -190,7 +191,7 @@ _NONE_SHARED: Final = [None, None]
 
 def _binary(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def hook(a: Any, b: Any) -> Any:
-        if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
+        if run.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
             return _both(name, plain, a, b)
         return plain(a, b)
 
@@ -199,32 +200,32 @@ def _binary(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any],
 
 def add(a: Any, b: Any) -> Any:
     """`a + b`"""
-    if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
+    if run.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
         return _both("__add__", operator.add, a, b)
     return a + b
 
 
 def sub(a: Any, b: Any) -> Any:
     """`a - b`"""
-    if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
+    if run.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
         return _both("__sub__", operator.sub, a, b)
     return a - b
 
 
 def mul(a: Any, b: Any) -> Any:
     """`a * b`"""
-    if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
+    if run.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
         return _both("__mul__", operator.mul, a, b)
     return a * b
 
 
 def mod(a: Any, b: Any) -> Any:
     """`a % b`; of a string, it shows what is on the right."""
-    if control.multi:
+    if run.multi:
         kind = type(a)
         if kind is str or kind is bytes:
             if type(b) not in SCALARS:
-                stand_before_reading("format", (b,), SHOW)
+                yield_before_reading("format", (b,), SHOW)
         elif kind not in SCALARS:
             return _both("__mod__", operator.mod, a, b)
     return a % b
@@ -235,7 +236,7 @@ def _inplace(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
     new = f"__{name[3:-2]}__"
 
     def hook(a: Any, b: Any) -> Any:
-        if control.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
+        if run.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
             container_type = container_type_of(type(a))
             if container_type is not None and name in container_type.entries:
                 return _perform(a, shared_objects.shared_object_of(a), name, plain, b)
@@ -253,7 +254,7 @@ iadd: Final = _inplace("__iadd__", operator.iadd)
 
 def neg(a: Any) -> Any:
     """`-a`"""
-    if control.multi and type(a) not in SCALARS:
+    if run.multi and type(a) not in SCALARS:
         shared = shared_objects.shared_object_of(a)
         if shared is not None:
             return _perform(a, shared, "__neg__", operator.neg)
@@ -262,7 +263,7 @@ def neg(a: Any) -> Any:
 
 def pos(a: Any) -> Any:
     """`+a`"""
-    if control.multi and type(a) not in SCALARS:
+    if run.multi and type(a) not in SCALARS:
         shared = shared_objects.shared_object_of(a)
         if shared is not None:
             return _perform(a, shared, "__pos__", operator.pos)
@@ -271,7 +272,7 @@ def pos(a: Any) -> Any:
 
 def invert(a: Any) -> Any:
     """`~a`"""
-    if control.multi and type(a) not in SCALARS:
+    if run.multi and type(a) not in SCALARS:
         shared = shared_objects.shared_object_of(a)
         if shared is not None:
             return _perform(a, shared, "__invert__", operator.invert)
@@ -283,42 +284,42 @@ def invert(a: Any) -> Any:
 
 def eq(a: Any, b: Any) -> Any:
     """`a == b`"""
-    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+    if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__eq__", operator.eq, a, b)
     return a == b
 
 
 def ne(a: Any, b: Any) -> Any:
     """`a != b`"""
-    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+    if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__ne__", operator.ne, a, b)
     return a != b
 
 
 def lt(a: Any, b: Any) -> Any:
     """`a < b`"""
-    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+    if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__lt__", operator.lt, a, b)
     return a < b
 
 
 def le(a: Any, b: Any) -> Any:
     """`a <= b`"""
-    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+    if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__le__", operator.le, a, b)
     return a <= b
 
 
 def gt(a: Any, b: Any) -> Any:
     """`a > b`"""
-    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+    if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__gt__", operator.gt, a, b)
     return a > b
 
 
 def ge(a: Any, b: Any) -> Any:
     """`a >= b`"""
-    if control.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
+    if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__ge__", operator.ge, a, b)
     return a >= b
 
@@ -329,11 +330,12 @@ def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any
     container_type = container_type_of(type(a))
     if container_type is not None and name in container_type.entries:
         return _perform(a, shared_objects.shared_object_of(a), name, plain, b)
-    stand_before_reading(name.strip("_"), (a, b), EQUAL if name == "__ne__" else name)
+    yield_before_reading(name.strip("_"), (a, b), EQUAL if name == "__ne__" else name)
     return plain(a, b)
 
 
 _alone: Final[dict[tuple[type, str], bool]] = {}
+"""A cache, for the process."""
 
 
 def _compares_alone(obj: Any, name: str) -> bool:
@@ -361,7 +363,7 @@ _FLAT: Final = frozenset({list, tuple, set})
 
 def contains(a: Any, b: Any) -> Any:
     """`a in b`"""
-    if control.multi:
+    if run.multi:
         kind = type(b)
         if kind not in SCALARS or kind is bytes:
             shared = shared_objects.shared_object_of(b)
@@ -375,7 +377,7 @@ def _contains(a: Any, b: Any, shared: SharedObject | None) -> bool:
     if kind in views:
         return _in_view(a, b)
     if kind is tuple or kind is bytes:
-        stand_before_reading("in", (a, *b), EQUAL)
+        yield_before_reading("in", (a, *b), EQUAL)
         return a in b
     if kind is types.GeneratorType or is_c_iterator(kind) or static(kind, "__contains__") is None:
         return a in stepwise(b)
@@ -397,7 +399,7 @@ def _in_view(a: Any, view: Any) -> bool:
     container_type = container_type_of(type(behind))
     compared = Reread(lambda: (a,) if by_key or container_type is None else (a, *container_type.contents(behind)))
     touched.deeply(reads, compared, EQUAL)
-    stand("in", touched)
+    yield_before("in", touched)
     return a in view
 
 
@@ -406,7 +408,7 @@ def _in_view(a: Any, view: Any) -> bool:
 
 def truth(obj: Any) -> Any:
     """Before a test of `obj`. Returns it."""
-    if control.multi and type(obj) not in SCALARS and table.get(id(obj)) is not control.current:
+    if run.multi and type(obj) not in SCALARS and table.get(id(obj)) is not run.current:
         shared = shared_objects.shared_object_of(obj)
         if type(obj) in views:
             behind = container_behind(obj)
@@ -425,8 +427,8 @@ def format_(obj: Any) -> Any:
     """Before `obj` becomes part of an f-string. Returns what is shown."""
     if type(obj) in SCALARS:
         return obj
-    if control.multi:
-        stand_before_reading("format", (obj,), SHOW)
+    if run.multi:
+        yield_before_reading("format", (obj,), SHOW)
     return shown(obj)
 
 
@@ -435,7 +437,7 @@ def shown(obj: Any) -> Any:
     if static(type(obj), "__repr__") is object.__repr__:
         number = shared_objects.run_number(obj)
         if number is not None and static(type(obj), "__str__") is object.__str__:
-            control.note(IDENTITIES)
+            assumptions.note(IDENTITIES)
             return Shown(obj, number)
     return obj
 
@@ -501,12 +503,12 @@ def _tick(item: Any) -> Any:
 def list_steps(items: list[Any]) -> Generator[Any, None, None]:
     """The items, one step each: for a loop over a list that may become shared, or change, while the loop goes on."""
     index, key = 0, id(items)
-    if control.multi and table.get(key) is not control.current:
+    if run.multi and table.get(key) is not run.current:
         perform_step(items, 0, reads_item)
     for item in items:
         yield item
         index += 1  # noqa: SIM113
-        if control.multi and table.get(key) is not control.current:
+        if run.multi and table.get(key) is not run.current:
             perform_step(items, index, reads_item)
 
 
@@ -526,12 +528,12 @@ def _iter_other(obj: Any, kind: type) -> Any:
 
 def _container_steps(container: Any, iterator: Iterator[Any], step: Any) -> Generator[Any, None, None]:
     index = 0
-    if control.multi:
+    if run.multi:
         perform_step(container, 0, step)
     for item in iterator:
         yield item
         index += 1  # noqa: SIM113
-        if control.multi:
+        if run.multi:
             perform_step(container, index, step)
 
 
@@ -544,12 +546,12 @@ def unpack(obj: Any) -> Any:
         return stepwise(obj)
     if (kind is list or kind is dict) and shared_objects.shared_object_of(obj) is None:
         return obj
-    if control.multi:
+    if run.multi:
         touched = Touched()
         if consumes_atomically(obj, touched):
             if not touched:
                 return obj if kind is not set and kind is not frozenset else stable_order(obj) or obj
-            stand("unpack", touched)
+            yield_before("unpack", touched)
             return tuple(materialised(obj))
         return stepwise(obj)
     return stable_order(obj) or obj if kind is set or kind is frozenset else stepwise(obj)
@@ -557,21 +559,21 @@ def unpack(obj: Any) -> Any:
 
 def unpackmap(obj: Any) -> Any:
     """What `**` spreads in place of `obj`."""
-    if control.multi and isinstance(obj, dict):
+    if run.multi and isinstance(obj, dict):
         shared = shared_objects.shared_object_of(obj)
         container_type = container_type_of(type(obj))
         if shared is not None and container_type is not None:
             accesses = container_type.reads_all(shared)
             if accesses:
-                stand("unpack", accesses)
+                yield_before("unpack", accesses)
                 return dict(obj)
-    if control.multi and type(obj) is types.MappingProxyType:
+    if run.multi and type(obj) is types.MappingProxyType:
         touched = Touched()
         consume_view(obj, touched)
-        stand("unpack", touched)
+        yield_before("unpack", touched)
         return dict(obj)
-    if control.multi and is_in_c(type(obj)):
-        stand_before_reading("unpack", (obj,), ANYTHING)
+    if run.multi and is_in_c(type(obj)):
+        yield_before_reading("unpack", (obj,), ANYTHING)
     return as_dict(obj)
 
 

@@ -17,15 +17,17 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Mode
-from dpor.python.effects.accesses import Touched, stand
+from dpor.python.effects.accesses import Touched, yield_before
 from dpor.python.effects.generators import is_executing
 from dpor.python.effects.kinds import container_type_of
 from dpor.python.hooks import attributes
 from dpor.python.hooks.exceptions import chain_exceptions, read_chain
 from dpor.python.hooks.operators import SCALARS
-from dpor.python.kernel import control
+from dpor.python.kernel import accessing, assumptions
 from dpor.python.kernel.assumptions import about
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.run import run
 from dpor.python.rewrite.names import CHAINED, OF_GENERATORS
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import Holder
@@ -38,18 +40,18 @@ RULES: Final = attributes.RULES
 
 def write_rules(what: str, also: Accesses = ()) -> None:
     """Stand before something that changes what look-ups find."""
-    control.dirty = True
+    run.dirty = True
     attributes.forget_types()
-    if RULES not in control.facts:
-        control.withdraw(RULES, f"{what} while several threads exist")
-    control.touch("write", (attributes.rules(WRITE), *also))
+    if RULES not in run.facts:
+        assumptions.broken(RULES, f"{what} while several threads exist")
+    accessing.touch("write", (attributes.rules(WRITE), *also))
 
 
 def read_rules(*args: Any) -> None:
     """Before something finds what to do by the classes of these."""
-    if not control.multi or SCALARS.issuperset(map(type, args)):
+    if not run.multi or SCALARS.issuperset(map(type, args)):
         return
-    control.touch("read", (attributes.rules(READ),))
+    accessing.touch("read", (attributes.rules(READ),))
 
 
 def _looks_inside(args: Iterable[Any]) -> None:
@@ -61,7 +63,7 @@ def _looks_inside(args: Iterable[Any]) -> None:
             type(item).__flags__ & attributes.OF_THE_PROGRAM and not shared_objects.is_neutral(type(item))
             for item in inside
         ):
-            control.limit("classes change while threads run: what built-in functions find in them is not seen")
+            incomplete("classes change while threads run: what built-in functions find in them is not seen")
 
 
 def watching(found: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +83,7 @@ _INSIDE: Final = frozenset({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".contains
 def _watching(hook: Callable[..., Any], inside: bool) -> Callable[..., Any]:
     def watched(*args: Any) -> Any:
         read_rules(*args)
-        if inside and control.multi:
+        if inside and run.multi:
             _looks_inside(args)
         return hook(*args)
 
@@ -96,13 +98,13 @@ _INSIDE_CALLED: Final = (sorted, min, max, sum, any, all, str, repr, set, frozen
 
 
 def _call(callee: Any) -> Any:
-    made = control.above.call(callee)
-    if not control.multi or getattr(callee, "__name__", None) in _OF_FRAMES or shared_objects.is_neutral(type(callee)):
+    made = run.above.call(callee)
+    if not run.multi or getattr(callee, "__name__", None) in _OF_FRAMES or shared_objects.is_neutral(type(callee)):
         return made
 
     def called(*args: Any, **kwargs: Any) -> Any:
         read_rules(callee, *args)
-        if control.multi and any(callee is known for known in _INSIDE_CALLED):
+        if run.multi and any(callee is known for known in _INSIDE_CALLED):
             _looks_inside(args)
         return made(*args, **kwargs)
 
@@ -110,7 +112,7 @@ def _call(callee: Any) -> Any:
 
 
 def _meth(obj: Any, name: str) -> Any:
-    if not control.multi or is_a(obj, super) or shared_objects.is_neutral(type(obj)):
+    if not run.multi or is_a(obj, super) or shared_objects.is_neutral(type(obj)):
         return attributes.meth(obj, name)
     found = attributes.attr_with_classes(obj, name)
     try:
@@ -124,7 +126,7 @@ def registering(register: Any) -> Callable[..., Any]:
     """`ABC.register` changes what `isinstance` finds, `register` of a `singledispatch` what is called."""
 
     def act(*args: Any, **kwargs: Any) -> Any:
-        if control.multi:
+        if run.multi:
             write_rules(f"something is registered by {register.__qualname__}")
         return register(*args, **kwargs)
 
@@ -136,37 +138,37 @@ def registering(register: Any) -> Callable[..., Any]:
 
 def store(value: Any, obj: Any, name: str) -> None:
     """`obj.name = value`, of a special name."""
-    if control.multi:
+    if run.multi:
         if is_a(obj, BaseException) and name in CHAINED:
             if shared_object_of(obj) is not None:
                 chain_exceptions()
                 shared_objects.publish(value)
                 setattr(obj, name, value)
                 return
-        elif stand_before_store(value, obj, name):
+        elif yield_before_store(value, obj, name):
             shared_objects.publish(value)
             setattr(obj, name, value)
             return
     attributes.setattr_(value, obj, name)
-    if control.multi and name == "__dict__":
+    if run.multi and name == "__dict__":
         shared_objects.expose(obj, value)
 
 
 def delete(obj: Any, name: str) -> None:
     """`del obj.name`, of a special name."""
-    if control.multi and stand_before_store(None, obj, name):
+    if run.multi and yield_before_store(None, obj, name):
         delattr(obj, name)
     else:
         attributes.delattr_(obj, name)
 
 
-def stand_before_store(value: Any, obj: Any, name: str) -> bool:
-    """Has it been stood before, and is a single step with what follows?"""
+def yield_before_store(value: Any, obj: Any, name: str) -> bool:
+    """Was the operation performed, and is it a single step with what follows?"""
     kind = type(obj)
     if is_a(obj, (type, types.FunctionType)):
         write_rules(f"{obj.__qualname__}.{name} is assigned")
         if name in ("__enter__", "__exit__"):
-            control.limit(f"{obj.__qualname__}.{name} is assigned while threads run: `with` does not see that")
+            incomplete(f"{obj.__qualname__}.{name} is assigned while threads run: `with` does not see that")
         return True
     if type(obj) is types.CellType:
         shared = shared_object_of(obj)
@@ -178,7 +180,7 @@ def stand_before_store(value: Any, obj: Any, name: str) -> bool:
         if name == "__class__" and is_a(value, type):
             _same_fields(kind, value)
             if hasattr(value, "__exit__"):
-                control.limit(f"an object becomes a {value.__qualname__}: `with` does not see when")
+                incomplete(f"an object becomes a {value.__qualname__}: `with` does not see when")
     return False
 
 
@@ -188,8 +190,8 @@ _OF_OBJECTS: Final = ("__class__", "__dict__")
 def _same_fields(one: type, other: type) -> None:
     """Fields are known by the class of their object, which changes: what is written of one is written of both."""
     for kind, to in ((one, other), (other, one)):
-        for (name,) in list(about(control.facts, "field", kind.__module__, kind.__qualname__)):
-            control.facts_add(attributes.field_key(to, name), f"a field of {to.__qualname__}")
+        for (name,) in list(about(run.facts, "field", kind.__module__, kind.__qualname__)):
+            assumptions.used_by_several(attributes.field_key(to, name), f"a field of {to.__qualname__}")
 
 
 # ---------------------------------------------------------------------- loads under special names
@@ -198,30 +200,28 @@ def _same_fields(one: type, other: type) -> None:
 def load(obj: Any, name: str) -> Any:
     """Before the load of `obj.name`, of a special name. Returns what the attribute is then looked up on."""
     if name in _CHANGED_IN_PLACE and is_a(obj, (types.FunctionType, type, types.ModuleType)):
-        control.dirty = True
+        run.dirty = True
     if name == "__dict__":
-        if RULES in control.facts:
+        if RULES in run.facts:
             read_rules(obj)
         namespace(obj)
     elif name in ("__globals__", "f_globals") and is_a(obj, (types.FunctionType, types.FrameType)):
         shared_objects.module_names(getattr(obj, name))
-        control.dirty = True
-    elif control.multi:
+        run.dirty = True
+    elif run.multi:
         if type(obj) is types.CellType:
             _read_cell(obj)
             return obj
         if is_a(obj, BaseException) and name in CHAINED:
             if shared_object_of(obj) is not None:
-                control.touch("read", (read_chain(),))
+                accessing.touch("read", (read_chain(),))
             return obj
         if name == "__kwdefaults__":
-            control.limit(
-                f"{name} of a function is looked at while threads run: what changes in it is not seen by calls"
-            )
+            incomplete(f"{name} of a function is looked at while threads run: what changes in it is not seen by calls")
         elif name in OF_GENERATORS and type(obj) is types.GeneratorType:
             shared = shared_object_of(obj)
             if shared is not None:
-                control.touch("read", ((shared.location(STRUCTURE), READ),))
+                accessing.touch("read", ((shared.location(STRUCTURE), READ),))
                 if name in ("gi_running", "gi_suspended") and is_executing(obj):
                     return Holder(name, name == "gi_running")
             return obj
@@ -234,8 +234,8 @@ _CHANGED_IN_PLACE: Final = frozenset({"__dict__", "__kwdefaults__", "__annotatio
 
 def of_super(obj: Any, name: str) -> Any:
     """Before the load of `super().name` that is no call: it looks at classes only."""
-    if control.multi and ("class attribute", name) in control.facts:
-        control.touch("read", attributes.class_reads(name))
+    if run.multi and ("class attribute", name) in run.facts:
+        accessing.touch("read", attributes.class_reads(name))
     return obj
 
 
@@ -243,12 +243,12 @@ def namespace(obj: Any) -> None:
     """The `__dict__` of the object is about to be looked at as a dict: its keys are fields, attributes or globals."""
     kind = type(obj)
     if issubclass(kind, types.ModuleType):
-        control.dirty = True
+        run.dirty = True
         shared_objects.module_names(vars(obj))
     elif issubclass(kind, type):
         shared_objects.class_names(obj)
     elif kind is types.FunctionType:
-        control.dirty = True
+        run.dirty = True
         shared_objects.function_names(obj)
     else:
         fields = own_names(obj)
@@ -267,29 +267,29 @@ def own_names(obj: Any) -> dict[str, Any] | None:
 
 def read_names(obj: Any) -> None:
     """Stand before the names of all attributes of the object are looked at (`dir`)."""
-    if not control.multi:
+    if not run.multi:
         return
-    touched = Touched((attributes.rules(READ),) if RULES in control.facts else ())
+    touched = Touched((attributes.rules(READ),) if RULES in run.facts else ())
     for shown in (obj, type(obj)):
         namespace(shown)
         is_class = issubclass(type(shown), type)
         shared = shared_objects.shared_object_of(gc.get_referents(shown.__dict__)[0] if is_class else own_names(shown))
         if shared is not None:
             touched.add(((shared.location(STRUCTURE), READ),))
-    stand("dir", touched)
+    yield_before("dir", touched)
 
 
 def _read_cell(cell: types.CellType) -> None:
     shared = shared_object_of(cell)
     if shared is not None:
         accesses = _cell(shared, READ)
-        if RULES in control.facts:
+        if RULES in run.facts:
             accesses += (attributes.rules(READ),)
         if accesses:
-            control.touch("read", accesses)
+            accessing.touch("read", accesses)
 
 
 def _cell(shared: shared_objects.SharedObject, mode: Mode) -> Accesses:
     """What is in a cell. Who binds the variable knows its name, and a cell does not."""
-    names = {name for _, kind, name in about(control.facts, "field") if kind == "<cell>"}
+    names = {name for _, kind, name in about(run.facts, "field") if kind == "<cell>"}
     return tuple((shared.location(name), mode) for name in sorted(names))

@@ -1,4 +1,4 @@
-"""What the lower layers of a run need of the higher ones: given to the kernel when a run is set up (`control.serve`).
+"""What the lower layers of a run need of the higher ones: given to the kernel when a run is set up (`run.serve`).
 
 There is no default. A layer that asks before a run was set up gets an AttributeError, not a silent pass.
 """
@@ -12,7 +12,7 @@ from typing import Any, Protocol
 class Above(Protocol):
     """Implemented by `dpor.python.program.layers`."""
 
-    def is_guest_file(self, filename: str, /) -> bool:
+    def is_program_file(self, filename: str, /) -> bool:
         """True if the file is source of the program, rewritten."""
         ...
 

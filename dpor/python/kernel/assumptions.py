@@ -1,13 +1,17 @@
 """What runs of a search have shown, and later runs rely on: *facts*, each a word, or a tuple of a word and particulars.
 
-The set of them only grows (`control.withdraw`), and the search begins again whenever it does. What more there is lies
-beside what needs it: of classes, globals and fields in `sharing`, of containers in `containers.accesses`.
+The set of them only grows (`broken`), and the search begins again whenever it does. What more there is lies beside
+what needs it: of classes, globals and fields in `sharing`, of containers in `effects.accesses`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final, Generic, TypeVar
+
+from dpor.core.errors import AssumptionBroken
+from dpor.python.kernel import unwinding
+from dpor.python.kernel.run import run
 
 T = TypeVar("T")
 
@@ -44,3 +48,25 @@ class Following(Generic[T]):
             self._found = self._find(facts)
             self._facts, self._of = facts, len(facts)
         return self._found
+
+
+def broken(fact: object, reason: str, *, at_once: bool = False) -> None:
+    """Something that the search relied on does not hold: note it, and start again when this run has ended."""
+    run.facts.add(fact)
+    if run.broken is None:
+        run.broken = reason
+    if at_once:
+        unwinding.fail(AssumptionBroken(reason))
+
+
+def note(fact: object) -> None:
+    """Something happens that makes more of what was before part of the state. Searches that look at none need not
+    know."""
+    if (run.stateful or run.spins) and fact not in run.facts:
+        broken(fact, f"{fact}: that is part of the state")
+
+
+def used_by_several(fact: object, what: str) -> None:
+    """Learn a fact that runs so far did not know; start again if it is new."""
+    if fact not in run.facts:
+        broken(fact, f"{what} is used by several threads")

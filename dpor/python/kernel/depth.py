@@ -8,10 +8,11 @@ again with `DEEP` known: then hooks have `ROOM` of their own (`with_room`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from sys import getrecursionlimit, setrecursionlimit
 from typing import Any, Final
+
+from dpor.python.kernel.run import run
 
 DEEP: Final = "deep recursion"
 """The fact that the program recurses to the limit."""
@@ -19,48 +20,28 @@ DEEP: Final = "deep recursion"
 ROOM: Final = 500
 """Calls: for hooks, and the search that they ask."""
 
-_base = 0
-"""The depth at which threads begin."""
-_limit = 0
-"""The interpreter's, while code of the program runs."""
-_before = 0
-
 
 def begin(base: int) -> None:
     """A run begins. `base`: the depth at which threads begin."""
-    global _base, _before
-    _base, _before = base, getrecursionlimit()
-    set_limit(_before)
+    run.base_depth, run.host_limit = base, getrecursionlimit()
+    set_limit(run.host_limit)
 
 
 def end() -> None:
     """The run is over: what it made of the limit is undone."""
-    if _before:
-        setrecursionlimit(_before)
+    if run.host_limit:
+        setrecursionlimit(run.host_limit)
 
 
 def limit() -> int:
     """`sys.getrecursionlimit`, as the program sees it."""
-    return _limit - _base
+    return run.recursion_limit - run.base_depth
 
 
 def set_limit(calls: int) -> None:
     """`sys.setrecursionlimit`, of the program."""
-    global _limit
-    setrecursionlimit(_base + calls)
-    _limit = _base + calls
-
-
-def here() -> int:
-    """The present depth of calls, as the interpreter counts. It tells that where a limit is too low."""
-    before = getrecursionlimit()
-    try:
-        setrecursionlimit(1)
-        setrecursionlimit(before)
-    except RecursionError as error:
-        found = re.search(r"depth (\d+)", str(error))
-        return int(found[1]) if found else 0
-    return 0
+    setrecursionlimit(run.base_depth + calls)
+    run.recursion_limit = run.base_depth + calls
 
 
 def with_room(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,7 +53,7 @@ def with_room(function: Callable[..., Any]) -> Callable[..., Any]:
             setrecursionlimit(before)  # fails here, if it did below
         except RecursionError:
             raise RecursionError("maximum recursion depth exceeded") from None
-        setrecursionlimit(_limit + ROOM)
+        setrecursionlimit(run.recursion_limit + ROOM)
         try:
             return function(*args, **kwargs)
         finally:

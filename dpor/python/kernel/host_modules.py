@@ -48,9 +48,9 @@ def restore_all() -> None:
     changed_modules.clear()
 
 
-def shadow(real: ModuleType, **changed: Any) -> DropInModule:
+def shadow(real: ModuleType, **others: Any) -> DropInModule:
     """A drop-in with everything that the real module has, and what is changed."""
     module = DropInModule(real.__name__, real.__doc__)
     kept = {name: value for name, value in vars(real).items() if name not in ("__spec__", "__loader__", "__builtins__")}
-    vars(module).update(kept, **changed)
+    vars(module).update(kept, **others)
     return module.settle()

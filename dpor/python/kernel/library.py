@@ -2,7 +2,7 @@
 
 Python code of any package that acts while several threads can act is part of the program. It is found out by running:
 the first run in which that shows goes on to its end, the package is instrumented (the fact `INSTRUMENTED`), and the
-search starts again (`control.demand`). What is in no table here is instrumented on demand.
+search starts again (`opaque_code.demand`). What is in no table here is instrumented on demand.
 """
 
 from __future__ import annotations

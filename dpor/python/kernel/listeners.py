@@ -6,7 +6,7 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
 from dpor.core.operations import Operation, Rule
-from dpor.python.kernel.model_thread import GuestThread, Waited
+from dpor.python.kernel.model_thread import ModelThread, Waited
 from dpor.python.kernel.stuck import name_of
 
 
@@ -17,7 +17,7 @@ class Specifications(Protocol):
         """The present thread has done all that belongs to the last event."""
         ...
 
-    def happened(self, thread: GuestThread, operation: Operation) -> None: ...
+    def happened(self, thread: ModelThread, operation: Operation) -> None: ...
 
     def begin_calls(self) -> None:
         """Before an event of the present thread that cannot be ordered with others."""
@@ -41,7 +41,7 @@ class Observer(Protocol):
 class ThreadFailure(NamedTuple):
     """An exception that ended a thread, and its text at that time."""
 
-    thread: GuestThread
+    thread: ModelThread
     error: BaseException
     message: str
 
@@ -49,7 +49,7 @@ class ThreadFailure(NamedTuple):
 class Recorder:
     """Told of every event of a run that is being explained. A Protocol in spirit; the default does nothing."""
 
-    def event(self, thread: GuestThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None: ...
+    def event(self, thread: ModelThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None: ...
 
     def finish(self) -> None: ...
 

@@ -10,12 +10,12 @@ from greenlet import greenlet
 from dpor.core.operations import Accesses, Location, Operation, Rule, ThreadId
 
 
-class GuestExit(BaseException):
+class UnwindThread(BaseException):
     """Unwinds a model thread that is no longer needed."""
 
 
 class Waited(Protocol):
-    """What a thread can wait for: see `dpor.python.kernel.control.SyncObject`."""
+    """What a thread can wait for: see `dpor.python.kernel.sync_objects.SyncObject`."""
 
     dpor_state: Any
     dpor_location: Location
@@ -25,14 +25,14 @@ class Waited(Protocol):
     def dpor_made_as(self) -> str: ...
 
 
-class GuestThread:
+class ModelThread:
     """One model thread of the present run.
 
     thread_object  the program's Thread object, or None
     events    how many operations it has performed
-    pending   the operation that it stands before; `objects`: those of its rule, or None for a plain access
+    pending   the operation before which it waits; `objects`: those of its rule, or None for a plain access
     reread    returns what that touches by now; None if other threads cannot change it
-    stood_at  then: after how many events it came to stand
+    yielded_at   then: after how many events it yielded before that
     starter   while it has not come to its first operation: the greenlet that waits for that, to go on
     timed     the rule to use if the pending operation times out because nothing else can move; `deadline`: when
     started   how many threads it has started
@@ -63,11 +63,11 @@ class GuestThread:
         "running",
         "started",
         "starter",
-        "stood_at",
         "thread_object",
         "ticked",
         "time",
         "timed",
+        "yielded_at",
     )  # fmt: skip
 
     def __init__(self, number: ThreadId, name: str, daemon: bool, thread_object: Any) -> None:
@@ -83,7 +83,7 @@ class GuestThread:
         self.pending: Operation | None = None
         self.objects: tuple[Waited, ...] | None = None
         self.reread: Callable[[], Accesses] | None = None
-        self.stood_at = 0
+        self.yielded_at = 0
         self.timed: Rule | None = None
         self.deadline: float | None = None
         self.ended = 0

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dpor.core.operations import Location
-from dpor.python.kernel.model_thread import GuestThread, Waited
+from dpor.python.kernel.model_thread import ModelThread, Waited
 
 
 class Stuck(NamedTuple):
@@ -36,14 +36,14 @@ _WAITS_TO = {
 
 
 def in_words(
-    thread: GuestThread,
+    thread: ModelThread,
     objects: Sequence[Waited],
     place: tuple[str, int] | None,
-    threads: Sequence[GuestThread],
+    threads: Sequence[ModelThread],
     taken_at: Mapping[int, tuple[str, int]],
     names: Mapping[int, str],
 ) -> Stuck:
-    """Why this thread, which stands at (file, line) before an operation on the objects, can never go on.
+    """Why this thread, which waits at (file, line) before an operation on the objects, can never go on.
 
     taken_at    where each lock that is held was taken, by the lock's id; may be empty
     names       what the program calls the objects, by id; may be empty
@@ -84,7 +84,7 @@ def name_of(o: Waited) -> str:
 
 
 def _held(
-    lock: Waited, waiting: GuestThread, threads: Sequence[GuestThread], taken_at: Mapping[int, tuple[str, int]]
+    lock: Waited, waiting: ModelThread, threads: Sequence[ModelThread], taken_at: Mapping[int, tuple[str, int]]
 ) -> str:
     owner = lock.dpor_state[0] if isinstance(lock.dpor_state, tuple) else lock.dpor_state
     if not isinstance(owner, int):

@@ -13,41 +13,45 @@ from typing import Any
 
 from dpor.core.operations import Effect, Rule, States, ThreadId
 from dpor.primitives.rules import BaseRule
-from dpor.python.kernel import control
+from dpor.python.kernel import assumptions, unwinding
 from dpor.python.kernel.assumptions import CLOCKS
-from dpor.python.kernel.control import SyncObject
-from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.performing import perform, without_control
+from dpor.python.kernel.program_frames import program_frame
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.virtual_time import TICK
 
 # ---------------------------------------------------------------------- waits that may time out
 
 
 def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObject) -> Any:
-    """As `control.perform`, for an operation that may time out.
+    """As `perform`, for an operation that may time out.
 
     `timed` is the variant whose result is False where it times out; `blocking` the one that never does. Under
     `timeouts="any"` it may time out wherever it waits, but each call site in a thread only `timeout_limit` times while
     something else can move. When nothing else can move, it may always.
     """
-    if control.unwinding:
-        return control._without_control(timed, objects)
-    me = control.current
-    if control.options.timeouts == "any":
+    if run.unwinding:
+        return without_control(timed, objects)
+    me = run.current
+    if run.options.timeouts == "any":
         site = _site(me)
-        used = control._timeouts.get(site, 0)
-        if used < control.options.timeout_limit:
-            result = control.perform(timed, *objects)
+        used = run.timeouts.get(site, 0)
+        if used < run.options.timeout_limit:
+            result = perform(timed, *objects)
             if result is False:
-                control._timeouts[site] = used + 1
-                control.timed_out = True
+                run.timeouts[site] = used + 1
+                run.timed_out = True
                 _advance(me, timeout)
             return result
         _, code, line = site
         where = f"{code.co_filename}:{line}" if hasattr(code, "co_filename") else "a timed wait"
-        control.limit(f"{where} may time out more often in a run than --timeout-limit {control.options.timeout_limit}")
+        incomplete(f"{where} may time out more often in a run than --timeout-limit {run.options.timeout_limit}")
     me.timed, me.deadline = timed, now() + timeout
     try:
-        return control.perform(blocking, *objects)
+        return perform(blocking, *objects)
     finally:
         me.timed = me.deadline = None
 
@@ -55,14 +59,14 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
 def poll(timed: Rule, *objects: SyncObject) -> Any:
     """As `perform_timed` with no time to wait. That takes time all the same: else a loop that waits for what is left
     until its deadline, which may be nothing, would go round for ever."""
-    result = control.perform(timed, *objects)
-    if result is False and not control.unwinding:
-        _advance(control.current, TICK)
+    result = perform(timed, *objects)
+    if result is False and not run.unwinding:
+        _advance(run.current, TICK)
     return result
 
 
-def _site(me: GuestThread) -> tuple[ThreadId, Any, int]:
-    frame = control.guest_frame(sys._getframe(2))
+def _site(me: ModelThread) -> tuple[ThreadId, Any, int]:
+    frame = program_frame(sys._getframe(2))
     return (me.id, None, 0) if frame is None else (me.id, frame.f_code, frame.f_lineno)
 
 
@@ -71,35 +75,29 @@ def _site(me: GuestThread) -> tuple[ThreadId, Any, int]:
 
 def now() -> float:
     """The present thread's virtual clock."""
-    return (
-        0.0 if control.current is None else control.virtual_time.now(control.current, control._trace, control._position)
-    )
-
-
-clock_stands = False
-"""Do all looks at the clock see what it shows when a run begins? So it is tried whether a failure needs more."""
+    return 0.0 if run.current is None else run.virtual_time.now(run.current, run.trace, run.position)
 
 
 def look_at_clock() -> float:
     """`now`, for the program."""
-    control.note(CLOCKS)
+    assumptions.note(CLOCKS)
     time = now()
-    if control.current is not None:
-        control.current.looked = control._position
-    if not time or clock_stands:
+    if run.current is not None:
+        run.current.looked = run.position
+    if not time or run.clock_stands:
         return 0.0
-    control.virtual_time.seen = True
+    run.virtual_time.seen = True
     return time
 
 
 @contextmanager
 def standing_clock() -> Iterator[None]:
-    global clock_stands
-    clock_stands = True
+    """All looks at the clock see what it shows when a run begins. So it is tried whether a failure needs more."""
+    run.clock_stands = True
     try:
         yield
     finally:
-        clock_stands = False
+        run.clock_stands = False
 
 
 def later() -> float:
@@ -109,15 +107,15 @@ def later() -> float:
 
 def pass_time() -> None:
     """The present thread goes round a loop that only looks at the clock, and at what stays as it is: time passes."""
-    control.timed_out = True
-    control.virtual_time.set(control.current, later())
-    control.current.looked = -1
+    run.timed_out = True
+    run.virtual_time.set(run.current, later())
+    run.current.looked = -1
 
 
 @contextmanager
 def until(time: float) -> Iterator[None]:
     """What the present thread waits for inside ends at that time at the latest, if nothing else can move."""
-    me = control.current
+    me = run.current
     me.timed, me.deadline = _Sleep(), time
     try:
         yield
@@ -125,8 +123,8 @@ def until(time: float) -> Iterator[None]:
         me.timed = me.deadline = None
 
 
-def _advance(me: GuestThread, seconds: float) -> None:
-    control.virtual_time.set(me, now() + seconds)
+def _advance(me: ModelThread, seconds: float) -> None:
+    run.virtual_time.set(me, now() + seconds)
 
 
 class _Sleep(BaseRule):
@@ -142,10 +140,10 @@ class _Sleep(BaseRule):
 
 def sleep(seconds: float) -> None:
     """`time.sleep`: may last arbitrarily long, so it only moves the clock; under "idle" it ends when nothing moves."""
-    if control.unwinding:
-        control._lose_patience()
-    elif control.options.timeouts == "any" or not control.multi:
-        _advance(control.current, seconds)
+    if run.unwinding:
+        unwinding.lose_patience()
+    elif run.options.timeouts == "any" or not run.multi:
+        _advance(run.current, seconds)
     else:
         with until(now() + seconds):
-            control.perform(_Sleep())
+            perform(_Sleep())

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from dpor.core.errors import Unsupported
-from dpor.python.kernel import control
+from dpor.python.kernel import unwinding
+from dpor.python.kernel.run import run
 
 ONE_PROCESS: Final = "the process that is checked must stay one"
 _IN_ITS_PLACE: Final = "it would stop all threads at once; use its namesake of threading or queue"
@@ -25,9 +26,9 @@ def refuse(what: str, instead: str) -> NoReturn:
 
 def give_up(message: str) -> NoReturn:
     error = Unsupported(message)
-    if control.current is None or control.unwinding:
+    if run.current is None or run.unwinding:
         raise error
-    control._fail(error)
+    unwinding.fail(error)
 
 
 def refusing(what: str, instead: str) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import ThreadId
 from dpor.core.system import Trace
-from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.model_thread import ModelThread
 
 TICK = 2.0**-20
 """The shortest time, in seconds. Sums of whole numbers of it are exact floats."""
@@ -32,12 +32,12 @@ class VirtualTime:
         self.seen = False
         self._order = None
 
-    def set(self, thread: GuestThread, time: float) -> None:
+    def set(self, thread: ModelThread, time: float) -> None:
         """The thread's next event ends at this time."""
         thread.time = time
         self.advances.setdefault(thread.id, []).append((thread.events + 1, time))
 
-    def now(self, thread: GuestThread, trace: Trace, length: int) -> float:
+    def now(self, thread: ModelThread, trace: Trace, length: int) -> float:
         """The thread's clock after that many events of the trace: the latest of what happened before, moved on by its
         own sleeps."""
         if not self.advances:

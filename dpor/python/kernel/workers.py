@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
+from sys import getrecursionlimit, setrecursionlimit
 from typing import Any
 
 from greenlet import greenlet
 
-from dpor.python.kernel import depth
-from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.model_thread import ModelThread
 
 FEW, MOST_IDLE = 8, 64
 """So many greenlets are there from the first run on, and so many are kept at most."""
@@ -25,7 +26,7 @@ class Workers:
     base    the depth of calls at which they begin
     """
 
-    def __init__(self, live: Callable[[GuestThread, Callable[[], None]], greenlet]) -> None:
+    def __init__(self, live: Callable[[ModelThread, Callable[[], None]], greenlet]) -> None:
         self._hub: greenlet = None
         self._live = live
         self._idle: list[greenlet] = []
@@ -37,13 +38,13 @@ class Workers:
         if hub is not self._hub or sys.gettrace() is not None:
             self._hub = hub
             self._idle.clear()
-            self.base = depth.here()
+            self.base = _depth()
         for _ in range(min(max(number, FEW), MOST_IDLE) - len(self._idle)):
             worker = greenlet(self._work, hub)
             worker.switch(worker)
             self._idle.append(worker)
 
-    def begin(self, thread: GuestThread, body: Callable[[], None]) -> None:
+    def begin(self, thread: ModelThread, body: Callable[[], None]) -> None:
         """Switch to a greenlet in which the thread begins."""
         if self._idle:
             thread.greenlet = worker = self._idle.pop()
@@ -63,5 +64,17 @@ class Workers:
             idle.append(me)
             job = successor.switch()
 
-    def _work_once(self, me: greenlet, thread: GuestThread, body: Callable[[], None]) -> None:
+    def _work_once(self, me: greenlet, thread: ModelThread, body: Callable[[], None]) -> None:
         me.parent = self._live(thread, body)
+
+
+def _depth() -> int:
+    """The present depth of calls, as the interpreter counts. It tells that where a limit is too low."""
+    before = getrecursionlimit()
+    try:
+        setrecursionlimit(1)
+        setrecursionlimit(before)
+    except RecursionError as error:
+        found = re.search(r"depth (\d+)", str(error))
+        return int(found[1]) if found else 0
+    return 0

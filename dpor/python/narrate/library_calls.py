@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from dpor.core.home import is_our_file
 from dpor.core.operations import ThreadId
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 
 _LOOPS: Final = frozenset({("concurrent.futures.thread", "_worker")})
 """Functions of the library that threads run as long as they live: the calls that these make are what counts."""
@@ -51,7 +51,7 @@ class LibraryCalls:
 def _outermost(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:
     """The library's frame that is nearest to the program's, and that of the program, if there is one."""
     called = None
-    while frame is not None and not control.is_guest_file(frame.f_code.co_filename):
+    while frame is not None and not run.is_program_file(frame.f_code.co_filename):
         code = frame.f_code
         if not is_our_file(code.co_filename) and _is_call(frame, called):
             called = frame

@@ -15,7 +15,7 @@ from types import FrameType, MemberDescriptorType
 from typing import Any, Final, TypeAlias
 
 from dpor.python.kernel.classes import is_a
-from dpor.python.kernel.control import SyncObject
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects
 
 OWN_NAMES: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 from dpor.core.operations import READ, WRITE, Location, Mode, Operation
 from dpor.python.effects.keys import part_of
 from dpor.python.effects.kinds import static
-from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.run import run
 from dpor.python.narrate.names import ObjectNames
 from dpor.python.narrate.values import Called, in_words
 from dpor.python.sharing import shared_objects
@@ -87,7 +87,7 @@ def place_in_words(location: Location) -> str:
 
 
 def _on(kind: str, location: Location, mode: Mode, names: ObjectNames, frame: FrameType | None) -> Description:
-    match control.operations.name_of(location):
+    match run.operations.name_of(location):
         case ("global", module, str(name)):
             known = sys.modules.get(str(module))
             place = ObjectPart(None if known is None else vars(known), name)
@@ -135,7 +135,7 @@ def part_in_words(part: Hashable, called: Called) -> str:
 
 def object_numbered(number: int) -> Any:
     """The shared object of the present run; None if it is none, or is not known."""
-    shared = shared_objects.shared_object_named(control.operations.name_of(number))
+    shared = shared_objects.shared_object_named(run.operations.name_of(number))
     if shared is None:
-        return next((o for o in control.made if o.dpor_location == number), None)
+        return next((o for o in run.made if o.dpor_location == number), None)
     return shared.obj

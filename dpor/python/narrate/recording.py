@@ -12,9 +12,10 @@ from typing import Any, Final, TypeAlias
 from dpor.core.operations import READ, Location, Operation, ThreadId
 from dpor.core.steps import Step
 from dpor.primitives.daemons import DaemonAccess
-from dpor.python.kernel import control
 from dpor.python.kernel.listeners import Recorder
-from dpor.python.kernel.model_thread import GuestThread, Waited
+from dpor.python.kernel.model_thread import ModelThread, Waited
+from dpor.python.kernel.program_frames import program_frame
+from dpor.python.kernel.run import run
 from dpor.python.kernel.stuck import has_own_name, name_of
 from dpor.python.narrate.library_calls import LibraryCalls
 from dpor.python.narrate.names import ObjectNames, variables
@@ -66,10 +67,10 @@ class Recording(Recorder):
         self._error: Exception | None = None
         self._states: dict[Location, str] = {}
         self._threads: dict[int, str] = {}
-        self._names = ObjectNames(control.guest_frame, _standing)
+        self._names = ObjectNames(program_frame, _standing)
         self._calls = LibraryCalls()
 
-    def event(self, thread: GuestThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
+    def event(self, thread: ModelThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
         try:
             self.finish()
             self._add(thread, operation, objects)
@@ -78,9 +79,9 @@ class Recording(Recorder):
         except Exception as error:
             self._error = error
 
-    def _add(self, thread: GuestThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
+    def _add(self, thread: ModelThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
         self._threads[thread.id] = thread.name
-        frame = control.guest_frame(sys._getframe(1))
+        frame = program_frame(sys._getframe(1))
         if objects is None or isinstance(operation.rule, DaemonAccess):
             done = describe(operation, self._names, frame)
         else:
@@ -90,7 +91,7 @@ class Recording(Recorder):
         call = self._call(thread, sys._getframe(1), frame)
         self._events.append(_Event(thread.name, frame, done, locks, self._variables(frame), call))
 
-    def _call(self, thread: GuestThread, here: FrameType, frame: FrameType | None) -> tuple[str, int]:
+    def _call(self, thread: ModelThread, here: FrameType, frame: FrameType | None) -> tuple[str, int]:
         """The call of the library that the event is part of: what of what, and its number."""
         found = self._calls.of(thread.id, here)
         if found is None:
@@ -166,13 +167,13 @@ class Recording(Recorder):
             return
         for o in objects:
             if "Lock" in type(o).__name__:
-                control.taken_at[id(o)] = (frame.f_code.co_filename, frame.f_lineno)
+                run.taken_at[id(o)] = (frame.f_code.co_filename, frame.f_lineno)
 
 
 def _standing() -> Iterator[FrameType]:
     """The innermost function of the program in each thread that stands somewhere."""
-    for thread in control.threads:
-        frame = control.guest_frame(thread.greenlet.gr_frame) if thread.greenlet else None
+    for thread in run.threads:
+        frame = program_frame(thread.greenlet.gr_frame) if thread.greenlet else None
         if frame is not None:
             yield frame
 

@@ -19,7 +19,7 @@ def changing_globals(tree: ast.Module) -> frozenset[str] | None:
 
     The others are modules, or bound by statements that make nothing which can be changed, and mentioned by no other
     statement at the top level: it could pass them to code that adds something to them. (What the program itself stores
-    in a module, class or function is seen when it happens: `control.dirty`.)
+    in a module, class or function is seen when it happens: `run.dirty`.)
     """
     changing = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
     mentioned: set[str] = set()

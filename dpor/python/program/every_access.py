@@ -9,7 +9,7 @@ from dpor.python.hooks.attributes import is_field_key
 
 
 class EveryAccess(set[object]):
-    """What is known by a search (`control.Search.facts`) that is to see every access."""
+    """What is known by a search (`driving.Search.facts`) that is to see every access."""
 
     def __init__(self) -> None:
         super().__init__((EVERYTHING,))

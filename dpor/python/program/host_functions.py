@@ -23,7 +23,7 @@ from enum import Enum
 from typing import Any, Final
 
 from dpor.core.errors import BadTarget
-from dpor.python.dropins.stdlib import guest_module, unused
+from dpor.python.dropins.stdlib import module_for_program, unused
 from dpor.python.effects.kinds import is_immutable
 from dpor.python.program.loader import Loader
 
@@ -33,7 +33,7 @@ _CONTAINERS: Final[tuple[Any, ...]] = (dict, list, set)
 _OF_HOST: Final = frozenset({"threading", "queue", "concurrent.futures.thread", "concurrent.futures._base"})
 
 
-class Guests:
+class ProgramCopies:
     """The objects of one run. `module`: the instrumented twin of the target's own module."""
 
     def __init__(self, module: types.ModuleType, loader: Loader) -> None:
@@ -79,15 +79,15 @@ class Guests:
         stand_in = stand_ins().get(id(value))
         if stand_in is not None:
             module, found = stand_in
-            guest_module(module)  # it is in use from now on
+            module_for_program(module)  # it is in use from now on
             return found
         if kind is types.FunctionType:
             return self.function(value) or value
         if isinstance(value, type):
             return self._class(value)
         if kind is types.ModuleType:
-            guest = self._loader.modules.get(value.__name__)
-            return value if guest is None else guest.module
+            loaded = self._loader.modules.get(value.__name__)
+            return value if loaded is None else loaded.module
         container = self._container(value, kind)
         if container is not None:
             return container
@@ -138,17 +138,17 @@ class Guests:
             return kind(self.value(part) for part in value)
         return bytearray(value) if kind is bytearray else None
 
-    def _copy(self, value: Any, guest: type) -> Any:
+    def _copy(self, value: Any, own: type) -> Any:
         """An object of the program's class, with the fields of the host's object."""
         for kind in _CONTAINERS:
             if isinstance(value, kind):
-                made = self._keep(value, kind.__new__(guest))
+                made = self._keep(value, kind.__new__(own))
                 parts = self._container(kind(value), kind)
                 kind.extend(made, parts) if kind is list else kind.update(made, parts)
                 break
         else:
             try:
-                made = self._keep(value, object.__new__(guest))
+                made = self._keep(value, object.__new__(own))
             except TypeError:
                 return value  # made in C
         for base in type(value).__mro__:
@@ -213,10 +213,10 @@ def stand_ins() -> dict[int, tuple[str, Any]]:
     found: dict[int, tuple[str, Any]] = {}
     with unused():
         for name in ("threading", "queue", "concurrent.futures", "functools", "time", "random"):
-            host, guest = importlib.import_module(name), guest_module(name)
-            if guest is not None:
-                found[id(host)] = name, guest
+            host, ours = importlib.import_module(name), module_for_program(name)
+            if ours is not None:
+                found[id(host)] = name, ours
                 for key, value in vars(host).items():
-                    if callable(value) and not key.startswith("__") and getattr(guest, key, value) is not value:
-                        found[id(value)] = name, getattr(guest, key)
+                    if callable(value) and not key.startswith("__") and getattr(ours, key, value) is not value:
+                        found[id(value)] = name, getattr(ours, key)
     return found

@@ -1,7 +1,7 @@
 """Which modules need not be executed again before each run, from their source: they make nothing that runs change.
 
 Such a module imports, defines functions and classes, and binds what cannot be changed. What a run stores in a class or
-a function all the same is seen when it happens (`control.dirty`), and then all modules are executed again.
+a function all the same is seen when it happens (`run.dirty`), and then all modules are executed again.
 """
 
 from __future__ import annotations

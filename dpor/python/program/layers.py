@@ -13,12 +13,12 @@ from dpor.python.states import spinning
 
 
 class Layers:
-    """is_guest_file    True for paths of the program's own source
+    """is_program_file    True for paths of the program's own source
     can_instrument   True for packages that are not instrumented, but could be
     """
 
-    def __init__(self, is_guest_file: Callable[[str], bool], can_instrument: Callable[[str], bool]) -> None:
-        self.is_guest_file: Final = is_guest_file
+    def __init__(self, is_program_file: Callable[[str], bool], can_instrument: Callable[[str], bool]) -> None:
+        self.is_program_file: Final = is_program_file
         self.can_instrument: Final = can_instrument
 
     publish_roots = staticmethod(shared_objects.publish_roots)

@@ -48,7 +48,7 @@ _instrumented = lru_cache(maxsize=1024)(instrument)
 """Most of a program stays as it is when a fact is learnt, and from one check of a process to the next."""
 
 
-class GuestModule:
+class ProgramModule:
     """One instrumented module: its code, and the globals that it starts with.
 
     changing   the globals that a run may bind anew, or that hold what it can change; None: it may be any
@@ -84,18 +84,18 @@ class Loader:
     def __init__(
         self,
         hooks: Callable[[str], dict[str, Any]],
-        guest_module: Callable[[str], types.ModuleType | None],
+        module_for_program: Callable[[str], types.ModuleType | None],
         instrument_packages: Sequence[str] = (),
     ) -> None:
         self._hooks = hooks
-        self._guest_module = guest_module
+        self._module_for_program = module_for_program
         self._packages = tuple(instrument_packages)
         self._acting: frozenset[str] = frozenset()
         self._root: Path | None = None
         self._least_root: Path | None = None
         self._files: set[str] = set()
         self.unhooked: frozenset[str] = frozenset()
-        self.modules: dict[str, GuestModule] = {}
+        self.modules: dict[str, ProgramModule] = {}
         self.sources: dict[str, str] = {}
         self.visible_globals: dict[str, frozenset[str]] = {}
         self.numbers = False  # hook also operators with a number that is written out
@@ -156,7 +156,7 @@ class Loader:
         """Is a module that the host knows by this name one of the program's?"""
         return name == "__main__" or name in self.modules or default.__name__.endswith(name)
 
-    def is_guest_file(self, filename: str) -> bool:
+    def is_program_file(self, filename: str) -> bool:
         return filename in self._files
 
     def _is_program(self, name: str, origin: str | None) -> bool:
@@ -194,7 +194,7 @@ class Loader:
             self.host.restore()
 
     def _logs(self) -> AbstractContextManager[None]:
-        return _NOTHING if self.host is None else logs.watched(self._guest_module("threading"))
+        return _NOTHING if self.host is None else logs.watched(self._module_for_program("threading"))
 
     def _import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
@@ -207,11 +207,11 @@ class Loader:
             self._has_loops = True
             loops.begin()
         self._sides.hide_host()
-        module = import_statement(self._guest_module, name, globals, locals, fromlist, level)
+        module = import_statement(self._module_for_program, name, globals, locals, fromlist, level)
         from dpor.python.hooks import attributes
-        from dpor.python.kernel import control
+        from dpor.python.kernel.run import run
 
-        if control.multi and fromlist and not isinstance(module, DropInModule):
+        if run.multi and fromlist and not isinstance(module, DropInModule):
             for imported in fromlist:
                 attributes.read_global(module.__name__, imported)
         return module
@@ -264,7 +264,7 @@ class Loader:
         if not file.is_file() or not self._is_program(plain.__module__, str(file)):
             return None
         file = file.resolve()
-        known = next((guest.module for guest in self.modules.values() if guest.file == file), None)
+        known = next((loaded.module for loaded in self.modules.values() if loaded.file == file), None)
         return known or self.load_host_file(file, plain.__module__)
 
     def load_host_file(self, file: Path, host: str) -> types.ModuleType:
@@ -286,9 +286,9 @@ class Loader:
 
     def _find_code(self, plain: types.CodeType) -> types.CodeType | None:
         file = Path(plain.co_filename).resolve()
-        for guest in self.modules.values():
-            if guest.file == file and guest.code is not None:
-                stack = [guest.code]
+        for loaded in self.modules.values():
+            if loaded.file == file and loaded.code is not None:
+                stack = [loaded.code]
                 while stack:
                     code = stack.pop()
                     if (
@@ -308,8 +308,8 @@ class Loader:
         """The instrumented module of this name; `default` for the host's `__main__`."""
         if name == "__main__":
             return default
-        guest = self.modules.get(name)
-        return default if guest is None and default.__name__.endswith(name) else guest.module if guest else _NONE
+        loaded = self.modules.get(name)
+        return default if loaded is None and default.__name__.endswith(name) else loaded.module if loaded else _NONE
 
     def host_file(self, name: str) -> str:
         """While the program is loaded: the file of the module that the host knows by this name, or an empty text."""
@@ -319,10 +319,10 @@ class Loader:
     def load_name(self, name: str) -> types.ModuleType:
         return importlib.import_module(name)
 
-    def compile(self, name: str, path: str, module: types.ModuleType) -> GuestModule:
+    def compile(self, name: str, path: str, module: types.ModuleType) -> ProgramModule:
         content = Path(path).read_bytes()
         try:
-            guest = GuestModule(module, importlib.util.decode_source(content), path)
+            loaded = ProgramModule(module, importlib.util.decode_source(content), path)
         except SyntaxError as error:
             place = path if error.lineno is None else f"{path}:{error.lineno}"
             raise BadTarget(f"{place}: {error.msg}") from None
@@ -330,34 +330,34 @@ class Loader:
             raise BadTarget(f"{path}: {error}") from None
         self._files.add(path)
         self.sources[path] = sha256(content).hexdigest()
-        self._prepare(name, guest)
+        self._prepare(name, loaded)
         self.modules.pop(name, None)
-        return guest
+        return loaded
 
-    def _prepare(self, name: str, guest: GuestModule) -> None:
+    def _prepare(self, name: str, loaded: ProgramModule) -> None:
         visible = self.visible_globals.get(name, frozenset())
-        guest.code = _instrumented(
-            guest.source,
-            guest.path,
+        loaded.code = _instrumented(
+            loaded.source,
+            loaded.path,
             visible_globals=visible,
             numbers=self.numbers,
             starts_threads=name in self.starting,
             unhooked=self.unhooked,
         )
-        guest.module.__dict__.update(self._hooks(name), __builtins__=self._builtins)
-        guest.first = dict(guest.module.__dict__)
+        loaded.module.__dict__.update(self._hooks(name), __builtins__=self._builtins)
+        loaded.first = dict(loaded.module.__dict__)
 
     # ------------------------------------------------------------------ between runs
 
     def renew(self) -> None:
         """The facts have changed: compile again with the globals that are visible now."""
         self._codes.clear()
-        for name, guest in self.modules.items():
-            guest.module.__dict__.clear()
-            guest.module.__dict__.update(
-                {k: v for k, v in guest.first.items() if k.startswith("__") and k != "__builtins__"}
+        for name, loaded in self.modules.items():
+            loaded.module.__dict__.clear()
+            loaded.module.__dict__.update(
+                {k: v for k, v in loaded.first.items() if k.startswith("__") and k != "__builtins__"}
             )
-            self._prepare(name, guest)
+            self._prepare(name, loaded)
 
     def reset(self, changed: bool) -> None:
         """Import the modules again, each in its first globals: in the order of the first time, circles included. Those
@@ -384,29 +384,29 @@ class Loader:
 
     def clear(self) -> None:
         """What the modules hold dies."""
-        for guest in self.modules.values():
-            guest.module.__dict__.clear()
-            guest.first.clear()
+        for loaded in self.modules.values():
+            loaded.module.__dict__.clear()
+            loaded.first.clear()
 
     @property
     def is_constant(self) -> bool:
         """Can no run change anything at the top level of the modules by itself?"""
-        return False not in [guest.import_once for guest in self.modules.values()]
+        return False not in [loaded.import_once for loaded in self.modules.values()]
 
     def foreign(self) -> list[str]:
         """The top packages of what the modules' globals hold, if they are neither the program's nor the library's."""
         homes = {
             _home(value).partition(".")[0]
-            for guest in self.modules.values()
-            for key, value in guest.module.__dict__.items()
+            for loaded in self.modules.values()
+            for key, value in loaded.module.__dict__.items()
             if not key.startswith((".", "__"))
         }
         return sorted(homes - {name.partition(".")[0] for name in self.modules} - STDLIB - {"dpor", "pytest"})
 
     def roots(self, of_all: bool) -> Iterable[tuple[Any, Any]]:
         """What every thread can reach by the globals that are changing, or all: what they hold, and what classes do."""
-        for name, guest in self.modules.items():
-            for key, value in guest.globals(of_all):
+        for name, loaded in self.modules.items():
+            for key, value in loaded.globals(of_all):
                 if isinstance(value, type):
                     if value.__module__ == name:
                         for attribute, held in value.__dict__.items():
@@ -452,25 +452,25 @@ class _InstrumentingLoader(importlib.abc.Loader):
         self._path = path
 
     def create_module(self, spec: Any) -> types.ModuleType | None:
-        guest = self._loader.modules.get(self._name)
-        if guest is None:
+        loaded = self._loader.modules.get(self._name)
+        if loaded is None:
             return None
-        namespace = guest.module.__dict__
+        namespace = loaded.module.__dict__
         namespace.clear()
-        namespace.update(guest.first)
-        return guest.module
+        namespace.update(loaded.first)
+        return loaded.module
 
     def exec_module(self, module: types.ModuleType) -> None:
         modules = self._loader.modules
-        guest = modules.get(self._name)
-        first = guest is None or guest.module is not module
+        loaded = modules.get(self._name)
+        first = loaded is None or loaded.module is not module
         if first:
-            guest = self._loader.compile(self._name, self._path, module)
-            modules[self._name] = guest
-        assert guest is not None
-        assert guest.code is not None
+            loaded = self._loader.compile(self._name, self._path, module)
+            modules[self._name] = loaded
+        assert loaded is not None
+        assert loaded.code is not None
         try:
-            exec(guest.code, module.__dict__)
+            exec(loaded.code, module.__dict__)
         except BaseException:
             if first:  # else a run ended in the middle of it, and the next one imports it again
                 modules.pop(self._name, None)

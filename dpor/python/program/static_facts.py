@@ -97,13 +97,13 @@ class StaticOracle:
         return frozenset(names)
 
 
-def stack_of(frames: Iterable[FrameType], is_guest_file: Callable[[str], bool]) -> tuple[At, ...]:
+def stack_of(frames: Iterable[FrameType], is_program_file: Callable[[str], bool]) -> tuple[At, ...]:
     """Those of the frames that are in the program's files."""
-    return tuple([At(frame.f_code, frame.f_lasti) for frame in frames if is_guest_file(frame.f_code.co_filename)])
+    return tuple([At(frame.f_code, frame.f_lasti) for frame in frames if is_program_file(frame.f_code.co_filename)])
 
 
-def stands_in_program(frames: Iterable[FrameType], is_guest_file: Callable[[str], bool]) -> bool:
+def is_in_program(frames: Iterable[FrameType], is_program_file: Callable[[str], bool]) -> bool:
     """Whether the innermost of the frames, but for ours, is in the program's files: the analysis has seen what it does.
     Else it is in a library, which does things of its own."""
     names = (frame.f_code.co_filename for frame in frames)
-    return is_guest_file(next((name for name in names if not is_our_file(name)), ""))
+    return is_program_file(next((name for name in names if not is_our_file(name)), ""))

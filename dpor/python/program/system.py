@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 import attrs
 
-from dpor.core.errors import BadSchedule, BadTarget, FactWithdrawn, InternalError, Unfinished, UserError
+from dpor.core.errors import AssumptionBroken, BadSchedule, BadTarget, InternalError, Unfinished, UserError
 from dpor.core.operations import Location, Operation, ThreadId
 from dpor.core.oracle import At, Oracle, ProgramSource
 from dpor.core.outcome import NOBODY_WRITES, Finding, Kind
@@ -27,21 +27,24 @@ from dpor.core.steps import Explained
 from dpor.core.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
 from dpor.primitives.threads import End
 from dpor.python.dropins.threads import Startable
-from dpor.python.effects.reach import ANYTHING, stand_before_reading
+from dpor.python.effects.reach import ANYTHING, yield_before_reading
 from dpor.python.hooks import attributes, failures
 from dpor.python.hooks.calls.contexts import tell_shared as tell_shared_contexts
 from dpor.python.hooks.table import all_hooks
-from dpor.python.kernel import control, timing
+from dpor.python.kernel import driving, timing
 from dpor.python.kernel.assumptions import INSTRUMENTED, STARTS, about
+from dpor.python.kernel.driving import Search
 from dpor.python.kernel.library import BENEATH, MODELLED
 from dpor.python.kernel.listeners import Recorder
-from dpor.python.kernel.model_thread import GuestExit, GuestThread
+from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.run import run
 from dpor.python.kernel.stuck import Stuck
 from dpor.python.program.every_access import EveryAccess
 from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
-from dpor.python.program.static_facts import StaticOracle, stack_of, stands_in_program
+from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
 from dpor.python.program.target import Opener, Target, open_target
 from dpor.python.sharing import shared_objects
 from dpor.python.specs import specifying
@@ -69,7 +72,7 @@ class PythonSystem:
         from dpor.python.dropins import stdlib
 
         self.options = options or RuntimeOptions()
-        self._search = control.Search()
+        self._search = Search()
         if self.options.every_access:
             self._search.facts = EveryAccess()
         if facts:
@@ -85,8 +88,8 @@ class PythonSystem:
                 raise UserError(f"--instrument {package}: what runs the program cannot be a part of it, take it away")
         self._stdlib = stdlib
         stdlib.begin_search()
-        self._loader = Loader(self._hooks, stdlib.guest_module, instrument)
-        self._layers = Layers(self._loader.is_guest_file, self._loader.can_instrument)
+        self._loader = Loader(self._hooks, stdlib.module_for_program, instrument)
+        self._layers = Layers(self._loader.is_program_file, self._loader.can_instrument)
         self._target: Target | None = None
         self._given = target
         self._unhooked: frozenset[str] = frozenset()
@@ -119,7 +122,7 @@ class PythonSystem:
         while True:
             try:
                 return self._load_once()
-            except FactWithdrawn:
+            except AssumptionBroken:
                 self._know_facts()
 
     def _load_once(self) -> None:
@@ -133,7 +136,7 @@ class PythonSystem:
                 self._target = open_target(self._given, self._loader)
             except UserError as error:
                 failed.append(error)
-            except (GuestExit, InternalError, KeyboardInterrupt):
+            except (UnwindThread, InternalError, KeyboardInterrupt):
                 raise
             except BaseException as error:
                 where = _where(error, self._loader)
@@ -143,9 +146,9 @@ class PythonSystem:
         self._drive(load, Trace(), _first_enabled, None)
         if failed:
             raise failed[0]
-        if self._target is None and control.limits:
-            raise Unfinished(f"{_name(self._given)} was still being imported; {next(iter(control.limits))}")
-        if control.exceptions and self._target is None:
+        if self._target is None and run.incomplete:
+            raise Unfinished(f"{_name(self._given)} was still being imported; {next(iter(run.incomplete))}")
+        if run.exceptions and self._target is None:
             raise BadTarget(f"{_name(self._given)} cannot be imported")
 
     def _begin_search(self) -> None:
@@ -164,7 +167,7 @@ class PythonSystem:
     def _run(self, trace: Trace, choose: Chooser, recorder: Recorder | None) -> Run:
         stderr, sys.stderr = sys.stderr, self._sink.nowhere  # finalisers of the program may run, and may fail
         try:
-            control.forget()
+            run.forget()
             specifying.forget()
             self._stdlib.forget()
             if not trace.threads:
@@ -188,25 +191,25 @@ class PythonSystem:
         self, body: Callable[[], None], trace: Trace, choose: Chooser, recorder: Recorder | None
     ) -> tuple[Ending, list[Pending]]:
         """Carry out `body` as the main model thread, with all that the program is given and nothing left afterwards."""
-        control.refuse_nesting()
-        control.serve(self._layers)
+        driving.refuse_nesting()
+        run.serve(self._layers)
         with self._loader.importing(), self._sink.quiet():
             self._capture.begin_run()
             spinning.begin(self._capture)
             specifying.begin(self._search.facts, self._search.operations)
-            control.begin(self._search, self.options, trace, self._capture.watching(choose), recorder)
+            driving.begin(self._search, self.options, trace, self._capture.watching(choose), recorder)
             try:
                 self._stdlib.reset()
-                return control.drive(body)
+                return driving.drive(body)
             finally:
-                control.end()
+                driving.end()
                 specifying.end()
                 self._loader.restore_host()
 
     def _roots(self) -> Iterable[tuple[Hashable, Any]]:
         """What every thread can reach. What is not changing, and nobody has changed, holds nothing that can be
         written."""
-        return self._loader.roots(control.dirty)
+        return self._loader.roots(run.dirty)
 
     def _renew_facts(self) -> None:
         """Facts that the last run showed change what is hooked: begin again with them."""
@@ -220,7 +223,7 @@ class PythonSystem:
             self._analyse()
         self._loader.renew()
         self._begin_search()
-        control.dirty = True
+        run.dirty = True
 
     def _know_facts(self) -> bool:
         """What is hooked follows from the facts. True if there are packages more to be instrumented."""
@@ -248,8 +251,8 @@ class PythonSystem:
         """What the main model thread does."""
         target = self._target
         assert target is not None
-        if control.dirty or not self._loader.is_constant:
-            changed, control.dirty = control.dirty, False
+        if run.dirty or not self._loader.is_constant:
+            changed, run.dirty = run.dirty, False
             self._loader.reset(changed)
             attributes.forget_types()
         try:
@@ -264,7 +267,7 @@ class PythonSystem:
                     _report(error)
             self._stdlib.run_atexit()
         finally:
-            control.perform(_END, self._stdlib.main_thread())
+            perform(_END, self._stdlib.main_thread())
 
     # ------------------------------------------------------------------ where it stands
 
@@ -304,28 +307,28 @@ class PythonSystem:
 
     def ruled_out(self, thread: ThreadId) -> Collection[str]:
         """See `dpor.core.system.OracleSystem`."""
-        pending = control.threads[thread].pending
+        pending = run.threads[thread].pending
         if self._oracle is None or pending is None or pending.rule is not None:
             return ()
-        own, is_guest_file = frames_of(control.threads[thread]), self._loader.is_guest_file
+        own, is_program_file = frames_of(run.threads[thread]), self._loader.is_program_file
         stacks = self._stacks()
         del stacks[thread]
-        if not all(stacks.values()) or not stands_in_program(own, is_guest_file):
+        if not all(stacks.values()) or not is_in_program(own, is_program_file):
             return ()
-        facts = self._oracle.ruled_out(stack_of(own, is_guest_file), stacks.values())
+        facts = self._oracle.ruled_out(stack_of(own, is_program_file), stacks.values())
         return facts if self._withdrawn.isdisjoint(facts) else ()
 
     def _stacks(self) -> dict[ThreadId, tuple[At, ...]]:
         """The stacks of all threads that will go on; an empty one is that of a pool's thread, which may be given
         anything to do, or of one that runs nothing of the program itself."""
-        live = (t for t in control.threads if t.bit and t.running and not _has_ended(t))
-        return {t.id: stack_of(frames_of(t), self._loader.is_guest_file) for t in live}
+        live = (t for t in run.threads if t.bit and t.running and not _has_ended(t))
+        return {t.id: stack_of(frames_of(t), self._loader.is_program_file) for t in live}
 
     def withdraw_facts(self, facts: Collection[str]) -> None:
         """See `dpor.core.system.OracleSystem`."""
         self._withdrawn.update(facts)
         who = "analysis" if self.options.oracle is None else "oracle"
-        raise FactWithdrawn("; ".join(f"the {who} was wrong: {fact}" for fact in sorted(facts)))
+        raise AssumptionBroken("; ".join(f"the {who} was wrong: {fact}" for fact in sorted(facts)))
 
     def _analyse(self) -> None:
         """Once, when the program's modules are known."""
@@ -350,51 +353,50 @@ class PythonSystem:
 
     def livelock(self, moving: int) -> Finding:
         """See `dpor.core.system.StatefulSystem`."""
-        threads = [thread for thread in control.threads if moving >> thread.id & 1 and thread.running]
+        threads = [thread for thread in run.threads if moving >> thread.id & 1 and thread.running]
         places = [self._capture.place_of(thread) for thread in threads]
         message = "\n".join(
             f"{thread.name} goes round for ever{'' if place is None else f', here at {place[0]}:{place[1]}'}"
             for thread, place in zip(threads, places, strict=True)
         )
         file, line = next((place for place in places if place is not None), (None, None))
-        return Finding(Kind.LIVELOCK, message, threads[0].name, file, line, needs_timeout=control.timed_out)
+        return Finding(Kind.LIVELOCK, message, threads[0].name, file, line, needs_timeout=run.timed_out)
 
     # ------------------------------------------------------------------ how it ended
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
         tell_shared_contexts()
-        findings = [] if specifying.run is None else specifying.run.findings
-        findings += [self._failure(*failure) for failure in control.exceptions]
+        findings = [] if specifying.current is None else specifying.current.findings
+        findings += [self._failure(*failure) for failure in run.exceptions]
         deadlock: Hashable = None
         outcome: Hashable = None
         if ending is Ending.COMPLETE:
-            stuck = [s for s in control.stuck if not s.daemon]
+            stuck = [s for s in run.stuck if not s.daemon]
             if any(s.spins is not None for s in stuck):
                 findings.append(_livelock(stuck))
-                return Run(Ending.SPINNING, blocked, None, None, findings, tuple(control.limits))
+                return Run(Ending.SPINNING, blocked, None, None, findings, tuple(run.incomplete))
             if stuck:
                 deadlock = (tuple((s.thread, s.waits_for, s.place) for s in stuck), tuple(f.group for f in findings))
                 findings.append(_deadlock(stuck))
             failed = tuple(sorted(f"{f.thread}: {f.message}" for f in findings))
             outcome = (self._returned, failed)
-        limits = tuple(control.limits)
-        return Run(ending, blocked, outcome, deadlock, findings, limits, shared_objects.are_there_any())
+        return Run(ending, blocked, outcome, deadlock, findings, tuple(run.incomplete), shared_objects.are_there_any())
 
     def outcome_text(self, outcome: Any) -> str:
         """What the target returned, or what ended its threads, in words."""
         returned, failed = outcome
         return "; ".join(failed) or ("nothing returned" if returned is None else f"returned {in_words(returned)}")
 
-    def _failure(self, thread: GuestThread, error: BaseException, message: str) -> Finding:
-        place = failures.place(error, self._loader.is_guest_file)
+    def _failure(self, thread: ModelThread, error: BaseException, message: str) -> Finding:
+        place = failures.place(error, self._loader.is_program_file)
         return Finding(
             Kind.ASSERTION if isinstance(error, AssertionError) else Kind.EXCEPTION,
             message,
             thread.name,
             *place,
-            needs_timeout=control.timed_out,
-            details=failures.traceback_lines(error, message, self._loader.is_guest_file)
-            if control.recorder is not None
+            needs_timeout=run.timed_out,
+            details=failures.traceback_lines(error, message, self._loader.is_program_file)
+            if run.recorder is not None
             else (),
         )
 
@@ -406,13 +408,13 @@ class PythonSystem:
 
         recording = Recording()
         self._sink.keep()
-        run = self._run(trace, lambda enabled: STOP, recording)
+        told = self._run(trace, lambda enabled: STOP, recording)
         printed = self._sink.kept()
-        return Explained(recording.steps(), printed, tuple(self._timed(trace, run.findings)))
+        return Explained(recording.steps(), printed, tuple(self._timed(trace, told.findings)))
 
     def _timed(self, trace: Trace, findings: Sequence[Finding]) -> Sequence[Finding]:
         """The findings of the run; those that are not there where the clock stands need that a deadline passes."""
-        if not findings or not control.virtual_time.seen:
+        if not findings or not run.virtual_time.seen:
             return findings
         with timing.standing_clock():
             try:
@@ -474,7 +476,7 @@ def _report(error: BaseException) -> None:
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return
     failures.report(error)
-    if isinstance(error, GuestExit):
+    if isinstance(error, UnwindThread):
         raise error
 
 
@@ -488,8 +490,8 @@ def _first_enabled(enabled: int) -> int:
 
 def _seen(returned: object) -> Hashable:
     """What the target returned, by structure. Threads that it has not waited for may change that still."""
-    if control.multi:
-        stand_before_reading("return", (returned,), ANYTHING)
+    if run.multi:
+        yield_before_reading("return", (returned,), ANYTHING)
     return freeze(returned)
 
 
@@ -500,11 +502,11 @@ def _name(target: str | Callable[[], object] | Opener) -> str:
 
 
 def _where(error: BaseException, loader: Loader) -> str:
-    file, line = failures.place(error, loader.is_guest_file)
+    file, line = failures.place(error, loader.is_program_file)
     return "" if file is None else f" ({Path(file).name}:{line})"
 
 
-def _has_ended(thread: GuestThread) -> bool:
+def _has_ended(thread: ModelThread) -> bool:
     return thread.pending is not None and isinstance(thread.pending.rule, End)
 
 
@@ -523,7 +525,7 @@ def _livelock(stuck: list[Stuck]) -> Finding:
         sentence(first._replace(sentence="spins")),
         *(f"{s.thread} {sentence(s)}" for s in stuck if s is not first),
     ]
-    return Finding(Kind.LIVELOCK, "\n".join(lines), first.thread, file, line, needs_timeout=control.timed_out)
+    return Finding(Kind.LIVELOCK, "\n".join(lines), first.thread, file, line, needs_timeout=run.timed_out)
 
 
 def _deadlock(stuck: list[Stuck]) -> Finding:
@@ -537,7 +539,7 @@ def _deadlock(stuck: list[Stuck]) -> Finding:
         first.thread,
         file,
         line,
-        needs_timeout=control.timed_out,
+        needs_timeout=run.timed_out,
     )
 
 
@@ -552,7 +554,7 @@ _systems: WeakSet[PythonSystem] = WeakSet()
 def _leave_all() -> None:
     """At the end of the process: programs' finalisers run while there still are the hooks that they call."""
     with redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
-        control.forget()
+        run.forget()
         shared_objects.forget()
         for system in list(_systems):
             system.leave()

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from dpor.core import workload_list
 from dpor.core.errors import BadTarget
 from dpor.core.workload_list import Workload
-from dpor.python.program.host_functions import Guests
+from dpor.python.program.host_functions import ProgramCopies
 from dpor.python.program.loader import Loader
 
 
@@ -105,7 +105,7 @@ class HostTarget(_Unarranged):
         self.function()
 
     def function(self) -> Callable[[], object]:
-        return Guests(self._module, self._loader).value(self._target)  # type: ignore[no-any-return]
+        return ProgramCopies(self._module, self._loader).value(self._target)  # type: ignore[no-any-return]
 
 
 def open_target(target: str | Callable[[], object] | Opener, loader: Loader) -> Target:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dpor.python.kernel import control
+from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import IDENTITIES
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 _SPACING: Final = 16
@@ -19,16 +20,16 @@ _OF_THREAD: Final = 1 << 32
 
 def stable_id(obj: Any) -> int:
     """A number for the object that no other has in this run, and that equivalent runs agree on."""
-    given: dict[int, tuple[int, Any]] = control.threads[0].data.setdefault("ids", {})
+    given: dict[int, tuple[int, Any]] = run.threads[0].data.setdefault("ids", {})
     known = given.get(id(obj))
     if known is None:
         number = shared_objects.run_number(obj)
         if number is not None and not _is_common(obj):
-            control.note(IDENTITIES)
+            assumptions.note(IDENTITIES)
             answer = _SHARED + number * _SPACING
         else:
-            mine = control.current.data["numbered"] = control.current.data.get("numbered", 0) + 1
-            answer = (control.current.id + 1) * _OF_THREAD + mine * _SPACING
+            mine = run.current.data["numbered"] = run.current.data.get("numbered", 0) + 1
+            answer = (run.current.id + 1) * _OF_THREAD + mine * _SPACING
         known = given[id(obj)] = (answer, obj)
     return known[0]
 

@@ -24,11 +24,13 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation
-from dpor.python.kernel import control
+from dpor.python.kernel import assumptions, opaque_code
 from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.host_modules import DropInModule
+from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.library import CONSTANT, package_of
-from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.run import Run, run
 from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_unseen_code
 
 STRUCTURE: Final = "<structure>"
@@ -69,7 +71,7 @@ class SharedObject:
 
     def __init__(self, name: Hashable) -> None:
         self.name = name
-        self.number = control.operations.location(name)
+        self.number = run.operations.location(name)
         self.reads: dict[str, Operation | Callable[..., Any] | None] = {}
         self.writes: dict[str, Operation | None] = {}
         self.obj: Any = None
@@ -79,12 +81,12 @@ class SharedObject:
         """The location of a part: a field's name, an element's key, STRUCTURE or ELEMENTS."""
         location = self._locations.get(part)
         if location is None:
-            location = self._locations[part] = control.operations.location((self.number, part))
+            location = self._locations[part] = run.operations.location((self.number, part))
         return location
 
     def access(self, kind: str, part: Hashable, mode: Mode) -> Operation:
         accesses: Accesses = ((self.location(part), mode),)
-        return control.operations.intern(kind, accesses)
+        return run.operations.intern(kind, accesses)
 
 
 class Namespace(SharedObject):
@@ -105,32 +107,32 @@ class Namespace(SharedObject):
 
     def location(self, part: Hashable) -> Location:
         if part != STRUCTURE and part != ELEMENTS:
-            return control.operations.location((*self.prefix, part))
-        control.facts_add(self.exposed, f"the dict behind {self.fact[-1]}")
+            return run.operations.location((*self.prefix, part))
+        assumptions.used_by_several(self.exposed, f"the dict behind {self.fact[-1]}")
         return super().location(STRUCTURE)
 
     def is_written(self, key: Any) -> None:
         """The key is about to be stored or deleted."""
         fact = (*self.fact, key)
-        if fact not in control.facts:
-            control.withdraw(fact, f"{key} is written while several threads exist")
+        if fact not in run.facts:
+            assumptions.broken(fact, f"{key} is written while several threads exist")
 
     def written(self) -> set[str]:
         """The keys that are there, and those that this search has seen being written."""
         keys = {key for key in (self.obj or ()) if isinstance(key, str) and not key.startswith(".")}
-        return keys.union(key for key, *more in about(control.facts, *self.fact) if not more)
+        return keys.union(key for key, *more in about(run.facts, *self.fact) if not more)
 
 
 def structure_of(name: Hashable, exposed: object) -> Accesses:
     """What a store of a key touches beside the key, of the namespace of this name."""
-    return (_structure_of(name, WRITE),) if exposed in control.facts else ()
+    return (_structure_of(name, WRITE),) if exposed in run.facts else ()
 
 
 def reads_names(shared: SharedObject, kind: type) -> Accesses:
     """What is read by who looks at all fields of the object, of this type, whatever they are."""
-    if names_change(kind) in control.facts:
-        control.facts_add(names_looked_at(kind), f"which fields a {kind.__qualname__} has")
-    elif exposed(kind) not in control.facts:
+    if names_change(kind) in run.facts:
+        assumptions.used_by_several(names_looked_at(kind), f"which fields a {kind.__qualname__} has")
+    elif exposed(kind) not in run.facts:
         return ()
     return (_structure_of(("dict of", shared.name), READ),)
 
@@ -141,16 +143,18 @@ def writes_names(shared: SharedObject) -> Accesses:
 
 
 def _structure_of(name: Hashable, mode: Mode) -> Access:
-    return control.operations.location((control.operations.location(name), STRUCTURE)), mode
+    return run.operations.location((run.operations.location(name), STRUCTURE)), mode
 
 
-table: dict[int, SharedObject | GuestThread] = {}
+table: dict[int, SharedObject | ModelThread] = {}
 """By `id`: the `SharedObject` of a shared object, or the thread to which an unshared one belongs. Objects in it are
-kept alive until the run ends, so that no number is used twice."""
+kept alive until the run ends, so that no number is used twice. Of a run, as `_kept`, `_used`, `_mortal` and `_exposed`
+are: `begin` empties them."""
 _kept: list[Any] = []
 _used: list[SharedObject] = []
 """The `SharedObject`s that have an object in this run."""
 _records: dict[Hashable, SharedObject] = {}
+"""Of a search, as `_objects` are: `forget` empties them."""
 _objects: dict[tuple[int, int, int], SharedObject] = {}
 """Of these, the ones of objects that are named by their publisher, by the name that it gave them."""
 _roots: Callable[[], Iterable[tuple[Hashable, Any]]] = lambda: ()
@@ -172,7 +176,7 @@ def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     _used.clear()
     _roots = roots
     _roots_published = False
-    _any_coarse = _has_coarse(control.facts)
+    _any_coarse = _has_coarse(run.facts)
 
 
 def forget() -> None:
@@ -193,10 +197,10 @@ def are_there_any() -> bool:
 def shared_object_of(obj: Any) -> SharedObject | None:
     """The `SharedObject` of a shared object; None where an access is no operation: the object belongs to one thread,
     cannot change (int, str, function, ...), or only one thread exists."""
-    if not control.multi:
+    if not run.multi:
         return None
     mark = table.get(id(obj))
-    if mark is control.current:
+    if mark is run.current:
         return None
     if mark is None:
         return first_touch(obj)
@@ -209,12 +213,12 @@ def first_touch(obj: Any) -> SharedObject | None:
     kind = type(obj)
     if _way_of(kind) is not _RECORDED:
         return None
-    if _any_coarse and _type_key(kind) in control.facts:
+    if _any_coarse and _type_key(kind) in run.facts:
         return _coarse(obj)
     if kind not in _unremarkable:
         _look_at(kind)
     number = id(obj)
-    table[number] = control.current
+    table[number] = run.current
     if kind is types.GeneratorType or kind is memoryview:  # what these have to do in the end, they do when they die
         _mortal[number] = weakref.ref(obj, lambda _: _died(number))
     else:
@@ -223,6 +227,7 @@ def first_touch(obj: Any) -> SharedObject | None:
 
 
 _mortal: dict[int, weakref.ref[Any]] = {}
+"""By `id`: unshared objects that are not kept alive."""
 
 
 def _died(number: int) -> None:
@@ -234,7 +239,7 @@ def escaped(obj: Any) -> SharedObject:
     """The `SharedObject` of an object that two threads touch, though no publication of it was seen: from now on all
     objects of its type are taken as shared."""
     key = _type_key(type(obj))
-    control.withdraw(key, f"objects of type {key[1]}.{key[2]} reach other threads unseen: all are taken as shared")
+    assumptions.broken(key, f"objects of type {key[1]}.{key[2]} reach other threads unseen: all are taken as shared")
     return _coarse(obj)
 
 
@@ -285,19 +290,17 @@ def names_looked_at(kind: type) -> tuple[str, ...]:
 
 def expose(obj: Any, fields: dict[str, Any]) -> None:
     """The dict is the `__dict__` of the object: accesses of either are accesses of both."""
-    owner = shared_object_of(obj) if control.multi else table.get(id(obj))
+    owner = shared_object_of(obj) if run.multi else table.get(id(obj))
     if not isinstance(owner, SharedObject):
         _exposed[id(obj)] = _exposed[id(fields)] = (obj, fields)
         return
     kind = type(obj)
-    if not control.multi:  # when all others have ended it shows in which order the names came
+    if not run.multi:  # when all others have ended it shows in which order the names came
         reads_names(owner, kind)
     fact = ("field", kind.__module__, kind.__qualname__)
     name, known = ("dict of", owner.name), table.get(id(fields))
     if isinstance(known, SharedObject) and known.name != name:
-        control.limit(
-            f"a dict that threads share is the fields of a {kind.__qualname__}, too: that it is one is not seen"
-        )
+        incomplete(f"a dict that threads share is the fields of a {kind.__qualname__}, too: that it is one is not seen")
     _put_namespace(fields, name, (owner.number,), fact, exposed(kind))
 
 
@@ -336,8 +339,8 @@ def _put_namespace(
     shared = _records.get(name)
     if shared is None:
         shared = _records[name] = Namespace(name, prefix, fact, exposed)
-    if not control.multi and len(control.threads) > 1 and any(about(control.facts, *fact)):
-        control.facts_add(exposed, f"the dict behind {fact[-1]}")  # as in `expose`
+    if not run.multi and len(run.threads) > 1 and any(about(run.facts, *fact)):
+        assumptions.used_by_several(exposed, f"the dict behind {fact[-1]}")  # as in `expose`
     shared.obj = names
     _used.append(shared)
     table[id(names)] = shared
@@ -356,7 +359,7 @@ def run_number(obj: Any) -> int | None:
 def publish(value: Any) -> None:
     """Make the value, and all that is reachable from it, shared: a reference is about to be stored where another
     thread can reach it."""
-    if control.multi and type(value) not in HOLD_NOTHING:
+    if run.multi and type(value) not in HOLD_NOTHING:
         _publish(value)
 
 
@@ -386,7 +389,7 @@ def publish_all(value: Any) -> None:
 
 
 def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> None:
-    thread = control.current
+    thread = run.current
     stack = [value]
     visited: set[int] = set()
     counted = 0
@@ -413,7 +416,7 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                 continue
             if mark is not None and mark is not thread:  # another has touched it, and this one has it
                 escaped(obj)
-            elif _any_coarse and _type_key(kind) in control.facts:
+            elif _any_coarse and _type_key(kind) in run.facts:
                 _coarse(obj)
             elif root is not None:
                 _put(obj, ("root", root, counted))
@@ -495,6 +498,7 @@ _CHILDREN: Final[dict[type, Callable[[Any, type], list[Any]]]] = {
     **dict.fromkeys((list, tuple, types.CellType, types.MethodType), lambda obj, kind: gc.get_referents(obj)),
 }
 _children = dict(_CHILDREN)
+"""A cache, for the process: how to come on from an object, by its type."""
 
 
 def _children_of(kind: type) -> Callable[[Any, type], list[Any]]:
@@ -542,6 +546,7 @@ def _leads(value: Any, depth: int = 3) -> bool:
 
 
 _fields: dict[type, Callable[[Any], dict[str, Any]] | None] = {}
+"""A cache, for the process: see `fields_of`."""
 
 
 def fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
@@ -588,6 +593,7 @@ _NOTHING_IN_IT, _PASSED_THROUGH, _RECORDED = 1, 2, 3
 to what the object refers to; or the object is given a `SharedObject` first."""
 
 _ways: dict[type, int] = {}
+"""A cache, for the process: what publishing does, by type."""
 DEATHS: Final = (
     "objects have a __del__, or a weak reference is asked for its object or has a callback: when an object dies is no "
     "step, and they live until the run ends"
@@ -598,8 +604,9 @@ ARITHMETIC: Final = "arithmetic in C"
 written out are hooked, too."""
 
 _finalised: dict[type, bool] = {}
+"""A cache, for the process: does Python code run when an object of the type dies?"""
 _unremarkable: set[type] = set()
-"""Types that were looked at, and of which nothing is to be said."""
+"""A cache, for the process: types that were looked at, and of which nothing is to be said."""
 
 
 def _look_at(kind: type) -> None:
@@ -611,19 +618,20 @@ def _look_at(kind: type) -> None:
         # Does Python code run when an object of the class dies?
         answer = _finalised[kind] = isinstance(getattr(kind, "__del__", None), types.FunctionType)
     if answer:
-        control.limit(DEATHS)
+        incomplete(DEATHS)
     unseen = modules_of_unseen_code(kind)
     for module in unseen:
         if package_of(module) not in CONSTANT:  # else it is seen when it comes to a shared object
-            control.demand(module, f"threads use objects of type {module}.{kind.__qualname__}")
+            opaque_code.demand(module, f"threads use objects of type {module}.{kind.__qualname__}")
     computes = computes_in_c(kind)
-    if computes and ARITHMETIC not in control.facts:
-        control.withdraw(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
+    if computes and ARITHMETIC not in run.facts:
+        assumptions.broken(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
     if not answer and not computes and not unseen and len(_unremarkable) < MOST_TYPES:
         _unremarkable.add(kind)
 
 
 _neutral: dict[type, bool] = {}
+"""A cache, for the process: see `is_neutral`."""
 
 
 def _way_of(kind: type) -> int:
@@ -631,7 +639,7 @@ def _way_of(kind: type) -> int:
     if way is None:
         if kind in CONTAINED:
             way = _PASSED_THROUGH
-        elif kind in ATOMIC or issubclass(kind, type):
+        elif kind in ATOMIC or kind is Run or issubclass(kind, type):  # what carries the program out is none of it
             way = _NOTHING_IN_IT
         else:
             way = _PASSED_THROUGH if is_neutral(kind) else _RECORDED

@@ -21,8 +21,11 @@ import attrs
 from dpor.core.operations import UPDATE, WRITE, Location
 from dpor.core.outcome import Finding, Kind
 from dpor.python.hooks import attributes
-from dpor.python.kernel import control
-from dpor.python.kernel.model_thread import GuestExit
+from dpor.python.kernel import accessing
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.model_thread import UnwindThread
+from dpor.python.kernel.program_frames import program_frame
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
@@ -43,7 +46,7 @@ def linearizable(specification: Callable[[], Any]) -> Callable[[T], T]:
     """
 
     def recorded(obj: T) -> T:
-        if control.current is None or control.unwinding:
+        if run.current is None or run.unwinding:
             return obj
         history = History(specification, obj)
         return cast("T", _recorded(history))
@@ -63,10 +66,10 @@ class History:
         self.calls: list[RecordedCall] = []
         self.events: list[tuple[object, ...]] = []
         self.failed = False
-        thread = control.current
-        self.location = control.operations.location(("history", *thread.name_object()))
+        thread = run.current
+        self.location = run.operations.location(("history", *thread.name_object()))
         self.made_by = thread.name
-        frame = control.guest_frame(sys._getframe(2))
+        frame = program_frame(sys._getframe(2))
         self.made_at: tuple[str | None, int | None]
         self.made_at = (None, None) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
@@ -77,16 +80,16 @@ class History:
 
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a method of the object, as the program would."""
-        if control.unwinding or control.observer is not None:
+        if run.unwinding or run.observer is not None:
             return getattr(self.obj, method)(*args, **kwargs)
-        call = _Made(self, RecordedCall(control.current.name, method, args, kwargs))
-        if control.multi:
-            specifying.present().beginning.setdefault(control.current.id, []).append(call)
+        call = _Made(self, RecordedCall(run.current.name, method, args, kwargs))
+        if run.multi:
+            specifying.present().beginning.setdefault(run.current.id, []).append(call)
         else:
             call.begin()
         try:
             result = getattr(attributes.meth(self.obj, method), method)(*args, **kwargs)
-        except GuestExit:
+        except UnwindThread:
             raise
         except Exception as error:
             self._ended(call, _raised(error))
@@ -98,19 +101,17 @@ class History:
         if result is self.obj:
             return ("itself",)
         if isinstance(shared_objects.table.get(id(result)), shared_objects.SharedObject):
-            control.limit(
-                f"{self._name}: an answer is a {type(result).__qualname__} that threads share, and may change"
-            )
+            incomplete(f"{self._name}: an answer is a {type(result).__qualname__} that threads share, and may change")
         return ("returned", freeze(result))
 
     def _ended(self, made: _Made, answer: Hashable) -> None:
-        call, beginning = made.call, specifying.present().beginning.get(control.current.id, [])
+        call, beginning = made.call, specifying.present().beginning.get(run.current.id, [])
         begins = made in beginning  # it had no event: it begins and ends with this one
         if begins:
             beginning.remove(made)
-        if control.multi:
-            control.touch(f"return from {call.method}", ((self.location, WRITE if begins else UPDATE),))
-        if control.unwinding:
+        if run.multi:
+            accessing.touch(f"return from {call.method}", ((self.location, WRITE if begins else UPDATE),))
+        if run.unwinding:
             return
         if begins:
             made.begin()
@@ -132,10 +133,10 @@ class History:
             with specifying.looking(look):
                 linearizable = is_linearizable(self.calls, self._answers_so)
             if look.owners:
-                control.limit(f"{self._name} looks at what threads share")
+                incomplete(f"{self._name} looks at what threads share")
             return linearizable
         except TooLong:
-            control.limit(f"{self._name}: a history of {len(self.calls)} calls has too many orders to try them all")
+            incomplete(f"{self._name}: a history of {len(self.calls)} calls has too many orders to try them all")
             return True
 
     def _answers_so(self, order: Sequence[RecordedCall]) -> bool:
@@ -145,7 +146,7 @@ class History:
             try:
                 result = getattr(obj, call.method)(*call.args, **call.kwargs)
                 answer = ("itself",) if result is obj else ("returned", freeze(result))
-            except GuestExit:
+            except UnwindThread:
                 raise
             except Exception as error:
                 answer = _raised(error)
@@ -161,8 +162,8 @@ class History:
             self.made_by,
             file,
             line,
-            needs_timeout=control.timed_out,
-            details=() if control.recorder is None else tuple(self._described()),
+            needs_timeout=run.timed_out,
+            details=() if run.recorder is None else tuple(self._described()),
         )
 
     def _described(self) -> Iterator[str]:

@@ -11,7 +11,8 @@ from dpor.core.operations import WRITE
 from dpor.core.outcome import Finding, Kind
 from dpor.core.schedule import relative
 from dpor.python.effects.kinds import static
-from dpor.python.kernel import control
+from dpor.python.kernel import accessing
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import is_instrumented
 from dpor.python.specs import specifying
@@ -29,7 +30,7 @@ def invariant(check: F, *, name: str | None = None) -> F:
 
     Raises `TypeError` if `check` is not a function of the program that is checked.
     """
-    if control.current is None or control.unwinding:
+    if run.current is None or run.unwinding:
         return check
     code = _code_of(check)
     if code is None:
@@ -42,15 +43,15 @@ def invariant(check: F, *, name: str | None = None) -> F:
 
     def finding(message: str, thread: str, place: specifying.CodeLine | None) -> Finding:
         file, line = place or (None, None)
-        return Finding(Kind.INVARIANT, f"{told}: {message}", thread, file, line, needs_timeout=control.timed_out)
+        return Finding(Kind.INVARIANT, f"{told}: {message}", thread, file, line, needs_timeout=run.timed_out)
 
     specifications = specifying.present()
     specifications.kept.append(check)
-    if control.multi:
+    if run.multi:
         shared_objects.publish(check)
-        control.touch("invariant", ((specifications.order, WRITE),))
+        accessing.touch("invariant", ((specifications.order, WRITE),))
     specifications.checks.append(specifying.Check(call, finding))
-    specifications.now(control.current)
+    specifications.now(run.current)
     return check
 
 

@@ -7,11 +7,11 @@ dependent. Equivalent runs then agree on the sequence of all values that specifi
 class shows all of them. Other events change nothing that they see.
 
 What a specification looks at shows when it is called. That an object is among it is a fact
-(`dpor.python.kernel.control`): a run in which it shows for the first time starts the search again. So in a search that
-comes to its end, no call looked at anything whose writes were not ordered: the argument holds for all its runs, and
-for all runs equivalent to them.
+(`dpor.python.kernel.assumptions`): a run in which it shows for the first time starts the search again. So in a search
+that comes to its end, no call looked at anything whose writes were not ordered: the argument holds for all its runs,
+and for all runs equivalent to them.
 
-While a specification runs it makes no events (`control.observer`). Locks that it takes are taken for granted: it sees
+While a specification runs it makes no events (`run.observer`). Locks that it takes are taken for granted: it sees
 the state as it is, whoever holds what.
 """
 
@@ -27,9 +27,12 @@ import attrs
 from dpor.core.operations import READ, WRITE, Accesses, Location, Operation, OperationTable, Rule, ThreadId
 from dpor.core.outcome import Finding
 from dpor.primitives.ordered import Ordered
-from dpor.python.kernel import control
+from dpor.python.kernel import accessing, assumptions
 from dpor.python.kernel.assumptions import Following, about
-from dpor.python.kernel.model_thread import GuestExit, GuestThread, Waited
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.model_thread import ModelThread, UnwindThread, Waited
+from dpor.python.kernel.program_frames import program_frame
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 SPECIFIED: Final = "specified"
@@ -98,11 +101,11 @@ class Specifications:
 
     # ------------------------------------------------------------------ events
 
-    def happened(self, thread: GuestThread, operation: Operation) -> None:
+    def happened(self, thread: ModelThread, operation: Operation) -> None:
         for call in self.beginning.pop(thread.id, ()):
             call.begin()
         accesses = operation.accesses
-        alone = operation.starts >= 0 and not control.multi
+        alone = operation.starts >= 0 and not run.multi
         if alone:  # what the thread has done, being the only one, made no events
             for held in self.kept:
                 shared_objects.publish_all(held)
@@ -115,13 +118,13 @@ class Specifications:
             self._unsettled = False
             self._check()
 
-    def now(self, thread: GuestThread) -> None:
+    def now(self, thread: ModelThread) -> None:
         """A specification was made known just now: does it hold?"""
         self._look_at(thread)
         self._check()
 
-    def _look_at(self, thread: GuestThread) -> None:
-        frame = control.guest_frame(sys._getframe(1))
+    def _look_at(self, thread: ModelThread) -> None:
+        frame = program_frame(sys._getframe(1))
         self._event = thread.name, None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
     def _check(self) -> None:
@@ -131,8 +134,8 @@ class Specifications:
                 self.findings.append(check.finding(message, *self._event))
 
     def begin_calls(self) -> None:
-        if control.current.id in self.beginning:
-            control.touch("call", ())
+        if run.current.id in self.beginning:
+            accessing.touch("call", ())
 
     def ordered(self, operation: Operation) -> Operation:
         key = operation, self._begun()
@@ -153,7 +156,7 @@ class Specifications:
         """The histories in which the next event of the present thread begins a call."""
         if not self.beginning:
             return ()
-        return tuple(dict.fromkeys(each.location for each in self.beginning.get(control.current.id, ())))
+        return tuple(dict.fromkeys(each.location for each in self.beginning.get(run.current.id, ())))
 
     def _orders(self, written: Iterable[Location], begun: tuple[Location, ...]) -> Accesses:
         """What an event accesses so that it comes in a certain order with others: its own comes last."""
@@ -168,9 +171,9 @@ class Specifications:
 
 def owner(location: Location) -> Hashable:
     """The name of the object that a location is a part of, or its own."""
-    name = control.operations.name_of(location)
+    name = run.operations.name_of(location)
     while type(name) is tuple and type(name[0]) is int:
-        name = control.operations.name_of(name[0])
+        name = run.operations.name_of(name[0])
     return name
 
 
@@ -180,7 +183,7 @@ watched: Final = Following(lambda facts: frozenset(name for (name,) in about(fac
 
 # ---------------------------------------------------------------------- the specifications of the present run
 
-run: Specifications | None = None
+current: Specifications | None = None
 _cache: tuple[OperationTable, frozenset[Hashable], Cache] | None = None
 """Operations as they are ordered, of the present search, as long as it learns nothing new."""
 
@@ -194,31 +197,31 @@ def begin(facts: Collection[object], operations: OperationTable) -> None:
 
 def forget() -> None:
     """What is left of the run before dies now."""
-    global run
-    run = control.specifications = None
+    global current
+    current = run.specifications = None
 
 
 def end() -> None:
-    """After it. `run` is still there, with its findings."""
-    control.specifications = None
+    """After it. `current` is still there, with its findings."""
+    run.specifications = None
 
 
 def present() -> Specifications:
     """Those of the present run, made when the first is needed."""
-    if run is None:
-        made = _make(control.facts, control.operations)
-        control._be_careful()
+    if current is None:
+        made = _make(run.facts, run.operations)
+        run.update_careful()
         return made
-    return run
+    return current
 
 
 def _make(facts: Collection[object], operations: OperationTable) -> Specifications:
-    global run, _cache
+    global current, _cache
     known = watched(facts)
     if _cache is None or _cache[0] is not operations or _cache[1] != known:
         _cache = (operations, known, {})
-    run = control.specifications = Specifications(facts, operations, _cache[2])
-    return run
+    current = run.specifications = Specifications(facts, operations, _cache[2])
+    return current
 
 
 # ---------------------------------------------------------------------- looking
@@ -239,39 +242,39 @@ class SpecificationObserver:
         for location, mode in operation.accesses:
             self.owners[owner(location)] = None
             if mode is not READ:
-                control.limit(f"{self.name} may change what it looks at: {operation.kind}")
+                incomplete(f"{self.name} may change what it looks at: {operation.kind}")
 
     def perform(self, rule: Rule, objects: tuple[Waited, ...]) -> Any:
         states = tuple([o.dpor_state for o in objects])
         if rule.name in _LOCKING:
             return True
-        me = control.current.id
+        me = run.current.id
         if not rule.enabled(states, me):
-            control.limit(f"{self.name} would wait ({rule.name}), and was answered as if it had not to")
+            incomplete(f"{self.name} would wait ({rule.name}), and was answered as if it had not to")
             return True
         for o in objects:
             self.owners[owner(o.dpor_location)] = None
         effect = rule.apply(states, me)
         if effect.states != states:
-            control.limit(f"{self.name} changes what it looks at ({rule.name}); that is left out")
+            incomplete(f"{self.name} changes what it looks at ({rule.name}); that is left out")
         return effect.result
 
 
 @contextmanager
 def looking(look: SpecificationObserver) -> Iterator[None]:
     """What the present thread does inside is no part of the run. Learns the facts that it shows."""
-    control.observer = look
-    control._be_careful()
+    run.observer = look
+    run.update_careful()
     try:
         yield
     finally:
-        control.observer = None
-        control._be_careful()
-    known = watched(control.facts)
+        run.observer = None
+        run.update_careful()
+    known = watched(run.facts)
     new = [name for name in look.owners if name not in known]
     if new and EVERYTHING not in known:
         for name in new if len(known) + len(new) <= MOST_OBJECTS else [EVERYTHING]:
-            control.withdraw((SPECIFIED, name), f"{look.name} looks at what threads write")
+            assumptions.broken((SPECIFIED, name), f"{look.name} looks at what threads write")
 
 
 def failure_of(call: Callable[[], object]) -> str | None:
@@ -279,7 +282,7 @@ def failure_of(call: Callable[[], object]) -> str | None:
     try:
         held = call()
         return None if held is None or held else "does not hold"
-    except (GuestExit, KeyboardInterrupt):
+    except (UnwindThread, KeyboardInterrupt):
         raise
     except AssertionError as error:
         return str(error) or "does not hold"

@@ -15,8 +15,8 @@ from dpor.core.operations import WRITE, Location, Mode, Operation, OperationTabl
 from dpor.core.system import Trace
 from dpor.python.dropins.simple_queue import SimpleQueue
 from dpor.python.hooks.attributes import RULES
-from dpor.python.kernel import control
 from dpor.python.kernel.assumptions import IDENTITIES
+from dpor.python.kernel.run import run
 
 HIDDEN: Final = -2
 """In place of a name that is no part of the state; less so many more where it was the thread with that number, from 0,
@@ -57,7 +57,7 @@ class CanonicalNames:
 
     def shown(self, location: Location) -> Location:
         """What of the name is part of the state: a canonical name, or any if the program looks at identities."""
-        counts = IDENTITIES in control.facts or self.is_canonical(location)
+        counts = IDENTITIES in run.facts or self.is_canonical(location)
         answer = self.known[location] = location if counts else self._hidden(location)
         return answer
 

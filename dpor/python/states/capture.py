@@ -27,9 +27,13 @@ from dpor.python.dropins import copying, state, stdlib
 from dpor.python.dropins.idents import numbering
 from dpor.python.dropins.locals import Here
 from dpor.python.dropins.threads import DummyThread
-from dpor.python.kernel import control, host_modules
+from dpor.python.kernel import host_modules
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
-from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.driving import Search
+from dpor.python.kernel.model_thread import ModelThread, Waited
+from dpor.python.kernel.program_frames import program_frame
+from dpor.python.kernel.run import run
+from dpor.python.kernel.scheduler import pending_of
 from dpor.python.specs import specifying
 from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.choices import is_choice
@@ -67,22 +71,22 @@ class Capture:
     kept      what the end of the run depends on and no thread holds
     """
 
-    def __init__(self, search: control.Search, loader: Modules, bottom: Iterable[types.CodeType]) -> None:
+    def __init__(self, search: Search, loader: Modules, bottom: Iterable[types.CodeType]) -> None:
         self.reasons: dict[str, int] = {}
         self.kept: Sequence[object] = ()
         self._search = search
         self._loader = loader
         self._layouts = Layouts(bottom)
         self._names = CanonicalNames(search.operations)
-        self._plans = TypePlans(Classes(self._layouts, self._guest_modules, lambda: loader.is_constant))
+        self._plans = TypePlans(Classes(self._layouts, self._program_modules, lambda: loader.is_constant))
         self._stateful = False
         self._watched = False
         self._read: dict[ThreadId, _Read] = {}  # of the threads that have not moved since
-        self._canonical: list[control.SyncObject] = []  # of the first `_looked_at`, those with canonical names
+        self._canonical: list[Waited] = []  # of the first `_looked_at`, those with canonical names
         self._looked_at = 0
 
     def begin_run(self) -> None:
-        control.stateful = self._stateful
+        run.stateful = self._stateful
         self._forget()
         self._watched = False
         self._layouts.begin_run()
@@ -94,11 +98,11 @@ class Capture:
         self._looked_at = 0
 
     def _look_at_names(self) -> None:
-        if not self._names.settled and self._names.look_at(control._trace):
+        if not self._names.settled and self._names.look_at(run.trace):
             self._forget()
 
-    def _guest_modules(self) -> dict[str, types.ModuleType]:
-        return {name: guest.module for name, guest in self._loader.modules.items()}
+    def _program_modules(self) -> dict[str, types.ModuleType]:
+        return {name: loaded.module for name, loaded in self._loader.modules.items()}
 
     def watching(self, choose: Chooser) -> Chooser:
         """The chooser, so that what was read of a thread is let go when it moves: nothing of it is kept alive."""
@@ -136,8 +140,8 @@ class Capture:
     def pending(self) -> list[Pending]:
         """See `dpor.core.system.StatefulSystem.pending`."""
         found: list[Pending] = []
-        for thread in control.threads:
-            operation = control.pending_of(thread) if thread.running else None
+        for thread in run.threads:
+            operation = pending_of(thread) if thread.running else None
             if operation is not None:
                 states = tuple([o.dpor_state for o in thread.objects]) if thread.objects else ()
                 missing = len(operation.accesses) - len(states)
@@ -147,12 +151,12 @@ class Capture:
     def sync_states(self) -> Mapping[Location, Any]:
         """See `dpor.core.system.StatefulSystem.sync_states`: of those whose names are canonical."""
         self._look_at_names()
-        made, is_canonical = control.made, self._names.is_canonical
+        made, is_canonical = run.made, self._names.is_canonical
         if len(made) > self._looked_at:
             self._canonical += [o for o in made[self._looked_at :] if is_canonical(o.dpor_location)]
             self._looked_at = len(made)
         states = {o.dpor_location: o.dpor_state for o in self._canonical if hasattr(o, "dpor_state")}
-        for one in (control._process, control._alive):
+        for one in (run.process, run.alive):
             states[one.dpor_location] = one.dpor_state
         return states
 
@@ -160,8 +164,8 @@ class Capture:
         """See `dpor.core.system.StatefulSystem.is_choice`."""
         return is_choice(thread, sync_choices, self._layouts, self._held_by)
 
-    def _held_by(self, thread: GuestThread) -> Sequence[Any]:
-        """The objects that the frames of a standing thread hold. Raises `StateUnknown`."""
+    def _held_by(self, thread: ModelThread) -> Sequence[Any]:
+        """The objects that the frames of a waiting thread hold. Raises `StateUnknown`."""
         known = self._read.get(thread.id)
         return read_thread(thread, self._layouts)[0].objects if known is None else known.part.objects[: known.held]
 
@@ -173,19 +177,19 @@ class Capture:
     def remembers_way(self) -> bool:
         """See `dpor.core.system.StatefulSystem`. Else names that are not canonical are hidden
         (`CanonicalNames.shown`)."""
-        return IDENTITIES in control.facts or _has_clocks()
+        return IDENTITIES in run.facts or _has_clocks()
 
     def changes_data(self, operation: Operation) -> bool:
         """See `dpor.core.system.StatefulSystem.changes_data`."""
         return any(mode is not READ and self._names.is_data(location) for location, mode in operation.accesses)
 
-    def place_of(self, thread: GuestThread) -> tuple[str, int] | None:
-        """File and line of the program at which the thread stands."""
+    def place_of(self, thread: ModelThread) -> tuple[str, int] | None:
+        """File and line of the program at which the thread is."""
         frames = frames_of(thread)
-        frame = control.guest_frame(frames[0] if frames else None)
+        frame = program_frame(frames[0] if frames else None)
         return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
-    def private(self, thread: GuestThread, frame: types.FrameType) -> bytes | None:
+    def private(self, thread: ModelThread, frame: types.FrameType) -> bytes | None:
         """What the present thread, of which this is the innermost frame, would find changed only by its own doing.
         Equal at two moments of one run only if all of that is the same; None if it cannot be told."""
         try:
@@ -212,13 +216,13 @@ class Capture:
     # ------------------------------------------------------------------ the state
 
     def _whole(self, returned: Hashable) -> bytes:
-        control.stateful = self._stateful = True
+        run.stateful = self._stateful = True
         self._look_at_names()
         parts: list[Part] = []
         dead: list[Any] = []
         running: dict[int, tuple[int, int]] = {}
         read = self._read
-        for thread in control.threads:
+        for thread in run.threads:
             if not thread.bit or not thread.running:
                 continue
             found = read.get(thread.id)
@@ -243,25 +247,25 @@ class Capture:
         self, parts: list[Part], running: dict[int, tuple[int, int]], returned: Hashable, dead: Sequence[Any]
     ) -> Heap:
         heap = Heap(self._plans, self._layouts, self._names, running)
-        heap.out.append((control.multi, control.timed_out, returned, len(parts)))
+        heap.out.append((run.multi, run.timed_out, returned, len(parts)))
         for part in parts:
             heap.part(part)
-        for thread in control.threads:
+        for thread in run.threads:
             if thread.bit and not thread.running:
                 heap.out.append((thread.id, thread.daemon, thread.ended))
         self._module_globals(heap)
         self._of_run(heap)
         if _has_clocks():
             heap.out.append(clocks())
-        if IDENTITIES in control.facts:  # then it counts how things to come will be numbered
-            heap.out.append([(thread.id, thread.events, thread.count) for thread in control.threads if thread.bit])
+        if IDENTITIES in run.facts:  # then it counts how things to come will be numbered
+            heap.out.append([(thread.id, thread.events, thread.count) for thread in run.threads if thread.bit])
         self._failures(heap)
         heap.out.append(("dead", len(dead)))
         heap.refs(dead)
         heap.finish()
         return heap
 
-    def _about(self, thread: GuestThread, part: Part) -> None:
+    def _about(self, thread: ModelThread, part: Part) -> None:
         """What is known of the thread apart from its frames."""
         operation = thread.pending if thread.reread is None else None  # else it follows from the rest of the state
         part.shape.append(
@@ -270,7 +274,7 @@ class Capture:
                 thread.name,
                 thread.daemon,
                 thread.ended,
-                control._yielding & thread.bit,
+                run.yielding & thread.bit,
                 None if operation is None else self._plans.operation(self._names, operation),
                 thread.data.get("started", 0),
                 thread.data.get("numbered", 0),
@@ -280,10 +284,10 @@ class Capture:
         part.add(thread.thread_object)
         if thread.timed is not None:
             part.add(thread.timed)
-            part.shape.append(("deadline", thread.deadline if control.options.timeouts == "idle" else None))
+            part.shape.append(("deadline", thread.deadline if run.options.timeouts == "idle" else None))
         self._own(thread, part)
 
-    def _own(self, thread: GuestThread, part: Part) -> None:
+    def _own(self, thread: ModelThread, part: Part) -> None:
         """What drop-ins keep for the thread, and its context."""
         for key, value in thread.data.items():
             if key in _COUNTED:
@@ -307,16 +311,16 @@ class Capture:
     # ------------------------------------------------------------------ what all threads can reach
 
     def _module_globals(self, heap: Heap) -> None:
-        for name, guest in self._loader.modules.items():
-            if guest.changing or guest.changing is None or control.dirty:
+        for name, loaded in self._loader.modules.items():
+            if loaded.changing or loaded.changing is None or run.dirty:
                 heap.out.append(("module", name))
-                for key, value in guest.globals(control.dirty):
+                for key, value in loaded.globals(run.dirty):
                     heap.out.append(key)
                     heap.ref(value)
-        for changed in host_modules.changed_modules.values():
-            heap.out.append(("changed", changed.__name__))
-            first = vars(changed).get(".first", {})
-            for key, value in vars(changed).items():
+        for module in host_modules.changed_modules.values():
+            heap.out.append(("changed", module.__name__))
+            first = vars(module).get(".first", {})
+            for key, value in vars(module).items():
                 if not key.startswith(".") and first.get(key, _ABSENT) is not value:
                     heap.out.append(key)
                     heap.ref(value)
@@ -331,42 +335,42 @@ class Capture:
             heap.refs([vars(copy)[key] for key in _changing(copy)])
 
     def _of_run(self, heap: Heap) -> None:
-        """What the drop-ins and the control remember."""
-        run = state.run
+        """What the drop-ins and the kernel remember."""
+        library = state.library
         heap.out.append(
             (
-                control._alive.dpor_state,
-                run.shutting_down,
-                bool(run.unjoined),
+                run.alive.dpor_state,
+                library.shutting_down,
+                bool(library.unjoined),
                 sorted(numbering._asked.items()),
                 sorted(
                     (thread, self._layouts.number(code) if isinstance(code, types.CodeType) else -1, line, used)
-                    for (thread, code, line), used in control._timeouts.items()
+                    for (thread, code, line), used in run.timeouts.items()
                 ),
             )
         )
-        heap.out.append(len(run.atexit))
-        heap.refs(run.atexit)
+        heap.out.append(len(library.atexit))
+        heap.refs(library.atexit)
         kept = [*self.kept]
-        if specifying.run is not None:
-            kept += [*specifying.run.kept, *(history.events for history in specifying.run.histories)]
+        if specifying.current is not None:
+            kept += [*specifying.current.kept, *(history.events for history in specifying.current.histories)]
         heap.out.append(len(kept))
         heap.refs(kept)
-        heap.refs((run.main, run.trace, run.profile, run.launching, getattr(run, "register", None)))
-        if run.listed:
-            heap.out.append(len(run.listed))
-            heap.refs(run.listed.values())
+        heap.refs((library.main, library.trace, library.profile, library.launching, getattr(library, "register", None)))
+        if library.listed:
+            heap.out.append(len(library.listed))
+            heap.refs(library.listed.values())
 
     def _failures(self, heap: Heap) -> None:
         """The exceptions that have ended threads: the run's outcome has their texts, and the places."""
-        for failure in control.exceptions:
+        for failure in run.exceptions:
             heap.out.append(("failed", failure.thread.id, failure.message))
             heap.ref(failure.error)
 
 
 def _has_clocks() -> bool:
     """Is the time part of the state?"""
-    return CLOCKS in control.facts or control.options.timeouts == "idle"
+    return CLOCKS in run.facts or run.options.timeouts == "idle"
 
 
 _ABSENT: Final = object()
@@ -381,6 +385,7 @@ def key_of(whole: bytes) -> bytes:
 
 
 _changing_names: dict[int, tuple[types.ModuleType, list[str]]] = {}
+"""A cache, for the process, by the `id` of the module: see `_changing`."""
 
 
 def _changing(module: types.ModuleType) -> list[str]:

@@ -16,8 +16,10 @@ from dpor.core.system import SyncChoices
 from dpor.primitives.conditions import Notify
 from dpor.primitives.locks import AcquireAgain, Locked, Release, ReleaseAgain, Try, TryAgain
 from dpor.primitives.threads import End, Join, Start
-from dpor.python.kernel import control
-from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel import assumptions
+from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.run import run
+from dpor.python.kernel.scheduler import pending_of
 from dpor.python.sharing import shared_objects
 from dpor.python.states.c_frames import Reading
 from dpor.python.states.classes import HEAP_TYPE, find
@@ -28,18 +30,18 @@ TRIES: Final = "tried locks"
 """Fact: somebody looks whether a lock is held, so that a release which frees nobody matters, too."""
 
 
-Holding: TypeAlias = Callable[[GuestThread], Sequence[Any]]
+Holding: TypeAlias = Callable[[ModelThread], Sequence[Any]]
 """What the frames of a thread hold: its live variables and operands. Raises `StateUnknown`."""
 
 
 def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by: Holding) -> bool:
     """See `dpor.core.system.StatefulSystem.is_choice`."""
-    thread = control.threads[number]
-    others = [t for t in control.threads if t.bit and t.running and t is not thread]
-    for t in control.threads:
+    thread = run.threads[number]
+    others = [t for t in run.threads if t.bit and t.running and t is not thread]
+    for t in run.threads:
         if t.pending is not None and isinstance(t.pending.rule, (Try, TryAgain, Locked)):
-            control.facts_add(TRIES, "whether a lock is held")
-    operation = control.pending_of(thread)
+            assumptions.used_by_several(TRIES, "whether a lock is held")
+    operation = pending_of(thread)
     if operation is None or not others:
         return False
     rule = operation.rule
@@ -50,7 +52,7 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by:
     if isinstance(rule, Join):
         return False  # of a thread that has ended, since it is enabled
     if isinstance(rule, (Release, ReleaseAgain)):
-        return TRIES in control.facts or any(objects[0] is o for t in others for o in t.objects or ())
+        return TRIES in run.facts or any(objects[0] is o for t in others for o in t.objects or ())
     if isinstance(rule, Notify):
         return bool(objects[0].dpor_state)
     if isinstance(rule, AcquireAgain):
@@ -65,7 +67,7 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by:
 
 
 def _shares(
-    thread_object: Any, thread: GuestThread, others: list[GuestThread], layouts: Layouts, held_by: Holding
+    thread_object: Any, thread: ModelThread, others: list[ModelThread], layouts: Layouts, held_by: Holding
 ) -> bool:
     """Can anything that the thread of this Thread object can reach be reached from another? It is the one that stands
     before its end, or one that `thread` is about to start. Raises `StateUnknown`."""
@@ -76,11 +78,11 @@ def _shares(
     return _reached(wanted, others, held_by) or not wanted.isdisjoint(_reach(_variables(thread, layouts)))
 
 
-def _variables(thread: GuestThread, layouts: Layouts) -> list[Any]:
+def _variables(thread: ModelThread, layouts: Layouts) -> list[Any]:
     """The objects in the live variables of the program's frames: not what it hands over just now."""
     part, dead = Part(), []  # type: tuple[Part, list[Any]]
     for frame in frames_of(thread):
-        if control.is_guest_file(frame.f_code.co_filename):
+        if run.is_program_file(frame.f_code.co_filename):
             layout = layouts.of(frame.f_code)
             add_frame(Reading(frame, layout, layout.place(frame.f_lasti)), part, dead)
     return part.objects
@@ -90,10 +92,10 @@ def _objects(accesses: Iterable[tuple[int, Any]]) -> set[int] | None:
     """The objects whose parts are accessed, by `id`; None if that cannot be told, or everybody reaches them."""
     found = set()
     for location, _ in accesses:
-        name: Any = control.operations.name_of(location)
+        name: Any = run.operations.name_of(location)
         if type(name) is not tuple or type(name[0]) is not int:
             return None
-        owner: Any = control.operations.name_of(name[0])
+        owner: Any = run.operations.name_of(name[0])
         shared = shared_objects.shared_object_named(owner)
         if shared is None or shared.obj is None or owner[0] not in ("object", "root", "dict of"):
             return None
@@ -101,7 +103,7 @@ def _objects(accesses: Iterable[tuple[int, Any]]) -> set[int] | None:
     return found
 
 
-def _reached(wanted: set[int], threads: Iterable[GuestThread], held_by: Holding) -> bool:
+def _reached(wanted: set[int], threads: Iterable[ModelThread], held_by: Holding) -> bool:
     """Can one of these objects, given by `id`, be reached from one of the threads, or by everybody?"""
     roots: list[Any] = [value for _, value in shared_objects.roots()]
     for thread in threads:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from dpor.python.dropins import copying, state, stdlib
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 from dpor.python.states.frames import ATOMS, Layouts
 
 HEAP_TYPE: Final = 1 << 9
@@ -34,18 +34,18 @@ class Classes:
     """The classes met in one search.
 
     known   the number of a class that is none of the program's, if it has been asked for
-    guest_modules   the program's, by name;  are_constant: are they the same objects in all runs that change nothing?
+    program_modules   the program's, by name;  are_constant: are they the same objects in all runs that change nothing?
     """
 
     def __init__(
         self,
         layouts: Layouts,
-        guest_modules: Callable[[], dict[str, types.ModuleType]],
+        program_modules: Callable[[], dict[str, types.ModuleType]],
         are_constant: Callable[[], bool],
     ) -> None:
         self._are_constant = are_constant
         self._layouts = layouts
-        self._guest_modules = guest_modules
+        self._program_modules = program_modules
         self._numbers: dict[Any, int] = {}
         self._kept: list[type] = []
         self._host: dict[type, int] = {}
@@ -53,7 +53,7 @@ class Classes:
         self._of_run: dict[type, int | None] = {}
 
     def begin_run(self) -> None:
-        if control.dirty or not self._are_constant():
+        if run.dirty or not self._are_constant():
             self._of_run.clear()
 
     def is_in_all_runs(self, kind: type) -> bool:
@@ -65,7 +65,7 @@ class Classes:
         number = self._host.get(kind)
         if number is not None:
             return number
-        if control.dirty:
+        if run.dirty:
             self._of_run.clear()
         elif kind in self._of_run:
             return self._of_run[kind]
@@ -74,10 +74,10 @@ class Classes:
             number = self._host[kind] = self._intern(("built in", id(kind)))
             return number
         name = (kind.__module__, kind.__qualname__)
-        guest = self._guest_modules().get(name[0])
-        if guest is not None:
+        module = self._program_modules().get(name[0])
+        if module is not None:
             self._of_run[kind] = None  # until it is known: a class may refer to itself
-            contents = self._contents(kind) if find(guest, name[1]) is kind and not _registered(kind) else None
+            contents = self._contents(kind) if find(module, name[1]) is kind and not _registered(kind) else None
             number = None if contents is None else self._intern((name, contents))
             self._of_run[kind] = number
             if "_abc_impl" in kind.__dict__:  # others may be registered with it, which no attribute shows

@@ -7,28 +7,26 @@ from __future__ import annotations
 from typing import Any
 
 from dpor.core.operations import READ, UPDATE, Location, ThreadId
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 
 
 def clocks() -> list[Any]:
     """The threads' times, and for each location at which time came to pass, what whoever reads, updates or writes it
     takes over. Empty while nobody's clock has moved."""
-    if not control.virtual_time.advances:
+    if not run.virtual_time.advances:
         return []
     now: dict[ThreadId, float] = {}
     done: dict[ThreadId, int] = {}
     left: dict[Location, list[float]] = {}  # by mode: the latest time of an access of that mode
-    trace = control._trace
-    for thread, operation in zip(
-        trace.threads[: control._position], trace.operations[: control._position], strict=True
-    ):
+    trace = run.trace
+    for thread, operation in zip(trace.threads[: run.position], trace.operations[: run.position], strict=True):
         index = done[thread] = done.get(thread, 0) + 1
         time = max(now.values(), default=0.0) if operation.barrier else now.get(thread, 0.0)
         for location, mode in operation.accesses:
             for other, passed in enumerate(left.get(location, ())):
                 if mode != other or (mode is not READ and mode is not UPDATE):
                     time = max(time, passed)
-        for at, moved in control.virtual_time.advances.get(thread, ()):
+        for at, moved in run.virtual_time.advances.get(thread, ()):
             if at <= index:
                 time = max(time, moved)
         now[thread] = time
@@ -38,6 +36,6 @@ def clocks() -> list[Any]:
             for location, mode in operation.accesses:
                 times = left.setdefault(location, [0.0, 0.0, 0.0])
                 times[mode] = max(times[mode], time)
-    for thread, advances in control.virtual_time.advances.items():
+    for thread, advances in run.virtual_time.advances.items():
         now[thread] = max(now.get(thread, 0.0), *[moved for _, moved in advances])
     return [sorted(now.items()), sorted((location, *times) for location, times in left.items())]

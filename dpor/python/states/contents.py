@@ -23,7 +23,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from dpor.python.effects.set_order import is_fixed
-from dpor.python.kernel import control
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.states.c_objects import TOLD, by_reduce
 from dpor.python.states.frames import ATOMS, HOLE, UNBOUND
@@ -232,7 +232,7 @@ def function(heap: Heap, obj: Any) -> None:
     code, names, fields = obj.__code__, obj.__globals__, obj.__dict__
     closure, defaults, keywords = obj.__closure__, obj.__defaults__, obj.__kwdefaults__
     is_of_module = "__spec__" in names or ("__name__" in names and "__loader__" in names)
-    annotations = obj.__annotations__ if control.dirty or _ANNOTATIONS_CHANGE in control.facts else None
+    annotations = obj.__annotations__ if run.dirty or _ANNOTATIONS_CHANGE in run.facts else None
     heap.refs((obj.__name__, obj.__qualname__, obj.__module__, obj.__doc__, annotations))
     if is_of_module and closure is None and defaults is None and keywords is None and not fields:
         heap.out.append((heap.layouts.number(code), names.get("__name__")))

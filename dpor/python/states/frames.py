@@ -1,7 +1,7 @@
-"""The frames of a standing thread: where each stands, and what its live variables and operands are.
+"""The frames of a waiting thread: where each is, and what its live variables and operands are.
 
 Frames of ours count as the program's do: a drop-in in the middle of its steps has a position and variables too. Those
-of the control itself are left out, since the pending operation says all that they still have to do.
+of the kernel itself are left out, since the pending operation says all that they still have to do.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Any, Final
 
 from dpor.python.effects import accesses, generators
 from dpor.python.hooks import operators
-from dpor.python.kernel import control, loops
-from dpor.python.kernel.model_thread import GuestThread, Waited
+from dpor.python.kernel import accessing, data_choices, loops, performing, scheduler
+from dpor.python.kernel.model_thread import ModelThread, Waited
+from dpor.python.kernel.run import run
+from dpor.python.kernel.threads import live
 from dpor.python.states.c_frames import Reading, values_held_by_c
 from dpor.python.states.memory import OBJECTS, WORDS, ask, handled_by, why_unreadable
 from dpor.python.states.stacks import Layout, StateUnknown
@@ -26,8 +28,8 @@ _LEFT_OUT: Final = frozenset(
     {
         id(function.__code__)
         for function in (
-            *(control._decide, control._stand, control._wait, control.access, control._access_carefully),
-            *(control.touch, control.perform, control._perform, control.choose, loops.goes_round, accesses.stand),
+            *(*accessing.STATELESS, *data_choices.STATELESS, *loops.STATELESS, *performing.STATELESS),
+            *(*scheduler.STATELESS, accesses.yield_before),
         )
     }
 )
@@ -87,10 +89,10 @@ class Layouts:
         return number
 
 
-def frames_of(thread: GuestThread) -> list[FrameType]:
-    """Those of a thread that stands before an operation, the innermost first, without the control's."""
+def frames_of(thread: ModelThread) -> list[FrameType]:
+    """Those of a thread that waits before an operation, the innermost first, without those of the kernel."""
     frame: FrameType | None
-    if thread is control.current:
+    if thread is run.current:
         frame = sys._getframe()
         while frame is not None and frame.f_code is not _DECIDE:
             frame = frame.f_back
@@ -110,8 +112,8 @@ def frames_from(frame: FrameType | None) -> list[FrameType]:
     return found
 
 
-_DECIDE: Final = control._decide.__code__
-_LIVE: Final = control._live.__code__
+_DECIDE: Final = scheduler.decide.__code__
+_LIVE: Final = live.__code__
 """The end of what is a thread's: below it is the greenlet, which carried out other threads before."""
 
 
@@ -143,13 +145,13 @@ ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, typ
 """Types whose objects are told apart by their values alone: the language does not say when two of them are one."""
 
 
-def read_thread(thread: GuestThread, layouts: Layouts) -> tuple[Part, list[Any]]:
+def read_thread(thread: ModelThread, layouts: Layouts) -> tuple[Part, list[Any]]:
     """All frames of the thread, and its dead variables' objects. Raises `StateUnknown`."""
     return read_frames(thread, layouts, frames_of(thread), thread.objects or ())
 
 
 def read_frames(
-    thread: GuestThread, layouts: Layouts, frames: list[FrameType], objects: tuple[Waited, ...]
+    thread: ModelThread, layouts: Layouts, frames: list[FrameType], objects: tuple[Waited, ...]
 ) -> tuple[Part, list[Any]]:
     """As `read_thread`, of these frames of it, the innermost first."""
     part = Part()
@@ -183,12 +185,12 @@ def read_frames(
     return part, dead
 
 
-def _handled(thread: GuestThread, handling: set[bool]) -> BaseException | None:
+def _handled(thread: ModelThread, handling: set[bool]) -> BaseException | None:
     """The exception that the thread's frames handle, apart from generators, which have their own. (Those that frames
     further out handle are on the operand stacks of those further in.)"""
     if False not in handling:
         return None
-    if thread is not control.current:
+    if thread is not run.current:
         try:
             return handled_by(thread.greenlet)  # type: ignore[no-any-return]
         except RuntimeError as error:

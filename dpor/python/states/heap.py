@@ -20,8 +20,9 @@ from itertools import islice
 from operator import is_, itemgetter
 from typing import Any, Final, Protocol, TypeAlias
 
-from dpor.python.kernel import control
-from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects
 from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.frames import ATOMS, HOLE, UNBOUND, Layouts, Part
@@ -104,7 +105,7 @@ class Heap:
         self._dicts: list[Any] = []  # kept, so that no number is used again
         self._objects: list[Any] = []
         self._numbers: dict[int, tuple[int]] = {}
-        self._ids: dict[int, tuple[int, Any]] = control.threads[0].data.get("ids") or {}
+        self._ids: dict[int, tuple[int, Any]] = run.threads[0].data.get("ids") or {}
         self._values: list[Any] = []
         self._settled: list[Any] = []  # the same as leaves and numbers of objects, as far as that has come
         self.ref: Callable[[Any], None] = self._values.append
@@ -208,7 +209,7 @@ class Heap:
             for obj, mark in zip(layer, map(mark_of, map(id, layer)), strict=True):
                 if mark is None:
                     append(_NO_MARK)
-                elif type(mark) is GuestThread:
+                elif type(mark) is ModelThread:
                     append(_OWNED - mark.id)
                 else:
                     number = mark.number  # type: ignore[union-attr]
@@ -250,6 +251,6 @@ class PrivateHeap(Heap):
                     (plans.get(kind) or plans.make(kind))(self, obj)
 
 
-_OUTSIDE: Final = (type, types.ModuleType, control.SyncObject)
+_OUTSIDE: Final = (type, types.ModuleType, SyncObject)
 _VALUES: Final = "dpor.python.dropins.datetime"
 _state_of_generator: Final = random.Random.__base__.__dict__["getstate"]

@@ -25,9 +25,10 @@ from dpor.python.dropins.logs import HandlerLock
 from dpor.python.effects import generators
 from dpor.python.effects.calls import BoundMethod
 from dpor.python.effects.kinds import ContainerType, static
-from dpor.python.kernel import control
 from dpor.python.kernel.host_modules import DropInModule
-from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects
 from dpor.python.states.c_frames import Reading
 from dpor.python.states.canonical_names import CanonicalNames
@@ -94,7 +95,7 @@ class TypePlans:
             types.GeneratorType: _generator,
             local: self._local,
             io.TextIOWrapper: self._stream,
-            GuestThread: lambda heap, obj: heap.out.append(("thread", obj.id)),
+            ModelThread: lambda heap, obj: heap.out.append(("thread", obj.id)),
             shared_objects.SharedObject: lambda heap, obj: heap.out.append(("shared", heap.names.location(obj.number))),
             Operation: self._operation,
             BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
@@ -169,7 +170,7 @@ class TypePlans:
                 heap.finalised = True
             heap.sync(fields(obj), kind)
 
-        return plan_of_sync if issubclass(kind, control.SyncObject) else plan
+        return plan_of_sync if issubclass(kind, SyncObject) else plan
 
     # ------------------------------------------------------------------ others
 
@@ -178,7 +179,7 @@ class TypePlans:
         self.class_of(heap, type(obj))
         heap.refs(object.__getattribute__(obj, "_local__arguments"))
         dictionaries = object.__getattribute__(obj, "_local__dictionaries")
-        for thread in control.threads:
+        for thread in run.threads:
             here = thread.data.get(Here) if thread.bit else None
             own = None if here is None else dictionaries.get(here)
             if own is not None:
@@ -350,6 +351,7 @@ class _Ending(enum.Enum):
 
 
 _endings: Final[dict[type, _Ending]] = {}
+"""A cache, for the process."""
 
 
 def _ending_of(kind: type) -> _Ending:
@@ -365,7 +367,7 @@ def _ending_of(kind: type) -> _Ending:
     return ending
 
 
-_OURS: Final = (GuestThread, shared_objects.SharedObject, Operation, BaseRule, ContainerType)
+_OURS: Final = (ModelThread, shared_objects.SharedObject, Operation, BaseRule, ContainerType)
 """They live as long as the run, or the search."""
 
 

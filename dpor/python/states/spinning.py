@@ -2,10 +2,10 @@
 
 A round of a loop, from one back edge to the next, *spins* if all operations of the thread in it were plain reads, and
 all that only this thread can reach is the same at both ends: then another round is the same again, for as long as
-nobody writes what it read. So the thread stands before a `Spin`, which waits for such a write. Whether a round spins
+nobody writes what it read. So the thread waits before a `Spin`, which waits for such a write. Whether a round spins
 depends on what its own thread did and read alone, so equivalent runs agree on it.
 
-That a loop may spin is a fact: the search starts again with what accesses write counted (`control.written`), and with
+That a loop may spin is a fact: the search starts again with what accesses write counted (`counter_of`), and with
 the state looked at whenever that loop begins. Before that, a round costs a look at its operations; only where these
 were reads, and the live variables of the frame hold the same objects as a round before, is more done.
 
@@ -22,10 +22,14 @@ from typing import Any, Final
 from dpor.core.operations import READ, Location, Operation
 from dpor.primitives.daemons import DaemonAccess
 from dpor.primitives.spinning import Spin
-from dpor.python.kernel import control, timing
+from dpor.python.kernel import assumptions, timing
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES, SPINS
-from dpor.python.kernel.model_thread import GuestThread
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.run import run
 from dpor.python.kernel.stuck import short_place
+from dpor.python.kernel.sync_objects import SyncObject, counter_of
 from dpor.python.sharing import shared_objects
 from dpor.python.states import Capture
 from dpor.python.states.memory import why_unreadable
@@ -60,10 +64,10 @@ class Loop:
 
 _capture: Capture | None = None
 _reads: dict[Operation, bool] = {}
-"""Which operations are plain reads, as found so far."""
+"""A cache, for the process: which operations are plain reads."""
 _MOST_KNOWN: Final = 10_000
 _rules: dict[tuple[int, ...], Spin] = {}
-"""Kept, as what is known of operations is found by the identity of their rules."""
+"""For the process. Kept, as what is known of operations is found by the identity of their rules."""
 
 
 def begin(capture: Capture) -> None:
@@ -81,16 +85,16 @@ def loops_unseen() -> str:
 
 
 def back_edge_taken(frame: FrameType) -> None:
-    """The loop at which the frame stands goes round, and its thread has performed operations since one did."""
-    me = control.current
-    if control.unwinding or control._atomic:
+    """The loop at which the frame is goes round, and its thread has performed operations since one did."""
+    me = run.current
+    if run.unwinding or run.atomic:
         return
-    if control.stateful:
+    if run.stateful:
         _look_at_clocks(me, frame)
         return
     if _capture is None:
         return
-    if control._spins and _site(frame) in control.facts:
+    if run.spins and _site(frame) in run.facts:
         _back_edge_of_spinning_loop(me, frame)
         return
     key = (id(frame.f_code), frame.f_lasti)
@@ -98,7 +102,7 @@ def back_edge_taken(frame: FrameType) -> None:
     if loop is None:
         _enter(me, key)
         return
-    start, loop.start = loop.start, control._position
+    start, loop.start = loop.start, run.position
     if not _only_reads(me, start):
         loop.rounds = 0
         loop.variables = loop.private = None
@@ -113,35 +117,35 @@ def back_edge_taken(frame: FrameType) -> None:
         if _is_as_before(me, frame, loop):
             site = _site(frame)
             what = f"a loop waits by spinning ({short_place((site[1], site[3]))}): what it reads is watched"
-            control.withdraw(site, what, at_once=True)
+            assumptions.broken(site, what, at_once=True)
 
 
-def _back_edge_of_spinning_loop(me: GuestThread, frame: FrameType) -> None:
+def _back_edge_of_spinning_loop(me: ModelThread, frame: FrameType) -> None:
     """As `back_edge_taken`, of a loop that is known to spin."""
     key = ("spins", id(frame.f_code), frame.f_lineno)
     loop = me.loops.get(key) or _enter(me, key)
-    start, loop.start = loop.start, control._position
+    start, loop.start = loop.start, run.position
     if not _only_reads(me, start):
         loop.private = None
     if _is_as_before(me, frame, loop):
         _spin(me, start)
-        loop.start = control._position
+        loop.start = run.position
 
 
-def _look_at_clocks(me: GuestThread, frame: FrameType) -> None:
+def _look_at_clocks(me: ModelThread, frame: FrameType) -> None:
     """In searches that store states, a loop ends where it comes back to one, though the clock might go on."""
     key = (id(frame.f_code), frame.f_lasti)
     loop = me.loops.get(key) or _enter(me, key)
-    if me.looked >= loop.start and me.time == loop.time and control.options.timeouts == "any":
+    if me.looked >= loop.start and me.time == loop.time and run.options.timeouts == "any":
         place = short_place((frame.f_code.co_filename, frame.f_lineno))
-        control.limit(f"the loop at {place} looks at the clock: that time passes meanwhile is tried by optimal alone")
-    loop.start, loop.time = control._position, me.time
+        incomplete(f"the loop at {place} looks at the clock: that time passes meanwhile is tried by optimal alone")
+    loop.start, loop.time = run.position, me.time
 
 
-def _enter(me: GuestThread, key: object) -> Loop:
+def _enter(me: ModelThread, key: object) -> Loop:
     if len(me.loops) >= _MOST_LOOPS:
         me.loops.clear()
-    loop = me.loops[key] = Loop(control._position, me.time)
+    loop = me.loops[key] = Loop(run.position, me.time)
     return loop
 
 
@@ -151,35 +155,35 @@ def _site(frame: FrameType) -> tuple[str, str, str, int]:
 
 def loops_without_operations(frame: FrameType) -> None:
     """It has gone round very often without an operation: what it reads, if anything, nobody writes."""
-    me = control.current
-    if _capture is None or control.stateful or control._atomic:
+    me = run.current
+    if _capture is None or run.stateful or run.atomic:
         return
     key = ("silent", id(frame.f_code), frame.f_lineno)
     loop = me.loops.get(key) or _enter(me, key)
-    start, loop.start = loop.start, control._position
+    start, loop.start = loop.start, run.position
     if _has_accesses(me, start):
         loop.private = None
     if _is_as_before(me, frame, loop):
-        _stand(me, start, _rule(()))
+        _yield_before_spin(me, start, _rule(()))
 
 
-def _is_as_before(me: GuestThread, frame: FrameType, loop: Loop) -> bool:
+def _is_as_before(me: ModelThread, frame: FrameType, loop: Loop) -> bool:
     """Is nothing different, for the thread, from how it was when that was last looked at?"""
     before, time = loop.private, loop.time
     loop.private, loop.time = _private(me, frame), me.time
     return (
         before is not None
         and loop.private == before
-        and (loop.time == time or CLOCKS not in control.facts)
-        and IDENTITIES not in control.facts
+        and (loop.time == time or CLOCKS not in run.facts)
+        and IDENTITIES not in run.facts
     )
 
 
-def _only_reads(me: GuestThread, start: int) -> bool:
+def _only_reads(me: ModelThread, start: int) -> bool:
     """Were all operations of the thread since then plain reads, and at least one?"""
-    threads, operations = control._threads, control._operations
+    threads, operations = run.event_threads, run.event_operations
     number, found = me.id, False
-    for position in range(control._position - 1, start - 1, -1):
+    for position in range(run.position - 1, start - 1, -1):
         if threads[position] == number:
             operation = operations[position]
             is_read = _reads.get(operation)
@@ -191,9 +195,9 @@ def _only_reads(me: GuestThread, start: int) -> bool:
     return found
 
 
-def _has_accesses(me: GuestThread, start: int) -> bool:
+def _has_accesses(me: ModelThread, start: int) -> bool:
     """Did the thread do anything since then but give others a turn?"""
-    own = (control._operations[n] for n in range(start, control._position) if control._threads[n] == me.id)
+    own = (run.event_operations[n] for n in range(start, run.position) if run.event_threads[n] == me.id)
     return any(operation.kind != "yield" for operation in own)
 
 
@@ -207,38 +211,38 @@ def _is_read(operation: Operation) -> bool:
     )
 
 
-def _private(me: GuestThread, frame: FrameType) -> bytes | None:
+def _private(me: ModelThread, frame: FrameType) -> bytes | None:
     assert _capture is not None
     return _capture.private(me, frame)
 
 
-def _spin(me: GuestThread, start: int) -> None:
+def _spin(me: ModelThread, start: int) -> None:
     """Wait until something is written that the thread has read since then."""
     seen: dict[Location, int] = {}
-    trace = control._trace
-    for position in range(start, control._position):
+    trace = run.trace
+    for position in range(start, run.position):
         if trace.threads[position] == me.id:
             befores = trace.befores[position]
             assert befores is not None
             for (location, _), before in zip(trace.operations[position].accesses, befores, strict=True):
-                if location == control._process.dpor_location:
+                if location == run.process.dpor_location:
                     continue
                 if not _is_memory(location):
                     return
                 seen.setdefault(location, before)
     locations = sorted(seen)
-    _stand(me, start, _rule(tuple([seen[n] for n in locations])), *map(control.written, locations))
+    _yield_before_spin(me, start, _rule(tuple([seen[n] for n in locations])), *map(counter_of, locations))
 
 
-def _stand(me: GuestThread, start: int, spin: Spin, *objects: control.SyncObject) -> None:
+def _yield_before_spin(me: ModelThread, start: int, spin: Spin, *objects: SyncObject) -> None:
     """If it has looked at the clock since then, it may go on because time passes, as a timed wait does."""
     if me.looked < start:
-        control.perform(spin, *objects)
-    elif control.options.timeouts == "any":
+        perform(spin, *objects)
+    elif run.options.timeouts == "any":
         timing.pass_time()
     else:
         with timing.until(timing.later()):
-            control.perform(spin, *objects)
+            perform(spin, *objects)
 
 
 def _rule(seen: tuple[int, ...]) -> Spin:
@@ -250,7 +254,7 @@ def _rule(seen: tuple[int, ...]) -> Spin:
 
 def _is_memory(location: Location) -> bool:
     """Is it written by plain accesses alone?"""
-    name: Any = control.operations.name_of(location)
+    name: Any = run.operations.name_of(location)
     if isinstance(name, tuple) and isinstance(name[0], int):
-        name = control.operations.name_of(name[0])
+        name = run.operations.name_of(name[0])
     return isinstance(name, tuple) and name[0] in shared_objects.NAMES

@@ -37,10 +37,19 @@ from dpor.python.hooks.calls.table import (
     TEXT_MODULES,
     WRITING_FUNCTIONS,
 )
-from dpor.python.hooks.calls.unknown import limiting, module_of, reading_c, reading_python, unknown_c, unknown_python
+from dpor.python.hooks.calls.unknown import (
+    making_incomplete,
+    module_of,
+    reading_c,
+    reading_python,
+    unknown_c,
+    unknown_python,
+)
 from dpor.python.hooks.operators import SCALARS, unpackmap
-from dpor.python.kernel import control
+from dpor.python.kernel import opaque_code
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
+from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import PROCESSES, refuse
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import is_instrumented
@@ -74,13 +83,13 @@ def _python_function(function: types.FunctionType) -> Any:
         return wrapper
     module = module_of(function)
     if module == "ctypes" and function.__name__ in _POINTING:
-        return limiting(function, _POINTERS)
-    if not control.multi or is_instrumented(function):
+        return making_incomplete(function, _POINTERS)
+    if not run.multi or is_instrumented(function):
         return function
     if module == "functools" and function.__qualname__.startswith("singledispatch.<locals>.register"):
         return special.registering(function)
     if module == "unittest.mock":
-        control.limit(_PATCHED)
+        incomplete(_PATCHED)
     if function.__name__ in WRITING_FUNCTIONS:
         return unknown_python(function, function)
     if (module, function.__name__) in READING_FUNCTIONS or module in READING_PYTHON_MODULES:
@@ -103,9 +112,9 @@ def _python_method(method: Any, function: Any) -> Any:
     if type(function) is not _FUNCTION:  # a bound callable of any kind
         inner = call(function)
         return method if inner is function else functools.partial(inner, method.__self__)
-    if function.__module__ == "multiprocessing.context" and function.__name__ in PROCESSES and control.current:
+    if function.__module__ == "multiprocessing.context" and function.__name__ in PROCESSES and run.current:
         refuse(f"multiprocessing.{function.__name__}", PROCESSES[function.__name__])
-    if not control.multi:
+    if not run.multi:
         return method
     known = wrappers.get(id(function))
     if known is not None and known is not AS_IS:
@@ -118,7 +127,7 @@ def _python_method(method: Any, function: Any) -> Any:
         and not _CHANGING_MODULES.isdisjoint(c.__module__ for c in type(method.__self__).__mro__)
         and shared_objects.shared_object_of(method.__self__) is not None
     ):
-        control.opaque(f"{module}.{function.__qualname__}")
+        opaque_code.opaque(f"{module}.{function.__qualname__}")
     if is_instrumented(function) or is_immutable(type(method.__self__)):
         return method
     if function.__name__ in WRITING_FUNCTIONS:
@@ -151,7 +160,7 @@ def tell_store(kind: type, name: str) -> None:
     harmless_one = module not in STATEFUL_MODULES and _is_harmless_module(module)
     unseen = harmless_one and any(type(f) is _FUNCTION and not is_instrumented(f) for f in vars(kind).values())
     if is_immutable(kind) or unseen:
-        control.limit(
+        incomplete(
             f"{module}.{kind.__qualname__}.{name} is assigned while threads run: its methods are not instrumented"
         )
 
@@ -173,14 +182,14 @@ def _other(callee: Any, kind: type) -> Any:
     if kind in _GETTERS:
         return operating.call_getter(callee)
     if issubclass(kind, weakref.ReferenceType):
-        control.incomplete_if_multithreaded(shared_objects.DEATHS)
+        incomplete_if_multithreaded(shared_objects.DEATHS)
         return callee
     if kind is BoundMethod or shared_objects.is_neutral(kind):
         return callee
     function = static(kind, "__call__")
     if type(function) is _FUNCTION:
-        if control.multi and module_of(function) in _CHANGING_MODULES:
-            control.opaque(f"{module_of(function)}.{function.__qualname__}")
+        if run.multi and module_of(function) in _CHANGING_MODULES:
+            opaque_code.opaque(f"{module_of(function)}.{function.__qualname__}")
         return callee if _is_harmless(function) else unknown_python(function, callee, callee)
     return unknown_c(callee) if function is not None and kind is not _LRU_CACHE else callee
 
@@ -194,7 +203,7 @@ def _c_function(function: Any) -> Any:
     if owner is None or type(owner) is types.ModuleType:
         module = function.__module__ or ""
         if module == "_ctypes" and function.__name__ in _POINTING:
-            made = limiting(function, _POINTERS)
+            made = making_incomplete(function, _POINTERS)
             set_wrapper(function, made)
             return made
         if module in TEXT_MODULES:
@@ -210,9 +219,9 @@ def _c_function(function: Any) -> Any:
         return made
     if is_a(owner, type):
         if function.__name__ == "__subclasses__":
-            control.incomplete_if_multithreaded("__subclasses__() is asked for: to make a class is no step")
+            incomplete_if_multithreaded("__subclasses__() is asked for: to make a class is no step")
         if type(owner).__module__ == "_ctypes" and function.__name__ in _POINTING:
-            return limiting(function, _POINTERS)
+            return making_incomplete(function, _POINTERS)
         wrapper = class_wrappers.get((id(owner), function.__name__))
         if wrapper is not None:
             return wrapper
@@ -247,9 +256,7 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
     if issubclass(kind, decimal.Decimal):
         return contexts.in_context(method)
     if kind is functools.partial and name == "__setstate__":
-        control.incomplete_if_multithreaded(
-            "partial.__setstate__ changes what is called: who calls it does not see when"
-        )
+        incomplete_if_multithreaded("partial.__setstate__ changes what is called: who calls it does not see when")
     if kind is tuple:
         return functools.partial(reading_c(plain), owner)
     if kind in shared_objects.ATOMIC or is_immutable(kind) or shared_objects.is_neutral(kind):
@@ -260,7 +267,7 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
     if container_type_of(kind) is None and of_object:
         return _of_object(owner, name) or method
     known = container_type_of(kind) is not None and kind is not memoryview and name not in READS_ARGUMENTS
-    if control.multi and kind not in views and shared_objects.shared_object_of(owner) is None and known:
+    if run.multi and kind not in views and shared_objects.shared_object_of(owner) is None and known:
         if name != "pop" or not is_a(owner, set):  # which takes an element that all runs agree on
             return method
     if not isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
@@ -303,7 +310,7 @@ def _unbound(descriptor: Any) -> Any:
 
 
 def _partial(partial: functools.partial[Any]) -> Any:
-    shared = shared_objects.shared_object_of(partial.keywords) if control.multi else None
+    shared = shared_objects.shared_object_of(partial.keywords) if run.multi else None
     if shared is not None:  # somebody has `p.keywords`, and may change it
         return lambda *args, **kwargs: call(partial.func)(
             *partial.args, *args, **{**unpackmap(partial.keywords), **kwargs}
@@ -322,8 +329,8 @@ _classes: Final[dict[int, weakref.ref[type]]] = {}
 
 def _class(kind: type) -> Any:
     if kind.__module__ == "unittest.mock" and kind.__name__ == "_patch_dict":
-        if control.multi:
-            control.limit(_PATCHED)
+        if run.multi:
+            incomplete(_PATCHED)
         return kind
     make = _maker(kind)
     if make is not None:

@@ -13,7 +13,7 @@ from sys import getrefcount
 from typing import Any, Final
 
 from dpor.core.operations import READ
-from dpor.python.effects.accesses import Reread, Touched, reads_structure, stand
+from dpor.python.effects.accesses import Reread, Touched, reads_structure, yield_before
 from dpor.python.effects.calls import as_dict
 from dpor.python.effects.generators import drive
 from dpor.python.effects.iteration import (
@@ -31,13 +31,13 @@ from dpor.python.effects.iteration import (
 )
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.lists import is_built_in
-from dpor.python.effects.reach import ANYTHING, HASH, reads, stand_before_reading, views
+from dpor.python.effects.reach import ANYTHING, HASH, reads, views, yield_before_reading
 from dpor.python.effects.set_order import stable_order
 from dpor.python.hooks.calls.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.python.hooks.calls.unknown import reading_c
 from dpor.python.hooks.operators import SCALARS, TEMPORARY
-from dpor.python.kernel import control
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 # ---------------------------------------------------------------------- all items at once
@@ -48,7 +48,7 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
     takes_sets = function in (set, frozenset)
 
     def consume(*args: Any, **kwargs: Any) -> Any:
-        if not args or (not control.multi and type(args[0]) in _IN_ORDER):
+        if not args or (not run.multi and type(args[0]) in _IN_ORDER):
             return function(*args, **kwargs)
         items, *rest = args
         kind = type(items)
@@ -56,7 +56,7 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
             return function(*args, **kwargs)
         if kind is types.GeneratorType and getrefcount(items) <= _TEMPORARY_HERE:
             return _call_with(function, items, rest, kwargs)
-        if not control.multi:
+        if not run.multi:
             if kind is set or kind is frozenset:
                 order = None if takes_sets else stable_order(items)
                 return function(items if order is None else order, *rest, **kwargs)
@@ -102,11 +102,11 @@ def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kw
         called = touched.deeply(reads, Reread(lambda: container_type.contents(items)), applied)
     if called and function not in _SNAPSHOTS:
         return function(stepwise(items), *rest, **kwargs)
-    stand(function.__name__, touched)
+    yield_before(function.__name__, touched)
     if container_type is None or (function is not set and function is not frozenset):
         items = materialised(items)
     if applied is not None and container_type is None and type(items) is list:
-        stand_before_reading(function.__name__, items, applied)
+        yield_before_reading(function.__name__, items, applied)
     return function(items, *rest, **kwargs)
 
 
@@ -168,13 +168,13 @@ def _with_key(function: Any) -> Callable[..., Any]:
     def select(*args: Any, **kwargs: Any) -> Any:
         key = kwargs.get("key")
         if key is not None:
-            kwargs["key"] = control.above.call(key)
+            kwargs["key"] = run.above.call(key)
             if len(args) == 1 and function is not sorted:
                 return function(stepwise(args[0]), **kwargs)
         if len(args) == 1:
             return plain(args[0], **kwargs)
-        if control.multi and not SCALARS.issuperset(map(type, args)):
-            stand_before_reading(function.__name__, args, "__lt__")
+        if run.multi and not SCALARS.issuperset(map(type, args)):
+            yield_before_reading(function.__name__, args, "__lt__")
         return function(*args, **kwargs)
 
     return select
@@ -206,17 +206,17 @@ def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         shared = shared_objects.shared_object_of(items)
         container_type = container_type_of(type(items))
         if shared is not None and container_type is not None:
-            stand("dict", container_type.reads_all(shared))
-        elif control.multi and type(items) in views:
+            yield_before("dict", container_type.reads_all(shared))
+        elif run.multi and type(items) in views:
             touched = Touched()
             consume_view(items, touched)
-            stand("dict", touched)
+            yield_before("dict", touched)
         elif shared is not None and not isinstance(static(type(items), "keys"), types.FunctionType):
-            stand("dict", ((shared.location(shared_objects.STRUCTURE), READ),))
+            yield_before("dict", ((shared.location(shared_objects.STRUCTURE), READ),))
         return kind(*args, **kwargs)
     touched = Touched()
-    if control.multi and consumes_pairs_atomically(items, touched):
-        stand("dict", touched)
+    if run.multi and consumes_pairs_atomically(items, touched):
+        yield_before("dict", touched)
         return kind(*first, materialised(items), **kwargs)
     return kind(*first, items if type(items) in _IN_ONE_STEP else stepwise(items), **kwargs)
 
@@ -272,7 +272,7 @@ def _filter(function: Any, iterable: Any) -> Any:
 def _callee(function: Any) -> Any:
     """What C code is to call in place of the function. (Those that only look at numbers and strings stay as they are,
     so that a chain of iterators is known to run no code of the program.)"""
-    return function if function in _ON_SCALARS else control.above.call(function)
+    return function if function in _ON_SCALARS else run.above.call(function)
 
 
 class _ById(frozenset[int]):
@@ -304,20 +304,20 @@ def _reversed(items: Any) -> Any:
 
 def _read_length(items: Any, method: str = "__iter__") -> None:
     """Iterators over containers and views know from the beginning how long these are."""
-    if control.multi:
+    if run.multi:
         container = container_behind(items) if type(items) in views else items
         shared, kind = shared_objects.shared_object_of(container), type(container)
         if shared is None or isinstance(static(kind, method), types.FunctionType):
             return
         if container_type_of(kind) is not None:
-            stand("iter", reads_structure(shared))
+            yield_before("iter", reads_structure(shared))
         elif is_in_c(kind):  # a file may be closed
-            stand("iter", ((shared.location(shared_objects.STRUCTURE), READ),))
+            yield_before("iter", ((shared.location(shared_objects.STRUCTURE), READ),))
 
 
 @wrap(next)
 def _next(iterator: Any, *default: Any) -> Any:
-    if not control.multi:
+    if not run.multi:
         return next(iterator, *default)
     kind = type(iterator)
     if kind is types.GeneratorType:
@@ -365,9 +365,9 @@ set_class_wrapper(
 
 @wrap(functools.reduce)
 def _reduce(function: Any, iterable: Any, *initial: Any) -> Any:
-    if not (control.multi and is_built_in(function) and has_plain_items(iterable)):
+    if not (run.multi and is_built_in(function) and has_plain_items(iterable)):
         return functools.reduce(_callee(function), stepwise(iterable), *initial)
     touched = Touched()
     consumes_atomically(iterable, touched)
-    stand("reduce", touched)
+    yield_before("reduce", touched)
     return functools.reduce(function, materialised(iterable), *initial)

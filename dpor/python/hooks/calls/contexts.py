@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from dpor.python.hooks.calls.registry import set_wrapper, wrap
 from dpor.python.hooks.calls.unknown import reading_c, unknown_c
-from dpor.python.kernel import control
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 
@@ -21,7 +22,7 @@ def in_context(function: Any) -> Callable[..., Any]:
     computing = unknown_c(function)
 
     def compute(*args: Any, **kwargs: Any) -> Any:
-        given = control.multi and any(type(arg) is decimal.Context for arg in (*args, *kwargs.values()))
+        given = run.multi and any(type(arg) is decimal.Context for arg in (*args, *kwargs.values()))
         return (computing if given else function)(*args, **kwargs)
 
     return compute
@@ -54,5 +55,5 @@ def _note(context: decimal.Context) -> decimal.Context:
 def tell_shared() -> None:
     """At the end of a run: was one of them shared?"""
     if any(isinstance(shared_objects.table.get(id(context)), shared_objects.SharedObject) for context in _in_force):
-        control.limit("threads share a context of decimal that is in force in one: what its operators do is not seen")
+        incomplete("threads share a context of decimal that is in force in one: what its operators do is not seen")
     _in_force.clear()

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from dpor.python.hooks.calls.registry import set_wrapper
-from dpor.python.hooks.calls.unknown import stand_to_read
-from dpor.python.kernel import control
+from dpor.python.hooks.calls.unknown import yield_before_call
+from dpor.python.kernel.run import run
 
 
 def _asking(function: Any) -> Callable[..., Any]:
     def ask(*args: Any, **kwargs: Any) -> Any:
-        if control.multi:
-            stand_to_read(function, (vars(os.environ)["_data"],))
+        if run.multi:
+            yield_before_call(function, (vars(os.environ)["_data"],))
         return function(*args, **kwargs)
 
     return ask

@@ -21,13 +21,14 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any, Final, Literal
 
-from dpor.python.effects.accesses import stand
+from dpor.python.effects.accesses import yield_before
 from dpor.python.effects.dicts import moves_key, reads_key, writes_key
 from dpor.python.effects.kinds import is_hooked
 from dpor.python.hooks.calls.registry import wrap
-from dpor.python.hooks.calls.unknown import stand_to_read
-from dpor.python.kernel import control
+from dpor.python.hooks.calls.unknown import yield_before_call
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.run import run
 from dpor.python.rewrite import HOOK_NAMES, deep_recursion, rewrite
 from dpor.python.rewrite.scopes import analyse
 from dpor.python.sharing import shared_objects
@@ -71,12 +72,12 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], others: dict[str, 
         code = instrumented(text, "<string>", mode, _inherited(frame), -1, locals is globals)
     elif is_a(source, CodeType):
         code = source
-        if control.multi and not is_hooked(code) and code not in _compiled:
-            control.limit(f"code of {code.co_filename} was compiled elsewhere, and what it touches is not seen")
+        if run.multi and not is_hooked(code) and code not in _compiled:
+            incomplete(f"code of {code.co_filename} was compiled elsewhere, and what it touches is not seen")
     else:
         return function(*args, **others)
-    if control.multi and locals is not globals and shared_objects.shared_object_of(locals) is not None:
-        control.limit("code is run by exec or eval in locals that threads share: what it does to them is not seen")
+    if run.multi and locals is not globals and shared_objects.shared_object_of(locals) is not None:
+        incomplete("code is run by exec or eval in locals that threads share: what it does to them is not seen")
     others = {name: value for name, value in others.items() if name == "closure"}
     if is_hooked(code):
         supply(globals, frame)
@@ -98,8 +99,8 @@ def _compile(
     optimize: int = -1,
     **others: Any,
 ) -> Any:
-    if control.multi and is_a(source, ast.AST):
-        stand_to_read(compile, (source,))
+    if run.multi and is_a(source, ast.AST):
+        yield_before_call(compile, (source,))
     frame = _caller()
     if frame is None or others or mode not in ("exec", "eval", "single") or flags & ast.PyCF_ONLY_AST:
         return compile(source, filename, mode, flags, dont_inherit, optimize, **others)
@@ -126,7 +127,7 @@ def _function(*args: Any, **kwargs: Any) -> Any:
 def _caller() -> FrameType | None:
     """The innermost frame of instrumented code; None if no program is being run."""
     frame: FrameType | None = sys._getframe(2)
-    while control.current is not None and frame is not None:
+    while run.current is not None and frame is not None:
         if ".call" in frame.f_globals or ".call" in frame.f_builtins:
             return frame
         frame = frame.f_back
@@ -234,10 +235,10 @@ def _hooks_of(namespace: dict[str, Any]) -> dict[str, Callable[..., Any]]:
     """The hooks of top-level names, which are keys of the dict."""
 
     def touch(kind: str, touches: Callable[..., Any], name: str) -> None:
-        if control.multi:
+        if run.multi:
             shared = shared_objects.shared_object_of(namespace)
             if shared is not None:
-                stand(kind, touches(shared, namespace, name))
+                yield_before(kind, touches(shared, namespace, name))
 
     def gload(name: str) -> None:
         touch("read", reads_key, name)

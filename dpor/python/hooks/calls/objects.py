@@ -11,8 +11,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
-from dpor.python.effects.accesses import Touched, stand
-from dpor.python.effects.calls import stand_before_unseen
+from dpor.python.effects.accesses import Touched, yield_before
+from dpor.python.effects.calls import yield_before_unseen
 from dpor.python.effects.iteration import harmless_functions
 from dpor.python.effects.kinds import container_type_of, is_immutable, is_in_c, static
 from dpor.python.effects.reach import HASH, SHOW, reads, writes
@@ -20,10 +20,12 @@ from dpor.python.hooks import attributes, special
 from dpor.python.hooks.calls.executing import GlobalsAsLocals
 from dpor.python.hooks.calls.formatting import simplified
 from dpor.python.hooks.calls.registry import set_wrapper, wrap, wrappers
-from dpor.python.hooks.calls.unknown import limiting, module_of, reading_c, stand_to_read
+from dpor.python.hooks.calls.unknown import making_incomplete, module_of, reading_c, yield_before_call
 from dpor.python.hooks.operators import SCALARS, shown, truth
-from dpor.python.kernel import control, depth
+from dpor.python.kernel import accessing, depth, opaque_code
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.incomplete import incomplete_if_multithreaded
+from dpor.python.kernel.run import run
 from dpor.python.rewrite.names import is_stored_specially
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import is_instrumented
@@ -64,40 +66,40 @@ def _object_getattribute(obj: Any, name: str) -> Any:
 
 @wrap(object.__setattr__)
 def _object_setattr(obj: Any, name: str, value: Any) -> None:
-    _stand_to_write(obj, name, value)
-    if control.multi:
+    _yield_before_write(obj, name, value)
+    if run.multi:
         shared_objects.publish(value)
     object.__setattr__(obj, name, value)
 
 
 @wrap(object.__delattr__)
 def _object_delattr(obj: Any, name: str) -> None:
-    _stand_to_write(obj, name)
+    _yield_before_write(obj, name)
     object.__delattr__(obj, name)
 
 
 @wrap(type.__setattr__)
 def _type_setattr(kind: type, name: str, value: Any) -> None:
-    if attributes.stand_before_write(kind, name):
+    if attributes.yield_before_write(kind, name):
         shared_objects.publish(value)
     type.__setattr__(kind, name, value)
 
 
 @wrap(type.__delattr__)
 def _type_delattr(kind: type, name: str) -> None:
-    attributes.stand_before_write(kind, name)
+    attributes.yield_before_write(kind, name)
     type.__delattr__(kind, name)
 
 
-def _stand_to_write(obj: Any, name: str, value: Any = None) -> None:
+def _yield_before_write(obj: Any, name: str, value: Any = None) -> None:
     """The operation of a store, without the store: the class may have a `__setattr__` of its own."""
-    if control.multi:
-        if is_stored_specially(name) and special.stand_before_store(value, obj, name):
+    if run.multi:
+        if is_stored_specially(name) and special.yield_before_store(value, obj, name):
             return
         shared = shared_objects.shared_object_of(obj)
         operation = None if shared is None else attributes.write_operation(shared, obj, name)
         if operation is not None:
-            control.access(operation)
+            accessing.access(operation)
 
 
 @wrap(sys.getrecursionlimit)
@@ -121,7 +123,7 @@ def slot_method(slot: types.MemberDescriptorType, method: Any) -> Callable[..., 
             if method.__name__ == "__get__":
                 attributes.loaded(args[0], slot.__name__)
             else:
-                _stand_to_write(args[0], slot.__name__)
+                _yield_before_write(args[0], slot.__name__)
                 shared_objects.publish(args[1:])
         return method(*args)
 
@@ -137,7 +139,7 @@ _plain_len: Final = len
 
 @wrap(len)
 def _len(obj: Any, /) -> int:
-    if control.multi:
+    if run.multi:
         truth(obj)
     return _plain_len(obj)
 
@@ -148,19 +150,19 @@ def _ref(*args: Any) -> Any:
     if args:
         shared_objects.publish(args[0])
     if len(args) > 1 and args[1] is not None:
-        control.incomplete_if_multithreaded(shared_objects.DEATHS)
+        incomplete_if_multithreaded(shared_objects.DEATHS)
     return weakref.ref(*args)
 
 
 set_wrapper(sys.getsizeof, reading_c(sys.getsizeof))
 
 for _watcher in (weakref.finalize, weakref.proxy, weakref.WeakMethod):
-    set_wrapper(_watcher, limiting(_watcher, shared_objects.DEATHS))
+    set_wrapper(_watcher, making_incomplete(_watcher, shared_objects.DEATHS))
 
 
 @wrap(bool)
 def _bool(*args: Any) -> bool:
-    if control.multi and args:
+    if run.multi and args:
         truth(args[0])
     return bool(*args)
 
@@ -169,12 +171,12 @@ def _number(kind: type) -> Callable[..., Any]:
     """`int` and `float`, which may be given text in memory that others change."""
 
     def number(*args: Any, **kwargs: Any) -> Any:
-        if control.multi and args and type(args[0]) not in SCALARS and not is_immutable(type(args[0])):
+        if run.multi and args and type(args[0]) not in SCALARS and not is_immutable(type(args[0])):
             if container_type_of(type(args[0])) is not None or is_in_c(type(args[0])):
-                stand_to_read(kind, args)
+                yield_before_call(kind, args)
             for found in (static(type(args[0]), name) for name in _OF_NUMBERS):
                 if isinstance(found, types.FunctionType) and not is_instrumented(found):
-                    stand_before_unseen(found, args[0])
+                    yield_before_unseen(found, args[0])
         return kind(*args, **kwargs)
 
     return number
@@ -189,17 +191,17 @@ for _kind in (int, float):
 
 @wrap(id)
 def _id(obj: Any, /) -> int:
-    return stable_id(obj) if control.current is not None else id(obj)
+    return stable_id(obj) if run.current is not None else id(obj)
 
 
 @wrap(hash)
 def _hash(obj: Any, /) -> int:
     if type(obj) in SCALARS:
         return hash(obj)
-    if static(type(obj), "__hash__") is object.__hash__ and control.current is not None:
+    if static(type(obj), "__hash__") is object.__hash__ and run.current is not None:
         return stable_id(obj) >> 4
-    if control.multi:
-        stand_to_read(hash, (obj,), HASH)
+    if run.multi:
+        yield_before_call(hash, (obj,), HASH)
     return hash(obj)
 
 
@@ -209,8 +211,8 @@ def _showing(function: Any) -> Callable[..., Any]:
     def show(*args: Any, **kwargs: Any) -> Any:
         if not args or type(args[0]) in SCALARS:
             return function(*args, **kwargs)
-        if control.multi:
-            stand_to_read(function, args, SHOW)
+        if run.multi:
+            yield_before_call(function, args, SHOW)
         return function(shown(args[0]), *args[1:], **kwargs)
 
     return show
@@ -220,13 +222,13 @@ def showing_arguments(function: Any) -> Callable[..., Any]:
     """`"...".format`: makes text of all its arguments."""
 
     def show(*args: Any, **kwargs: Any) -> Any:
-        if control.multi:
+        if run.multi:
             if function.__name__ != "__mod__" and isinstance(function.__self__, str):
                 named = args[0] if function.__name__ == "format_map" and args else kwargs
                 simple = simplified(function.__self__, () if named is not kwargs else args, named)
                 if simple is not None:
                     return showing_arguments(simple[0].format)(*simple[1])
-            stand_to_read(function, (*args, *kwargs.values()), SHOW)
+            yield_before_call(function, (*args, *kwargs.values()), SHOW)
         return function(*map(shown, args), **kwargs)
 
     return show
@@ -240,7 +242,7 @@ harmless_functions.update(map(id, (_len, _bool, _hash)))
 
 @wrap(print)
 def _print(*args: Any, **kwargs: Any) -> None:
-    if control.multi:
+    if run.multi:
         file = sys.stdout if kwargs.get("file") is None else kwargs["file"]
         shared = shared_objects.shared_object_of(file)
         own = is_a(file, io.StringIO) or not any(file is stream for stream in (sys.stdout, sys.stderr))
@@ -249,7 +251,7 @@ def _print(*args: Any, **kwargs: Any) -> None:
             touched.deeply(reads, args, SHOW)
             if shared is not None and not isinstance(static(type(file), "write"), types.FunctionType):
                 touched.deeply(writes, (file,))
-            stand("print", touched)
+            yield_before("print", touched)
     print(*map(shown, args), **kwargs)
 
 
@@ -258,7 +260,7 @@ def _mapping_proxy(*args: Any, **kwargs: Any) -> Any:
     """Of a dict it is looked through. What any other mapping does is seen if its code is instrumented."""
     found = static(type(args[0]), "__getitem__") if args else None
     if type(found) is types.FunctionType and not is_instrumented(found):
-        control.opaque_if_multithreaded(f"{module_of(found)}.{found.__qualname__}")
+        opaque_code.opaque_if_multithreaded(f"{module_of(found)}.{found.__qualname__}")
     return types.MappingProxyType(*args, **kwargs)
 
 
@@ -277,7 +279,7 @@ def _dir(*args: Any) -> list[str]:
 
 @wrap(builtins.globals)
 def _globals() -> Any:
-    control.dirty = True
+    run.dirty = True
     names = sys._getframe(1).f_globals
     shared_objects.module_names(names)
     return names

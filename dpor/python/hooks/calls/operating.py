@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
-from dpor.python.effects.accesses import Reread, Touched, stand, writes_structure
+from dpor.python.effects.accesses import Reread, Touched, writes_structure, yield_before
 from dpor.python.effects.calls import BoundMethod
 from dpor.python.effects.iteration import report_uninstrumented_iteration
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, static
@@ -21,9 +21,10 @@ from dpor.python.effects.reach import EQUAL, fields_of, reads
 from dpor.python.hooks import attributes, operators
 from dpor.python.hooks.calls.consumers import consumer
 from dpor.python.hooks.calls.registry import harmless, set_wrapper, wrap
-from dpor.python.hooks.calls.unknown import reading_c, reading_python, stand_to_read
-from dpor.python.kernel import control
+from dpor.python.hooks.calls.unknown import reading_c, reading_python, yield_before_call
+from dpor.python.kernel import scheduler
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 # ---------------------------------------------------------------------- operator
@@ -46,7 +47,7 @@ for _name, _hook in (
     *(("concat", _HOOKS[".add"]), ("iconcat", _HOOKS[".iadd"])),
 ):
     set_wrapper(getattr(operator, _name), _hook)
-set_wrapper(operator.call, lambda function, /, *args, **kwargs: control.above.call(function)(*args, **kwargs))
+set_wrapper(operator.call, lambda function, /, *args, **kwargs: run.above.call(function)(*args, **kwargs))
 set_wrapper(operator.length_hint, reading_c(operator.length_hint))
 set_wrapper(operator.countOf, consumer(operator.countOf, EQUAL))
 set_wrapper(operator.indexOf, consumer(operator.indexOf, EQUAL))
@@ -87,7 +88,7 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
     """A C function on a list that compares its elements."""
 
     def act(items: Any, *args: Any, **kwargs: Any) -> Any:
-        if not control.multi:
+        if not run.multi:
             return function(items, *args, **kwargs)
         if not is_a(items, list):
             report_uninstrumented_iteration(items)
@@ -97,13 +98,13 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
         shared, container_type = shared_objects.shared_object_of(items), container_type_of(type(items))
         if shared is not None and container_type is not None:
             touched.add(writes_structure(shared) if changes else container_type.reads_all(shared))
-        stand(function.__name__, touched)
+        yield_before(function.__name__, touched)
         if shared is not None and changes:
             for value in args:
                 shared_objects.publish(value)
         if not (called and touched):
             return function(items, *args, **kwargs)
-        with control.atomic():
+        with scheduler.atomic():
             return function(items, *args, **kwargs)
 
     return act
@@ -123,7 +124,7 @@ def _bisecting(function: Any, changes: bool) -> Callable[..., Any]:
     def act(items: Any, x: Any, *args: Any, key: Any = None, **kwargs: Any) -> Any:
         if key is None or is_built_in(key):
             return at_once(items, x, *args, **kwargs, **({} if key is None else {"key": key}))
-        stand_to_read(function, (items,))
+        yield_before_call(function, (items,))
         if not changes:
             return function(items, x, *args, key=key, **kwargs)
         find = _bisect.bisect_left if "left" in function.__name__ else _bisect.bisect_right
@@ -145,7 +146,7 @@ for _name in ("insort_left", "insort_right"):
 def _copy(obj: Any) -> Any:
     """Of a container or a plain object this is one operation, as its contents are copied in one go."""
     kind = type(obj)
-    if not control.multi or kind in operators.SCALARS:
+    if not run.multi or kind in operators.SCALARS:
         return copy.copy(obj)
     shared, container_type = shared_objects.shared_object_of(obj), container_type_of(kind)
     if shared is None and not is_c_iterator(kind):
@@ -157,8 +158,8 @@ def _copy(obj: Any) -> Any:
         touched.add(container_type.reads_all(shared))
     if container_type is None or fields_of(obj):
         touched.deeply(reads, (obj,), "")
-    stand("copy", touched)
-    with control.atomic():
+    yield_before("copy", touched)
+    with scheduler.atomic():
         return copy.copy(obj)
 
 

@@ -7,22 +7,23 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from dpor.python.effects.accesses import Touched, stand
+from dpor.python.effects.accesses import Touched, yield_before
 from dpor.python.effects.reach import writes
 from dpor.python.hooks.calls.registry import set_wrapper
 from dpor.python.hooks.exceptions import read_shown
-from dpor.python.kernel import control
+from dpor.python.kernel import opaque_code
+from dpor.python.kernel.run import run
 
 
 def _showing(function: Any) -> Callable[..., Any]:
     def show(*args: Any, **kwargs: Any) -> Any:
-        if control.multi:
+        if run.multi:
             touched = Touched()
             values = (*args, *kwargs.values())
             touched.deeply(read_shown, (*values, sys.exc_info()))
             if touched.deeply(writes, [value for value in values if hasattr(type(value), "write")]):
-                control.opaque(f"traceback.{function.__name__}")  # line by line
-            stand(function.__name__, touched)
+                opaque_code.opaque(f"traceback.{function.__name__}")  # line by line
+            yield_before(function.__name__, touched)
         return function(*args, **kwargs)
 
     return show

@@ -10,11 +10,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from dpor.python.effects.accesses import Touched, stand
-from dpor.python.effects.reach import ANYTHING, stand_before_reading, writes
+from dpor.python.effects.accesses import Touched, yield_before
+from dpor.python.effects.reach import ANYTHING, writes, yield_before_reading
 from dpor.python.hooks.operators import SCALARS
-from dpor.python.kernel import control
+from dpor.python.kernel import opaque_code, scheduler
+from dpor.python.kernel.incomplete import incomplete_if_multithreaded
 from dpor.python.kernel.library import CONSTANT, package_of
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 
@@ -22,16 +24,16 @@ def unknown_c(function: Any) -> Callable[..., Any]:
     """A C function: it may change what it is given, and keep it."""
 
     def call_unknown(*args: Any, **kwargs: Any) -> Any:
-        if not control.multi or (not kwargs and SCALARS.issuperset(map(type, args))):
+        if not run.multi or (not kwargs and SCALARS.issuperset(map(type, args))):
             return function(*args, **kwargs)
         touched = Touched()
         values = (*args, *kwargs.values())
         if not touched.deeply(writes, values):
             return function(*args, **kwargs)
-        stand(name_of(function), touched)
+        yield_before(name_of(function), touched)
         for value in values:
             shared_objects.publish(value)
-        with control.atomic():
+        with scheduler.atomic():
             return function(*args, **kwargs)
 
     return call_unknown
@@ -41,8 +43,8 @@ def reading_c(function: Any) -> Callable[..., Any]:
     """A function that only looks at what it is given."""
 
     def call_reading(*args: Any, **kwargs: Any) -> Any:
-        if control.multi and (kwargs or not SCALARS.issuperset(map(type, args))):
-            stand_to_read(function, (*args, *kwargs.values()))
+        if run.multi and (kwargs or not SCALARS.issuperset(map(type, args))):
+            yield_before_call(function, (*args, *kwargs.values()))
         return function(*args, **kwargs)
 
     return call_reading
@@ -52,22 +54,22 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
     """A Python function that is not instrumented. `callee` is what is called, `owner` what it is bound to."""
 
     def call_unknown(*args: Any, **kwargs: Any) -> Any:
-        if not control.multi:
+        if not run.multi:
             return callee(*args, **kwargs)
         module = module_of(function)
         if package_of(module) not in CONSTANT:  # else nobody sees what it does to objects of one thread
-            control.demand(module, f"{module}.{function.__qualname__} runs while several threads exist")
+            opaque_code.demand(module, f"{module}.{function.__qualname__} runs while several threads exist")
         if not owner and not kwargs and SCALARS.issuperset(map(type, args)):
             return callee(*args, **kwargs)
         touched = Touched()
         values = (*owner, *args, *kwargs.values())
         if not touched.deeply(writes, values):
             return callee(*args, **kwargs)
-        stand(name_of(function), touched)
-        control.opaque(f"{module}.{function.__qualname__}")
+        yield_before(name_of(function), touched)
+        opaque_code.opaque(f"{module}.{function.__qualname__}")
         for value in values:
             shared_objects.publish(value)
-        with control.atomic():
+        with scheduler.atomic():
             return callee(*args, **kwargs)
 
     return call_unknown
@@ -77,30 +79,30 @@ def reading_python(function: Any) -> Callable[..., Any]:
     """A Python function that is not instrumented and only looks at what it is given."""
 
     def call_reading(*args: Any, **kwargs: Any) -> Any:
-        if control.multi and stand_to_read(function, (*args, *kwargs.values())):
-            control.opaque(f"{module_of(function)}.{function.__qualname__}")
-            with control.atomic():
+        if run.multi and yield_before_call(function, (*args, *kwargs.values())):
+            opaque_code.opaque(f"{module_of(function)}.{function.__qualname__}")
+            with scheduler.atomic():
                 return function(*args, **kwargs)
         return function(*args, **kwargs)
 
     return call_reading
 
 
-def limiting(function: Any, reason: str) -> Callable[..., Any]:
+def making_incomplete(function: Any, reason: str) -> Callable[..., Any]:
     """A function after which a run of several threads stands for less than everything, for this reason."""
 
-    def limit(*args: Any, **kwargs: Any) -> Any:
-        control.incomplete_if_multithreaded(reason)
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        incomplete_if_multithreaded(reason)
         return function(*args, **kwargs)
 
-    return limit
+    return noted
 
 
-def stand_to_read(function: Any, values: tuple[Any, ...], method: str = ANYTHING) -> bool:
+def yield_before_call(function: Any, values: tuple[Any, ...], method: str = ANYTHING) -> bool:
     """Stand before everything in the values is looked at. Is that anything?"""
     if SCALARS.issuperset(map(type, values)):
         return False
-    return stand_before_reading(name_of(function), values, method)
+    return yield_before_reading(name_of(function), values, method)
 
 
 def module_of(function: types.FunctionType) -> str:

@@ -1,0 +1,109 @@
+"""Plain accesses of shared data become events: reads and writes of fields, elements, globals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from dpor.core.operations import (
+    Accesses,
+    Operation,
+)
+from dpor.primitives.daemons import DaemonAccess
+from dpor.python.kernel import unwinding
+from dpor.python.kernel.depth import with_room
+from dpor.python.kernel.events import happened, take_up
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.program_frames import last_place
+from dpor.python.kernel.run import run
+from dpor.python.kernel.scheduler import yield_before_changing, yield_before_pending
+from dpor.python.kernel.sync_objects import count_writes
+
+
+def access(operation: Operation, reread: Callable[[], Accesses] | None = None) -> None:
+    """Yield before a plain access to shared data until it is chosen; the caller then performs it at once.
+
+    reread   returns what it touches once others have moved; None if they cannot change that
+    """
+    if run.careful:
+        _access_carefully(operation, reread)
+        return
+    me = run.current
+    position = run.position
+    if position >= run.replayed or run.event_threads[position] != me.id or me.starter is not None:
+        me.pending = operation
+        if reread is None:
+            yield_before_pending(me)
+        else:
+            operation = yield_before_changing(me, reread)
+        position = run.position
+    # As `events.happened`, here because this is where an execution spends its time: a tenth of it.
+    if position < run.replayed:
+        if run.event_operations[position] is not operation:
+            take_up(me, operation, None)
+    else:
+        run.event_threads.append(me.id)
+        run.event_operations.append(operation)
+        run.trace.befores.append(None)
+    run.position = position + 1
+    me.events += 1
+
+
+def _access_carefully(operation: Operation, reread: Callable[[], Accesses] | None) -> None:
+    if run.unwinding:
+        unwinding.lose_patience()
+    elif run.deep:
+        with_room(_access_observed)(operation, reread)
+    else:
+        _access_observed(operation, reread)
+
+
+def _access_observed(operation: Operation, reread: Callable[[], Accesses] | None) -> None:
+    if run.observer is not None:
+        run.observer.access(operation)
+        return
+    if run.atomic:
+        incomplete(f"code of the program ran unseen inside one step (a __hash__ or __eq__, or an import){last_place()}")
+        return
+    me = run.current
+    before = None
+    if run.specifications is not None:
+        run.specifications.settle()
+        operation = run.specifications.ordered(operation)
+    if run.daemons and me.daemon:
+        _access_of_daemon(operation, reread)
+        return
+    me.pending = operation
+    if reread is None:
+        yield_before_pending(me)
+    else:
+        operation = yield_before_changing(me, reread)
+        if run.specifications is not None:
+            operation = run.specifications.ordered(operation)
+    if run.daemons or run.specifications is not None:
+        before = (None,) * len(operation.accesses)  # so that operations with a rule find it in the history
+    if run.spins:
+        before = count_writes(operation.accesses)
+    happened(me, operation, before)
+    if run.recorder is not None:
+        run.recorder.event(me, operation, None)
+
+
+def _access_of_daemon(operation: Operation, reread: Callable[[], Accesses] | None) -> None:
+    """An operation that has become another before it happened is done once more."""
+    while True:
+        perform(DaemonAccess(operation.kind, operation.accesses), run.process)
+        now = operation if reread is None else run.operations.intern(operation.kind, reread())
+        if now is operation:
+            return
+        operation = now
+
+
+def touch(kind: str, accesses: Accesses, reread: Callable[[], Accesses] | None = None) -> None:
+    """As `access`, for an operation named by what it touches."""
+    access(run.operations.intern(kind, accesses), reread)
+
+
+STATELESS: Final = (access, _access_carefully, touch)
+"""Their frames are no part of states: what they have yet to do follows from the pending operation."""

@@ -1,0 +1,42 @@
+"""`dpor.choose`: a choice of the program itself, of which all alternatives are explored."""
+
+from __future__ import annotations
+
+import operator
+from typing import Final
+
+from dpor.core.errors import BadSchedule
+from dpor.python.kernel import unwinding
+from dpor.python.kernel.events import happened
+from dpor.python.kernel.run import run
+from dpor.python.kernel.scheduler import yield_before_pending
+
+
+def choose(n: int) -> int:
+    """A data choice: one of 0..n-1, each explored."""
+    n = operator.index(n)
+    if n < 1:
+        raise ValueError(f"choose({n}): there must be at least one alternative")
+    if run.current is None:
+        return 0
+    if run.unwinding or run.atomic or n == 1 or run.observer is not None:
+        return 0
+    if run.specifications is not None:
+        run.specifications.settle()
+        run.specifications.begin_calls()
+    me = run.current
+    pending = run.operations.intern("choose", (), alternatives=n)
+    me.pending = pending
+    yield_before_pending(me)
+    value = run.trace.actions[run.position] >> 16
+    if value >= n:
+        unwinding.fail(BadSchedule(f"the schedule takes alternative {value} of {n} in {me.name}"))
+    done = pending.with_value(value)
+    happened(me, done, None)
+    if run.recorder is not None:
+        run.recorder.event(me, done, None)
+    return value
+
+
+STATELESS: Final = (choose,)
+"""Their frames are no part of states: what they have yet to do follows from the pending operation."""

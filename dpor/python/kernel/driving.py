@@ -1,0 +1,102 @@
+"""A run is set up, carried out, and nothing is left behind.
+
+How a run ends: nobody can move; the explorer says stop; the run is too long; an assumption does not hold, or a replay
+differs (`unwinding`).
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from collections.abc import Callable
+from typing import Final
+
+from greenlet import getcurrent
+
+from dpor.core.errors import AssumptionBroken, NotDeterministic, UserError
+from dpor.core.operations import (
+    Operation,
+    OperationTable,
+    Rule,
+    ThreadId,
+)
+from dpor.core.system import Chooser, Ending, Pending, Trace
+from dpor.python.kernel import depth, unwinding
+from dpor.python.kernel.assumptions import DAEMONS, SPINS, Following, about
+from dpor.python.kernel.blocked import left_blocked
+from dpor.python.kernel.depth import DEEP
+from dpor.python.kernel.listeners import Recorder
+from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.options import RuntimeOptions
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import Fixed
+from dpor.python.kernel.threads import live
+from dpor.python.kernel.workers import Workers
+
+_has_spinning: Final = Following(lambda facts: any(about(facts, SPINS)))
+
+
+class Search:
+    """What all runs of one search share: numbers of operations, locations and threads, facts learned, and greenlets."""
+
+    def __init__(self) -> None:
+        self.operations = OperationTable()
+        self.facts: set[object] = set()
+        self.numbers: dict[tuple[ThreadId, int], ThreadId] = {}
+        self.known_operations: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
+        self.workers = Workers(live)
+        self.fixed: tuple[Fixed, Fixed] | None = None
+
+
+def refuse_nesting() -> None:
+    """There is one run at a time."""
+    if run.current is not None:
+        raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
+
+
+def begin(search: Search, options: RuntimeOptions, trace: Trace, choose: Chooser, recorder: Recorder | None) -> None:
+    """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
+    run.begin(options, trace, choose, recorder)
+    run.operations, run.facts, run.numbers = search.operations, search.facts, search.numbers
+    run.known_operations, run.workers = search.known_operations, search.workers
+    run.daemons, run.deep = DAEMONS in run.facts, DEEP in run.facts
+    run.spins = not run.stateful and _has_spinning(run.facts)
+    run.update_careful()
+    if search.fixed is None:
+        search.fixed = Fixed("process"), Fixed("alive")
+    run.process, run.alive = search.fixed
+    run.process.dpor_state, run.alive.dpor_state = True, 1
+    main = ModelThread(0, "MainThread", False, None)
+    main.greenlet = run.hub = getcurrent()
+    run.ready = run.everybody = main.bit
+    run.threads.append(main)
+    run.os_thread = get_ident()
+    run.current = main
+
+
+def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
+    """Carry out the run: `body` is the main thread's. Returns how it ended and who was left blocked."""
+    run.hub = getcurrent()
+    run.workers.prepare(run.hub, len(run.numbers) + 1)
+    main = run.threads[0]
+    depth.begin(run.workers.base)
+    try:
+        run.workers.begin(main, body)
+        left = left_blocked() if run.error is None else []
+        if run.recorder is not None:
+            run.recorder.finish()
+        return run.ending, left
+    finally:
+        error = run.error
+        unwinding.unwind()
+        depth.end()
+        if run.broken is not None and (error is None or isinstance(error, NotDeterministic)):
+            raise AssumptionBroken(run.broken)  # what is an operation changed: no wonder that the run differs
+        if error is not None:
+            raise error
+
+
+def end() -> None:
+    """The run is over, whatever happened. What the program's finalisers do from now on is no part of it."""
+    run.current = None  # type: ignore[assignment]
+    run.unwinding = True
+    run.update_careful()

@@ -1,0 +1,60 @@
+"""What happens is recorded; where a trace is repeated, it is compared with what happened then."""
+
+from __future__ import annotations
+
+from dpor.core.errors import NotDeterministic
+from dpor.core.operations import (
+    UNKNOWN,
+    Operation,
+    States,
+)
+from dpor.python.kernel import unwinding
+from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.program_frames import last_place
+from dpor.python.kernel.run import run
+
+
+def happened(me: ModelThread, operation: Operation, before: States | None) -> None:
+    """Record the event, or compare it with the recorded one."""
+    if run.specifications is not None:
+        run.specifications.happened(me, operation)
+    position = run.position
+    if position < run.replayed:
+        if run.event_operations[position] is not operation:
+            take_up(me, operation, before)
+    else:
+        run.event_threads.append(me.id)
+        run.event_operations.append(operation)
+        run.trace.befores.append(before)
+    run.position = position + 1
+    me.events += 1
+
+
+def take_up(me: ModelThread, operation: Operation, before: States | None) -> None:
+    """What is repeated is not the operation recorded: none was, or the run differs."""
+    if run.event_operations[run.position] is not UNKNOWN:
+        unwinding.fail(differs(f"{me.name} now does: {describe(operation)}"))
+    run.event_operations[run.position] = operation
+    run.trace.befores[run.position] = before
+
+
+def differs(what: str) -> NotDeterministic:
+    recorded = run.trace.operations[run.position]
+    where = last_place()
+    return NotDeterministic(
+        f"a repeated run differs at event {run.position}: recorded was thread {run.trace.threads[run.position]} doing "
+        f"{describe(recorded)}; {what}{where}. Does the program depend on something that is not restored before each "
+        f"run (a cache, the outside world, the real clock)?"
+    )
+
+
+_MOST_PLACES = 3
+"""Of one operation, in a message."""
+
+
+def describe(operation: Operation | None) -> str:
+    if operation is None:
+        return "nothing"
+    places = [str(run.operations.name_of(location)) for location, _ in operation.accesses]
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    return f"{operation.kind} of {', '.join(places[:_MOST_PLACES])}{more}"

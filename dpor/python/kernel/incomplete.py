@@ -1,0 +1,39 @@
+"""Why a run stands for less than everything: then the verdict cannot be "pass"."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from dpor.core.plural import plural
+from dpor.core.system import Ending
+from dpor.python.kernel.model_thread import UnwindThread
+from dpor.python.kernel.program_frames import last_place
+from dpor.python.kernel.run import run
+
+
+def incomplete(reason: str) -> None:
+    """This run stands for less than everything: the verdict cannot be "pass"."""
+    run.incomplete[reason] = None
+
+
+def incomplete_if_multithreaded(reason: str) -> None:
+    """As `incomplete`, if another thread exists by now or will be started."""
+    (run.incomplete if run.multi else run.incomplete_if_multithreaded)[reason] = None
+
+
+def cut(reason: str, ending: Ending) -> NoReturn:
+    """End the run where it is, which then stands for less than everything."""
+    incomplete(f"{reason}{run.above.loops_unseen()}")
+    run.ending = ending
+    run.hub.switch()
+    raise UnwindThread
+
+
+def why_cut() -> str:
+    if run.most_events < run.options.max_steps:
+        return f"a run was ended after its event {run.position:,}{last_place()}"
+    return (
+        f"a run was cut after {plural(run.options.max_steps, 'event')} (--max-steps){last_place()}: if it waits in a"
+        " loop for another thread, a lower --max-steps comes sooner to the other schedules; if it is only long, give a"
+        " higher one"
+    )

@@ -1,0 +1,44 @@
+"""Code that is not instrumented: where it acts among threads it is instrumented, and the search starts again; if that
+cannot be it is one step, and the verdict says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpor.python.kernel import assumptions
+from dpor.python.kernel.assumptions import INSTRUMENTED
+from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
+from dpor.python.kernel.library import CLOSED, package_of
+from dpor.python.kernel.run import run
+
+
+def opaque(name: str) -> None:
+    """Code that is not instrumented ran as one step on shared objects. `name`: of the function, with its module."""
+    _opaque(name, incomplete)
+
+
+def opaque_if_multithreaded(name: str) -> None:
+    """As `opaque`, if another thread exists by now or will be started."""
+    _opaque(name, incomplete_if_multithreaded)
+
+
+def demand(module: str, why: str, *, at_once: bool = False) -> bool:
+    """Code of this module, which is not instrumented, acts while several threads can act. True if it will be
+    instrumented from now on; False if it cannot be, or is to be trusted."""
+    package = package_of(module)
+    if package in CLOSED or package in run.options.trusted or not run.above.can_instrument(package):
+        return False
+    if run.options.closed:
+        incomplete(f"{why}: it is outside of --only; add --only {package}, or --trust {package}")
+        return True
+    fact = (INSTRUMENTED, package)
+    if fact not in run.facts:
+        assumptions.broken(fact, f"{why}: {package} is instrumented", at_once=at_once)
+    return True
+
+
+def _opaque(name: str, say: Callable[[str], None]) -> None:
+    package = package_of(name)
+    if demand(package, f"{name} runs while several threads exist") or package in run.options.trusted:
+        return
+    say(f"{name} ran as one step, which in Python it is not")

@@ -1,0 +1,183 @@
+"""Who moves next, and how a thread waits before an operation until it is chosen.
+
+Model threads are greenlets in one OS thread. A thread that reaches an operation is at a *scheduling point*: it decides,
+in its own greenlet, who moves next (by the trace that is repeated, or else by asking the explorer), and switches only
+if that is somebody else. So a thread that goes on costs no switch.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, NoReturn
+
+from dpor.core.errors import Unsupported
+from dpor.core.operations import (
+    THREAD_MASK,
+    Accesses,
+    Operation,
+)
+from dpor.core.system import STOP, Ending
+from dpor.python.kernel import assumptions, unwinding
+from dpor.python.kernel.depth import DEEP, ROOM
+from dpor.python.kernel.events import differs
+from dpor.python.kernel.incomplete import incomplete, why_cut
+from dpor.python.kernel.model_thread import ModelThread, UnwindThread
+from dpor.python.kernel.program_frames import last_place
+from dpor.python.kernel.run import ABLE_UNKNOWN, run
+
+
+def decide() -> ModelThread | None:
+    """Who moves next; None if the run is over (then `Run.ending` says how)."""
+    if run.position < run.replayed:
+        number = run.event_threads[run.position]
+        if number < len(run.threads) and run.threads[number].running:
+            return run.threads[number]
+        run.error = differs(f"thread {number} does not exist or has ended")
+        return None
+    if run.able == ABLE_UNKNOWN:
+        able = 0
+        for thread in run.waiting:
+            if is_enabled(thread):
+                able |= thread.bit
+        run.able = able
+    enabled = run.ready | run.able
+    yielding = 0
+    if run.yielding:
+        yielding = enabled & run.yielding
+        enabled &= ~yielding
+    if not enabled:
+        enabled, yielding = yielding, 0
+        if not enabled:
+            enabled = _could_time_out()
+            if not enabled:
+                return None
+    if run.position >= run.most_events:
+        run.ending = Ending.CUT if run.most_events == run.options.max_steps else Ending.ENDED
+        incomplete(f"{why_cut()}{run.above.loops_unseen()}")
+        return None
+    try:
+        action = run.choose(enabled)
+        if action == STOP and yielding:
+            action = run.choose(yielding)
+    except RecursionError:
+        raise
+    except Exception as error:  # not for the program, in whose greenlet the search is asked
+        run.error = error
+        return None
+    if action == STOP:
+        run.ending = Ending.STOPPED
+        return None
+    run.trace.actions.append(action)
+    return run.threads[action & THREAD_MASK]
+
+
+def is_enabled(thread: ModelThread) -> bool:
+    assert thread.pending is not None
+    assert thread.objects is not None
+    return thread.pending.applied(tuple([o.dpor_state for o in thread.objects])) is not None
+
+
+def _could_time_out() -> int:
+    """Nobody can move: the threads whose wait may end because time passes."""
+    waiting = [t for t in run.threads if t.running and t.timed is not None and (not t.daemon or run.process.dpor_state)]
+    if not waiting:
+        return 0
+    if run.options.timeouts == "idle":
+        first = min(t.deadline for t in waiting if t.deadline is not None)
+        waiting = [t for t in waiting if t.deadline == first]
+    return sum(t.bit for t in waiting)
+
+
+def yield_before_pending(me: ModelThread) -> None:
+    """Yield to others until the pending operation is chosen. Returns when the caller is to perform it, at once."""
+    calls = sys.getrecursionlimit() if run.deep else 0
+    starter = me.starter
+    try:
+        if starter is not None:  # just started: the other goes on with its own step
+            run.make_current(me)  # (which it is: there is room for another call)
+            me.starter = None
+            starter.switch()
+        else:
+            successor = decide()
+            if successor is not me:
+                if successor is None:
+                    run.hub.switch()
+                else:
+                    run.current = successor
+                    successor.greenlet.switch()
+    except RecursionError:
+        # If the decision was begun, there is room for this call; if not, nothing has happened, and the program hears.
+        sys.setrecursionlimit(sys.getrecursionlimit() + ROOM)
+        _too_deep()
+    if run.unwinding:
+        raise UnwindThread
+    if run.deep:
+        sys.setrecursionlimit(calls)
+
+
+def _too_deep() -> NoReturn:
+    """The program recurses so deep that the search, asked on top of it, has come to the limit while it updates its own
+    data."""
+    if run.deep:
+        unwinding.fail(Unsupported(f"the program recurses so deep that nothing is left for the search{last_place()}"))
+    assumptions.broken(
+        DEEP, "the program recurses to the limit: what is done at an operation has room of its own", at_once=True
+    )
+    raise UnwindThread
+
+
+def yield_before_changing(me: ModelThread, reread: Callable[[], Accesses]) -> Operation:
+    """Returns what the pending operation has become. What there is to remember is kept by the thread: in a variable of
+    this frame it would be part of the state."""
+    assert me.pending is not None
+    me.reread, me.yielded_at = reread, run.position
+    yield_before_pending(me)
+    operation = me.pending if me.yielded_at == run.position else pending_of(me)
+    me.reread = None
+    assert operation is not None
+    return operation
+
+
+def pending_of(thread: ModelThread) -> Operation | None:
+    """What the thread is about to do, as it is now."""
+    if thread.reread is None or thread.pending is None:
+        return thread.pending
+    me, run.current = run.current, thread
+    try:
+        return run.operations.intern(thread.pending.kind, thread.reread())
+    finally:
+        run.current = me
+
+
+def yield_before_blocking(me: ModelThread) -> None:
+    """As `yield_before_pending`, before an operation that may be blocked."""
+    run.ready ^= me.bit
+    run.waiting.append(me)
+    run.able = ABLE_UNKNOWN
+    try:
+        yield_before_pending(me)
+    except RecursionError:  # it has not yielded: nobody else has moved
+        del run.waiting[-1]
+        run.ready ^= me.bit
+        raise
+    run.ready ^= me.bit
+    run.waiting.remove(me)
+    run.able = ABLE_UNKNOWN
+
+
+@contextmanager
+def atomic() -> Iterator[None]:
+    """Operations inside are no scheduling points: the code is one step."""
+    run.atomic += 1
+    run.update_careful()
+    try:
+        yield
+    finally:
+        run.atomic -= 1
+        run.update_careful()
+
+
+STATELESS: Final = (decide, yield_before_pending, yield_before_blocking)
+"""Their frames are no part of states: what they have yet to do follows from the pending operation."""

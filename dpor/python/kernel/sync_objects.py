@@ -1,0 +1,110 @@
+"""Synchronisation objects: what threads wait for, with a state that rules read and replace."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from dpor.core.operations import (
+    READ,
+    Accesses,
+    Location,
+    States,
+)
+from dpor.python.kernel.model_thread import Waited
+from dpor.python.kernel.program_frames import program_frame
+from dpor.python.kernel.run import ABLE_UNKNOWN, run
+
+_set_by_program = False
+"""Has a program made a class derived from a drop-in with a `__setattr__`? What rules set goes past that."""
+
+
+class SyncObject:
+    """Base of the drop-ins of synchronisation primitives.
+
+    dpor_state      the immutable state that the rules of `dpor.primitives` read and replace
+    dpor_location   its number, named by its maker and how many events that thread had then run
+    dpor_made_at    (file, line) of the program
+
+    Programs derive classes from some of these, with attributes of their own: no name of ours may be one of theirs.
+    """
+
+    dpor_state: Any
+    dpor_location: Location
+    dpor_made_at: tuple[str, int] | None
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        global _set_by_program
+        super().__init_subclass__(**others)
+        _set_by_program = _set_by_program or cls.__setattr__ is not object.__setattr__
+
+    def __init__(self) -> None:
+        self.dpor_made_at = None
+        run.made.append(self)
+        thread = run.current
+        if thread is None:
+            self.dpor_location = run.operations.location(("sync", type(self).__name__, -1, len(run.made_early)))
+            run.made_early.append(self)
+        else:
+            self.dpor_location = run.operations.location(("sync", type(self).__name__, *thread.name_object()))
+        if run.recorder is not None:
+            frame = program_frame(sys._getframe(1))
+            if frame is not None:
+                self.dpor_made_at = (frame.f_code.co_filename, frame.f_lineno)
+
+    @property
+    def dpor_made_as(self) -> str:
+        """What tells it from others of its kind, equal in equivalent runs and for all strategies: its maker, after how
+        many events, the number of the object since then; that alone of what the main thread makes before all events."""
+        name: Any = run.operations.name_of(self.dpor_location)
+        maker, events, count = name[2:] if name[0] == "sync" and len(name) == 5 else (0, 0, self.dpor_location)
+        return f"{maker}.{events}.{count}" if maker or events else str(count)
+
+
+class Fixed(SyncObject):
+    """What every run has, and no thread makes: `Run.process`, of which the state is whether the program runs, and
+    `Run.alive`, of which it is how many non-daemon threads do."""
+
+    def __init__(self, name: str) -> None:
+        self.dpor_location = run.operations.location(name)
+        self.dpor_made_at = None
+
+
+class Counter(SyncObject):
+    """How often a location of plain accesses has been written, which its state is."""
+
+    def __init__(self, location: Location) -> None:
+        self.dpor_location = location
+        self.dpor_state = 0
+        self.dpor_made_at = None
+
+
+def counter_of(location: Location) -> Counter:
+    found = run.counters.get(location)
+    if found is None:
+        found = run.counters[location] = Counter(location)
+    return found
+
+
+def count_writes(accesses: Accesses) -> States:
+    """How often each location had been written, before these accesses happen."""
+    befores: list[int] = []
+    for location, mode in accesses:
+        counter = counter_of(location)
+        befores.append(counter.dpor_state)
+        if mode is not READ:
+            counter.dpor_state += 1
+            run.able = ABLE_UNKNOWN
+    return tuple(befores)
+
+
+def set_states(objects: tuple[Waited, ...], states: States) -> None:
+    run.able = ABLE_UNKNOWN
+    if _set_by_program:
+        for o, state in zip(objects, states, strict=False):
+            object.__setattr__(o, "dpor_state", state)
+    elif len(objects) == 1:
+        objects[0].dpor_state = states[0]
+    else:
+        for o, state in zip(objects, states, strict=False):
+            o.dpor_state = state

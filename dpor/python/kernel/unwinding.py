@@ -1,0 +1,59 @@
+"""How a run ends before its threads do.
+
+Whoever notices that it is over (nobody can move, the explorer says stop, an assumption does not hold, a replay differs)
+switches to the hub, the greenlet that called `drive`, which then unwinds what is left by throwing `UnwindThread` into
+it. While that goes on (`Run.unwinding`) operations do nothing, so that every `finally` of the program runs to its end
+without blocking; a program that catches even this is given up after some operations.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from greenlet import getcurrent, greenlet
+
+from dpor.python.kernel.model_thread import UnwindThread
+from dpor.python.kernel.run import run
+
+PATIENCE = 10_000
+"""How many operations or loop iterations a program may make while it is unwound, before it is given up."""
+_graveyard: list[greenlet] = []
+
+
+def fail(error: Exception) -> NoReturn:
+    """End the run with an exception out of `drive`."""
+    run.error = error
+    run.hub.switch()
+    raise UnwindThread
+
+
+def lose_patience() -> None:
+    """The program goes on while it is being unwound; after a while it is left where it is, for good. A finaliser that
+    goes on between runs, where there is no thread to leave, gets an exception that is ignored."""
+    run.patience += 1
+    if run.patience > PATIENCE:
+        if run.current is None:
+            run.patience = 0
+            raise UnwindThread
+        leave()
+
+
+def leave() -> None:
+    """Leave the present greenlet where it is, for good."""
+    _graveyard.append(getcurrent())
+    run.hub.switch()
+
+
+def unwind() -> None:
+    run.unwinding = True
+    run.multi = False
+    run.update_careful()
+    for thread in run.threads:
+        glet = thread.greenlet
+        if thread.running and glet is not None and not glet.dead and glet is not run.hub:
+            run.current = thread
+            run.patience = 0
+            glet.throw(UnwindThread)
+    run.unwinding = False
+    run.by_front.clear()
+    run.threads.clear()
