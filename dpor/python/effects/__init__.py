@@ -1,10 +1,10 @@
-"""What operations of built-in containers touch, and how they are performed on shared ones.
+"""Effects of operations on built-in containers: which locations they access, and how they are performed on shared ones.
 
-accesses     locations of a container; what a search knows about how containers change
-kinds        container types; whose code a method is
+accesses         locations of a container; facts of a search about how containers change
+kinds            container types; who wrote a method (the program, Python code of a library, C)
 keys, set_order  which element a key means; the order of sets
-reach        what comparing, showing and copying read of nested objects
-calls        a call of a method, tables of entries, bound methods
+reach            accesses to nested objects by comparing, showing and copying
+calls            calls of methods, tables of entries, bound methods
 generators, iteration  how an iterable is consumed: item by item, or as one operation
 lists, dicts, sets, single_location   the tables
 """

@@ -1,24 +1,25 @@
-"""What an operation on a shared container touches, and what a search knows about how containers change.
+"""Locations of a shared container, and the facts of a search about how containers change.
 
 A container has these locations:
 
     (c, k)       one element: an index of a list, a key of a dict, an element of a set
     STRUCTURE    length, keys, order, the positions of elements
-    ELEMENTS     all elements together, for whoever looks at all of them without asking for one
-    KEY_SET      read by whoever looks for one key, written by what may change keys that nobody can tell beforehand
+    ELEMENTS     all elements together, for operations that read all of them without asking for one
+    KEY_SET      read by a lookup of one key, written by operations whose keys are not known beforehand
 
-What cannot change needs no operation. So a search begins as if no shared container changed, and a read of one is then
-nothing at all. The first time that an operation stores an element while several threads exist, or changes the
-structure, or changes keys unknown, that is learnt of that container and the search starts again (as for fields, see
-`dpor.python.hooks.attributes`). In the runs in which nobody did it, its reads commute with everything.
+What cannot change needs no operation. So a search begins as if no shared container ever changed, and a read of one is
+then no operation at all. The first time that an operation stores an element while several threads exist, or changes the
+structure, or changes keys that are not known beforehand, the search learns this as a fact about that container and
+starts again (as for fields, see `dpor.python.hooks.attributes`). In the runs in which nobody did it, its reads commute
+with everything.
 
 That is also what makes `d[k] = v` exact: whether it inserts a key or replaces a value is known beforehand as long as
 nobody changes the keys, and once somebody does, every store counts as an insertion. (Deciding it each time by a look
 at the dict is unsound: another thread may insert or delete the key while this one waits before its store.)
 
-Containers are told apart by the names of their `SharedObject`s. A name contains a number of events and moves when more
-becomes an event, so a search may start again several times for one container; to keep that within bounds, after
-`MANY` facts all containers are taken to change in every way.
+A fact is about a container by the name of its `SharedObject`. That name contains a number of events, so it changes when
+more operations become events, and a search may start again several times for one container. To bound that, after `MANY`
+facts all containers are assumed to change in every way.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def changes(shared: SharedObject, part: str) -> bool:
 
 
 def learn(shared: SharedObject, part: str) -> None:
-    """An operation is about to change this part."""
+    """Record the fact that this part changes: an operation is about to change it. Starts the search again if it is
+    new."""
     if not changes(shared, part):
         fact: tuple[object, ...] = (CHANGES, part, shared.name)
         if sum(type(known) is tuple and known[0] == CHANGES for known in run.facts) >= MANY:
@@ -85,7 +87,7 @@ UNMADE: Final = object()
 
 
 def made(shared: SharedObject, kind: str, part: Hashable = None) -> Any:
-    """The operation as it was made before, None if it touches nothing; `UNMADE` if `make` has to make it first.
+    """Return the cached operation, None if there is nothing to perform, or `UNMADE` if `make` has to make it first.
 
     The caller yields before it in one place for both: where a thread waits must not depend on earlier runs.
     """
@@ -95,7 +97,7 @@ def made(shared: SharedObject, kind: str, part: Hashable = None) -> Any:
 
 
 def make(shared: SharedObject, kind: str, part: Hashable, accesses: Accesses) -> Operation | None:
-    """Make the operation. From now on it is the same for this part of the `SharedObject`."""
+    """Make the operation and cache it for this part of the `SharedObject`, until the search learns a new fact."""
     global _made_by, _made_with
     table, known = run.operations, len(run.facts)
     if table is not _made_by or known != _made_with:
@@ -118,7 +120,7 @@ def writes_structure(shared: SharedObject) -> Accesses:
 
 
 class Touched:
-    """Accesses gathered from several objects, for one operation: one mode for each location, in a fixed order.
+    """The accesses of one operation to several objects: one mode for each location, in a fixed order.
 
     What is nested may be replaced by others while the thread waits before the operation. So what goes deep is gathered
     by `deeply`, and `reread` gives what is touched by then.
@@ -137,7 +139,7 @@ class Touched:
             modes[location] = mode if modes.get(location, mode) is mode else WRITE
 
     def deeply(self, gather: Callable[..., T], *args: Any) -> T:
-        """`gather(*args, touched)`, for its result and for what it adds."""
+        """Call `gather(*args, touched)`, which adds accesses to nested objects; returns its result."""
         if self._deep is None:
             self._deep = Touched()
         self._gathered.append((gather, args))
@@ -148,7 +150,7 @@ class Touched:
         return self._deep is not None
 
     def reread(self) -> Accesses:
-        """The accesses, if those that go deep are gathered now."""
+        """The accesses, with those to nested objects collected again now."""
         touched = Touched(self._modes.items())
         for gather, args in self._gathered:
             touched.deeply(gather, *args)
@@ -166,7 +168,7 @@ class Touched:
 
 
 class Reread:
-    """What is somewhere whenever one goes through this."""
+    """An iterable that calls `now()` for its items each time that it is iterated over."""
 
     __slots__ = ("_now",)
 

@@ -1,4 +1,4 @@
-"""A call of a built-in method on a container: what stands in for the method while the container is shared.
+"""Calls of built-in methods on shared containers, and the objects that replace these methods.
 
 A container type has an *entry* for each method (`kinds.ContainerType.entries`): a function that is given the
 `MethodCall`, yields before the operation and then performs it. Most entries only say what is touched and what the
@@ -34,15 +34,15 @@ KINDS: Final[Mapping[str, str]] = {
     "__len__": "len",
     "__bool__": "test",
 }
-"""How reports call operators; methods go by their names."""
+"""The names of operators in reports; a method is shown by its own name."""
 
 
 class MethodCall:
-    """One call.
+    """One call of a method.
 
     obj, shared    the container, and its `SharedObject` (None if it is not shared: then only the arguments matter)
     name           of the method
-    plain          the built-in function: `plain(obj, *args, **kwargs)` does it
+    plain          the built-in function: `plain(obj, *args, **kwargs)` performs the call
     """
 
     __slots__ = ("args", "kwargs", "name", "obj", "plain", "shared")
@@ -64,12 +64,13 @@ class MethodCall:
         self.kwargs: Mapping[str, Any] = kwargs or {}
 
     def done(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> Any:
-        """Do it as one operation with these accesses; `keeps` is what the container has references to afterwards."""
+        """Perform the call as one operation with these accesses. `keeps`: values that the container refers to
+        afterwards."""
         self.prepare(accesses, keeps)
         return self.run()
 
     def indivisible(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> Any:
-        """As `done`, where code of the program is called in the middle: it is not interrupted."""
+        """As `done`, for a call that runs code of the program: no other thread runs until it returns."""
         self.prepare(accesses, keeps)
         if not accesses:
             return self.run()
@@ -81,7 +82,7 @@ class MethodCall:
         self.publish(keeps)
 
     def publish(self, values: Iterable[Any]) -> None:
-        """The container keeps these from now on: if it is shared, so are they."""
+        """Publish values that the container refers to from now on, if it is shared."""
         if self.shared is not None:
             for value in values:
                 shared_objects.publish(value)
@@ -99,7 +100,8 @@ Entry: TypeAlias = Callable[[MethodCall], Any]
 def entry(
     touches: Callable[[SharedObject, Any, Args], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()
 ) -> Entry:
-    """An entry for a method that is one operation."""
+    """Make the entry of a method that is one operation, from its accesses and from the values that the container
+    keeps."""
 
     def act(call: MethodCall) -> Any:
         shared = call.shared
@@ -113,7 +115,7 @@ def entry(
 def whole(
     accesses: Callable[[SharedObject], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()
 ) -> Entry:
-    """An entry for a method that touches the same whatever its arguments are, and whatever is in the container."""
+    """Make the entry of a method whose accesses depend neither on its arguments nor on what is in the container."""
 
     def act(call: MethodCall) -> Any:
         shared = call.shared
@@ -132,17 +134,17 @@ def whole(
 
 
 def everything(args: Args) -> Iterable[Any]:
-    """All arguments are kept."""
+    """For `keeps`: the container keeps all arguments."""
     return args
 
 
 def nothing(shared: SharedObject, obj: Any, args: Args) -> Accesses:
-    """For what only makes another object, such as an iterator or a view."""
+    """No accesses: for methods that only make another object, such as an iterator or a view."""
     return NOTHING
 
 
 def unknown(call: MethodCall) -> Any:
-    """A method that nothing is known of: it changes whatever it can reach, and keeps its arguments."""
+    """Perform a method without an entry: it may change all that it can reach, and keep its arguments."""
     if is_immutable(type(call.obj)):
         return call.run()
     touched = Touched()
@@ -156,8 +158,8 @@ def unknown(call: MethodCall) -> Any:
 
 
 def perform_uninstrumented(call: MethodCall, function: types.FunctionType) -> Any:
-    """A method written in Python that is not instrumented: one step that no other thread interrupts, which in the real
-    program one can."""
+    """Perform a method written in uninstrumented Python as one step, though in the real program other threads could
+    interrupt it."""
     touched = Touched()
     values = (call.obj, *call.args, *call.kwargs.values())
     if is_mixin(function, type(call.obj)) or not touched.deeply(writes, values):
@@ -178,8 +180,8 @@ _ABSTRACT: Final = ("__iter__", "__getitem__", "__setitem__", "__delitem__", "__
 
 
 def uninstrumented_method_of(kind: type) -> types.FunctionType | None:
-    """One of the methods that the mixins of `collections.abc` call, if it is written in Python that is not
-    instrumented. (As those of `UserDict`.)"""
+    """Return an uninstrumented Python method of the class that the mixins of `collections.abc` call (as `UserDict`
+    has), or None."""
     for method in (static(kind, name) for name in _ABSTRACT):
         if type(method) is types.FunctionType and method.__module__ != "collections.abc":
             if not is_instrumented(method):
@@ -188,12 +190,12 @@ def uninstrumented_method_of(kind: type) -> types.FunctionType | None:
 
 
 def is_mixin(function: types.FunctionType, kind: type) -> bool:
-    """Does the function do nothing but call methods of the class that perform operations of their own?"""
+    """True if the function only calls methods of the class that perform operations of their own."""
     return function.__module__ == "collections.abc" and uninstrumented_method_of(kind) is None
 
 
 def as_dict(mapping: Any) -> Any:
-    """Of a mapping that is Python code which is not instrumented, a dict of what is in it; others as they are."""
+    """Copy a mapping written in uninstrumented Python into a dict; return any other mapping as it is."""
     found = static(type(mapping), "__getitem__")
     if not run.multi or type(found) is not types.FunctionType or is_program(found):
         return mapping
@@ -203,7 +205,7 @@ def as_dict(mapping: Any) -> Any:
 
 
 special: dict[type, Entry] = {}
-"""Types that are no containers and have one entry for all their methods."""
+"""Types that are not containers and have one entry for all their methods."""
 
 
 of_exceptions: dict[str, Entry] = {}
@@ -224,9 +226,9 @@ def perform(call: MethodCall) -> Any:
 
 
 class BoundMethod:
-    """A method of a container, bound to it. Its call is the operation.
+    """A method of a container, bound to it. Calling it performs the operation.
 
-    Stands in for the container in `bound.append`, and for the method that this finds, which is itself.
+    `lookup_target` returns one in place of the container in `c.append`; looking up `append` on it gives itself.
     """
 
     __slots__ = ("_name", "_obj", "_plain", "_shared")
@@ -261,7 +263,8 @@ _METHODS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, type
 
 
 def lookup_target(obj: Any, shared: SharedObject | None, name: str) -> Any:
-    """What `obj.name` is to be looked up on: a bound method of ours if that finds one that is not instrumented."""
+    """Return the object on which to look up `name`: a `BoundMethod` if that is an uninstrumented method, else `obj`
+    itself."""
     kind = type(obj)
     if kind in container_types:
         found = _descriptors.get((kind, name))
@@ -285,14 +288,14 @@ def lookup_target(obj: Any, shared: SharedObject | None, name: str) -> Any:
 
 
 _descriptors: Final[dict[tuple[type, str], types.MethodDescriptorType]] = {}
-"""Methods of the built-in containers themselves, as they were found."""
+"""Methods of the built-in containers themselves: a cache of their descriptors."""
 
 _OWN_NAMES: Final = frozenset(dir(BoundMethod))
-"""Names that a look-up on a `BoundMethod` would find in its class."""
+"""Names that a lookup on a `BoundMethod` would find in its own class."""
 
 
 class _ClassMethod:
-    """A built-in class method, called as other methods are: with the object first."""
+    """A built-in class method that can be called as a plain method, with the object as first argument."""
 
     def __init__(self, method: types.ClassMethodDescriptorType) -> None:
         self._method = method
@@ -305,5 +308,5 @@ class _ClassMethod:
 
 
 def _is_shadowed(obj: Any, name: str) -> bool:
-    """Has the object itself (of a subclass) an attribute of this name?"""
+    """True if the object itself (of a subclass) has an attribute of this name."""
     return type(obj) not in container_types and name in getattr(obj, "__dict__", ())

@@ -1,15 +1,15 @@
-"""Dicts, and with them OrderedDict, defaultdict and Counter.
+"""Dicts: also OrderedDict, defaultdict and Counter.
 
     d[k], get, in            READ (d, k), READ KEY_SET
     d[k] = v, k present      WRITE (d, k), UPDATE ELEMENTS
-    a key comes or goes      WRITE (d, k), WRITE STRUCTURE
+    insert or delete a key   WRITE (d, k), WRITE STRUCTURE
     len, truth, keys         READ STRUCTURE
     values, items, ==, ...   READ STRUCTURE, READ ELEMENTS
     clear, popitem, ...      WRITE STRUCTURE, WRITE KEY_SET
 
-Parts that no run of the search changes are left out (see `accesses`). Once the keys of a dict are known to change, it
-cannot be said beforehand whether an operation will insert or delete, so it is taken to: that covers whatever it does.
-Then ELEMENTS is not needed, as every store WRITEs STRUCTURE.
+Locations that no run of the search changes are left out (see `accesses`). Once the keys of a dict are known to change,
+it is not known beforehand whether an operation will insert or delete, so it is assumed to, which covers both. Then
+ELEMENTS is not needed, as every store WRITEs STRUCTURE.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def reads_all(shared: SharedObject) -> Accesses:
 
 
 def writes_all(shared: SharedObject) -> Accesses:
-    """Keys that are not known beforehand come or go."""
+    """Accesses of an operation that inserts or deletes keys that are not known beforehand."""
     learn(shared, KEY_SET)
     accesses = (*writes_structure(shared), (shared.location(KEY_SET), WRITE))
     if isinstance(shared, Namespace):
@@ -89,7 +89,7 @@ def reads_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
 
 
 def moves_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
-    """The key may come or go."""
+    """Accesses of an operation that may insert or delete the key."""
     part = part_of(key)
     if part is ANY_KEY or part is USER_EQ:
         return writes_all(shared)
@@ -102,7 +102,7 @@ def moves_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
 
 
 def writes_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
-    """`d[key] = ...`"""
+    """Accesses of `d[key] = ...`."""
     if changes(shared, STRUCTURE):
         return moves_key(shared, d, key)
     part = part_of(key)
@@ -113,7 +113,7 @@ def writes_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
 
 
 def _inserts_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
-    """Reads the key if it is there (and nobody deletes it), else inserts it."""
+    """Accesses of an operation that reads the key if it is present (and nobody deletes it), else inserts it."""
     if not changes(shared, STRUCTURE):
         part = part_of(key)
         if part not in (ANY_KEY, USER_EQ, PRIVATE) and dict.__contains__(d, key):
@@ -122,7 +122,7 @@ def _inserts_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
 
 
 def _deletes_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
-    """Deletes the key if it is there (and nobody inserts it), else nothing happens."""
+    """Accesses of an operation that deletes the key if it is present (and nobody inserts it), else changes nothing."""
     if not changes(shared, STRUCTURE):
         part = part_of(key)
         if part is PRIVATE or (part not in (ANY_KEY, USER_EQ) and not dict.__contains__(d, key)):
@@ -136,10 +136,11 @@ def keyed(
     *,
     always_same: bool = False,
 ) -> Entry:
-    """An entry for a method whose first argument is a key. `always_same`: whatever is in the container, it touches the
-    same.
+    """Make the entry of a method whose first argument is a key.
 
-    If hashing or comparing the key runs Python code, that reads whatever the keys are made of, and is not interrupted.
+    `always_same`: the accesses do not depend on what is in the container. If hashing or comparing the key runs Python
+    code,
+    the operation also reads what the keys are made of, and no other thread runs during it.
     """
 
     def act(call: MethodCall) -> Any:
@@ -170,7 +171,7 @@ SIMPLE_KEYS: Final = frozenset({str, int})
 
 
 def _keys(obj: Any) -> Any:
-    """What is in a dict or set, whatever `__iter__` its class has."""
+    """The keys of a dict or elements of a set, even if its class has an `__iter__` of its own."""
     return dict.keys(obj) if is_a(obj, dict) else set.__iter__(obj)
 
 
@@ -182,7 +183,7 @@ def _has_user_eq(key: Any) -> bool:
 
 
 def _read(call: MethodCall) -> Any:
-    """`d[k]`: may insert the key, if the class says so (`defaultdict`)."""
+    """`d[k]`: may insert the key if the class has a default (`defaultdict`)."""
     shared = call.shared
     if shared is None:
         return call.run()
@@ -198,7 +199,8 @@ def _read(call: MethodCall) -> Any:
 
 
 def _insert_missing(call: MethodCall, shared: SharedObject, factory: Callable[[], Any]) -> Any:
-    """As CPython does it if the factory is Python code: look, make a value, store it (whatever is there by then)."""
+    """Insert a default as CPython does with a factory in Python: look, make a value, store it, overwriting what is
+    there by then."""
     key = call.args[0]
     absent = object()
     found = _READ_KEY(MethodCall(call.obj, shared, "__getitem__", dict.get, (key, absent)))
@@ -215,7 +217,7 @@ _INSERT_MISSING: Final = collections.defaultdict.__dict__["__missing__"]
 
 
 def _update(call: MethodCall) -> Any:
-    """`update`, `|=` and `__init__`: the keys of a private dict are known beforehand, others are not."""
+    """`update`, `|=` and `__init__`: the keys of a private dict are known beforehand, other keys are not."""
     obj, shared, args = call.obj, call.shared, call.args
     if shared is not None and call.name == "__init__" and is_a(obj, collections.defaultdict):
         return _CHANGE_ALL(call)  # its factory, too
@@ -257,7 +259,7 @@ def _update(call: MethodCall) -> Any:
 
 
 def _is_plain_dict(other: Any) -> bool:
-    """Does C code read it without calling any method of it that is Python code?"""
+    """True if C code reads the dict without calling Python methods of it."""
     kind = type(other)
     return is_a(other, dict) and not any(
         isinstance(static(kind, name), types.FunctionType) for name in ("keys", "__iter__", "__getitem__")
@@ -265,7 +267,7 @@ def _is_plain_dict(other: Any) -> bool:
 
 
 def _update_in_steps(call: MethodCall, pairs: Iterable[Any]) -> None:
-    """Pairs that are made by code of the program: each is stored as it comes."""
+    """Store pairs that code of the program makes, each as it arrives."""
     obj = call.obj
     for number, pair in enumerate(pairs):
         try:
@@ -296,7 +298,7 @@ def _fromkeys(call: MethodCall) -> Any:
 
 
 def _merged(call: MethodCall) -> Any:
-    """`|`: a new dict of what is in both."""
+    """`|`: reads both dicts and makes a new one."""
     touched = Touched()
     for operand in (call.obj, *call.args):
         kind = container_type_of(type(operand))
@@ -374,7 +376,7 @@ register_views(types.MappingProxyType({}))
 
 
 def _through(call: MethodCall) -> Any:
-    """A method of a `MappingProxyType`: of the dict behind it."""
+    """Perform a method of a `MappingProxyType` on the dict behind it."""
     behind = container_behind(call.obj)
     kind = container_type_of(type(behind))
     name = SHOW if call.name == "__str__" else call.name

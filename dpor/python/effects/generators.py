@@ -1,9 +1,9 @@
 """Generators that several threads advance.
 
-To advance one is two operations: going in, and coming out with what it yielded. A thread that comes in between finds
-the generator executing, and gets the ValueError that CPython gives it. Inside the generator's body there may be no
-operation at all, so that the thread would not be seen inside; therefore who is inside is kept here, from one operation
-to the other.
+Advancing a shared generator is two operations: entering it, and returning with what it yielded. A thread that comes in
+between finds the generator executing, and gets the ValueError that CPython raises. The generator's body may perform no
+operation at all, so the scheduler could not see a thread inside it; therefore `_inside` records which thread is inside,
+from the first operation to the second.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ inside: Final[dict[int, ModelThread]] = {}
 
 
 def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: Any) -> Any:
-    """`step` is `next`, `generator.send`, ... of this generator."""
+    """Advance the generator by `step(*args)`: `step` is `next`, `generator.send`, ..."""
     shared = shared_objects.shared_object_of(generator)
     if shared is None:
         return step(*args)
@@ -40,7 +40,7 @@ def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: 
 
 
 def is_executing(generator: Generator[Any, Any, Any]) -> bool:
-    """Is a thread inside the shared generator?"""
+    """True if a thread is inside the shared generator."""
     owner = inside.get(id(generator))
     return owner is not None and owner.running and owner in run.threads
 
@@ -57,10 +57,10 @@ def come_out(generator: Generator[Any, Any, Any], shared: SharedObject, key: int
 
 
 class StepwiseGenerator:
-    """Stands in for a generator in `for` and `yield from`, where each step is to be an operation once it is shared.
+    """Replaces a generator in `for` and `yield from`, where each step is an operation once the generator is shared.
 
-    Not a generator itself: a `for` loop that is left leaves the generator as it is, while a generator that delegates to
-    it is to pass on what it is sent.
+    It is not a generator itself: leaving a `for` loop must not close the program's generator, and a generator that
+    delegates to it must pass on what it is sent.
     """
 
     __slots__ = ("_generator",)

@@ -31,13 +31,13 @@ from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, SharedObject
 
 StepAccesses: TypeAlias = Callable[[SharedObject, Any, int], Accesses]
-"""What the step to an item touches: the `SharedObject` and the container, and the index of the item."""
+"""Accesses of the step to one item: takes the `SharedObject`, the container, and the index of the item."""
 
 # ---------------------------------------------------------------------- views and iterators, and what is behind them
 
 
 def container_behind(view: Any) -> Any:
-    """The container behind a view of it, or behind an iterator over it; None if there is none (any more)."""
+    """Return the container that a view or iterator refers to; None if there is none, or not any more."""
     for referent in gc.get_referents(view):
         if container_type_of(type(referent)) is not None:
             return referent
@@ -50,7 +50,7 @@ def register_views(*examples: Any) -> None:
 
 
 _TEE: Final = itertools._tee_dataobject  # type: ignore[attr-defined]
-"""What is between the iterators that `tee` makes and the one behind them."""
+"""The object between the iterators that `tee` makes and the iterator behind them."""
 _LIST: Final[list[Any]] = []
 _LIST_ITERATOR: Final = type(iter(_LIST))
 
@@ -74,13 +74,13 @@ _VALUES: Final[tuple[Any, ...]] = ({}.values(), {}.items(), collections.OrderedD
 _OVER_VALUES: Final[frozenset[type]] = frozenset(  # one type for all views of an OrderedDict
     {*(type(iter(made)) for made in _VALUES), *(type(reversed(made)) for made in _VALUES)}
 )
-"""Iterators over a dict that give more than its keys."""
+"""Iterators over a dict that give values, not only keys."""
 
 _ENDLESS: Final = frozenset({itertools.count, itertools.cycle, itertools.repeat, type(iter(int, 1))})
 
 
 def may_be_endless(iterator: Any) -> bool:
-    """Is it an iterator in C that can go on for ever, by itself or over one that can?"""
+    """True if an iterator in C may never end, by itself or because of an iterator behind it."""
     parts = [iterator]
     for part in parts:
         kind = type(part)
@@ -92,7 +92,7 @@ def may_be_endless(iterator: Any) -> bool:
 
 
 harmless_functions: Final = set(map(id, (str, int, float, bool, bytes, repr, ord, chr, abs, len, hash, ascii)))
-"""By `id`: those that run no code of the program when they are given strings and numbers (and our wrappers of them)."""
+"""By `id`: functions (and our wrappers of them) that run no code of the program when given strings and numbers."""
 
 
 def consumes_atomically(items: Any, touched: Touched) -> bool:
@@ -129,7 +129,7 @@ def consumes_atomically(items: Any, touched: Touched) -> bool:
 
 
 def iterates_in_c(kind: type) -> bool:
-    """Are the items of such an object made in C, one after the other, and it is no built-in container?"""
+    """True if C code makes the items of such an object one by one, and it is not a built-in container."""
     found = static(kind, "__iter__") or static(kind, "__getitem__")
     return found is not None and not isinstance(found, types.FunctionType) and is_in_c(kind)
 
@@ -146,16 +146,18 @@ def consume_view(view: Any, touched: Touched) -> bool:
 
 
 def read_all_of(container: Any, touched: Touched) -> None:
-    """Add the reading of all that is in it: of a dict the values, too."""
+    """Add reads of all that is in the container, including the values of a dict."""
     container_type, shared = container_type_of(type(container)), shared_objects.shared_object_of(container)
     if container_type is not None and shared is not None:
         touched.add(container_type.reads_all(shared))
 
 
 def _consumes_iterator_atomically(iterator: Any, touched: Touched, stepwise_touched: Touched) -> bool:
-    """As `consumes_atomically`, for an iterator written in C: it changes, and consumes what it refers to. What
-    `StepwiseContainer` touch, which perform operations of their own unless the whole is one, is added to
-    `stepwise_touched`."""
+    """As `consumes_atomically`, for an iterator written in C: consuming it changes it, and consumes what it refers to.
+
+    A `StepwiseContainer` behind it performs its own operations unless the whole is one operation, so its accesses are
+    added to `stepwise_touched`.
+    """
     shared = shared_objects.shared_object_of(iterator)
     if shared is not None:
         touched.add(((shared.location(STRUCTURE), WRITE),))
@@ -185,7 +187,7 @@ def _consumes_iterator_atomically(iterator: Any, touched: Touched, stepwise_touc
 
 
 def has_plain_items(container: Any) -> bool:
-    """Does the container (or view of one, or iterator over one) hold numbers and strings only, or tuples of them?"""
+    """True if the container (or a view of one, or iterator over one) holds only numbers, strings and tuples of them."""
     kind = type(container)
     if kind is StepwiseContainer:
         return has_plain_items(container.source)
@@ -216,21 +218,21 @@ _SEQUENCES: Final = frozenset({list, tuple, str, bytes, range})
 
 
 def contents(items: Any) -> Iterable[Any]:
-    """What is in a container that `materialised` gave, for publishing it."""
+    """The objects in a container that `materialised` returned, to publish them."""
     kind = type(items)
     container_type = container_type_of(kind)
     return container_type.contents(items) if container_type is not None else items if kind is tuple else ()
 
 
 def in_order(items: Any) -> list[Any]:
-    """All items, sets in an order that all runs agree on."""
+    """List all items; those of a set in an order that all runs agree on."""
     if type(items) is set or type(items) is frozenset:
         return stable_order(items) or list(items)
     return list(items)
 
 
 def consumes_pairs_atomically(items: Any, touched: Touched) -> bool:
-    """As `consumes_atomically`, for keys with their values, each pair of which may be a container."""
+    """As `consumes_atomically`, for (key, value) pairs, each of which may be a container itself."""
     return consumes_atomically(items, touched) and all(
         consumes_atomically(pair, touched) for pair in contents(items) if type(pair) is not tuple
     )
@@ -280,8 +282,12 @@ def report_uninstrumented_iteration(items: Any) -> None:
 
 
 def iterator_of(items: Any) -> Iterator[Any]:
-    """The own iterator of a container or view, or one in a fixed order over a set that has none. To make it is an
-    operation: most remember how long the container was, and fail if that has changed before their first step."""
+    """Return the iterator of a container or view, or one in a stable order over a set whose own order differs between
+    runs.
+
+    Making it is an operation: most iterators remember how long the container was, and fail if that has changed by their
+    first step.
+    """
     container = container_behind(items) if type(items) in views else items
     if run.multi and is_a(container, _REMEMBERED):
         shared = shared_objects.shared_object_of(container)
@@ -337,7 +343,7 @@ class StepwiseContainer:
 
     @property
     def over_values(self) -> bool:
-        """Does it give values of a dict?"""
+        """True if it gives values of a dict."""
         container_type = container_type_of(type(self.source))
         return container_type is not None and container_type.step is not self._step
 
@@ -355,7 +361,7 @@ class StepwiseContainer:
 
 
 def perform_step(source: Any, index: int, touches: StepAccesses) -> None:
-    """Stand before the step to an item."""
+    """Scheduling point before the step to an item."""
     shared = shared_objects.shared_object_of(source)
     if type(source) is memoryview:
         yield_before("next", through(source, READ))
@@ -379,13 +385,13 @@ class StepwiseIterator:
 
 
 def uninstrumented_next(kind: type) -> types.FunctionType | None:
-    """The `__next__` of the class, if it is written in Python that is not instrumented."""
+    """Return the `__next__` of the class if it is written in uninstrumented Python, else None."""
     found = static(kind, "__next__")
     return found if isinstance(found, types.FunctionType) and not is_instrumented(found) else None
 
 
 def advance(iterator: Iterator[Any]) -> Any:
-    """`next` of an iterator that is not instrumented."""
+    """Advance an iterator that is not instrumented, as an operation."""
     unseen = uninstrumented_next(type(iterator))
     if unseen is not None:
         return perform_uninstrumented(
@@ -406,7 +412,7 @@ def advance(iterator: Iterator[Any]) -> Any:
 
 
 def _list_iterator(iterator: Any) -> Accesses:
-    """`iter(l)` kept in a variable: it tells where it stands."""
+    """Accesses of a step of `iter(l)`, which knows its position."""
     shared = shared_objects.shared_object_of(iterator)
     accesses = NOTHING if shared is None else ((shared.location(STRUCTURE), WRITE),)
     items = container_behind(iterator)

@@ -1,8 +1,8 @@
-"""Which element of a dict or set an operation means: the part of the container that a key stands for.
+"""The part of a dict or set that a key stands for.
 
-Two keys that are equal must be one part, in every run; no code of the program may be called to find that out. Keys
-whose equality is built in stand for themselves, objects that are equal only to themselves go by the number of their
-`SharedObject`. The rest are answers of their own:
+Two keys that are equal must be one part, in every run; and no code of the program may be called to find that out. Keys
+with a built-in equality stand for themselves, objects that are equal only to themselves are identified by the number of
+their `SharedObject`. For other keys there are three answers:
 
     PRIVATE   no other thread has the object, so no other thread can ask for this key
     ANY_KEY   could be equal to any key
@@ -23,7 +23,7 @@ from dpor.python.sharing import shared_objects
 
 
 class UnknownKey(enum.Enum):
-    """A key that is no part of its own."""
+    """The answers for keys that do not stand for one part."""
 
     PRIVATE = "private"
     ANY_KEY = "any key"
@@ -33,7 +33,7 @@ class UnknownKey(enum.Enum):
 PRIVATE, ANY_KEY, USER_EQ = UnknownKey.PRIVATE, UnknownKey.ANY_KEY, UnknownKey.USER_EQ
 
 _SELF: Final[frozenset[type]] = frozenset({str, int, bool, bytes, type(None)})
-"""Exact types whose objects are their own part: immutable, with an equality that looks at nothing else."""
+"""Exact types whose objects stand for themselves: immutable, with an equality that depends on nothing else."""
 
 _VALUES: Final[frozenset[type]] = frozenset({complex, float, type(Ellipsis), range})
 """As `_SELF`, except that some (NaN) are not equal to themselves."""
@@ -42,7 +42,7 @@ _NAMED: Final = (types.FunctionType, types.BuiltinFunctionType, type)
 
 
 def part_of(key: Any) -> Hashable:
-    """The part that the key stands for, or a member of `UnknownKey`."""
+    """Return the part that the key stands for, or a member of `UnknownKey`."""
     kind = type(key)
     if kind in _SELF:
         part: Hashable = key
@@ -105,14 +105,14 @@ def _of_identity(key: Any, kind: type) -> Hashable:
 
 
 def _of_named(key: Any) -> Hashable:
-    """Functions and classes made by one statement are one part: coarse, but the same in every run."""
+    """Functions and classes that one statement makes are one part: coarse, but the same in every run."""
     if is_a(key, types.BuiltinFunctionType) and not isinstance(key.__self__, types.ModuleType):
         return ANY_KEY
     return ("named", key.__module__, key.__qualname__)
 
 
 def _plain(key: Any, base: type) -> Any:
-    """The key as an object of the built-in type of which its class is a subclass. Calls no code of the subclass."""
+    """Convert a key of a subclass to the built-in type `base`, without calling code of the subclass."""
     if base is str:
         return str.__str__(key)
     if base is bytes:

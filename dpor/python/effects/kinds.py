@@ -1,4 +1,5 @@
-"""Kinds of types: which built-in container an object is, and whose code one of its methods is."""
+"""Container types, and questions about classes: who wrote a method, whether objects can change, whether they live in
+C."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _MISSING: Final = object()
 
 
 def static(kind: type, name: str, default: Any = None) -> Any:
-    """What instances of the class find in their class under the name. Runs no code of the program."""
+    """Look up the name in the class and its bases, as an instance would. Runs no code of the program."""
     for base in kind.__mro__:
         found = base.__dict__.get(name, _MISSING)
         if found is not _MISSING:
@@ -34,15 +35,15 @@ def is_c_iterator(kind: type) -> bool:
 
 
 def is_program(function: types.FunctionType) -> bool:
-    """Is this Python function instrumented? (What `dataclass` and its like generate has the program's globals, and is
-    in none of its files.)"""
+    """True if this Python function is instrumented. (Code that `dataclass` and the like generate has the program's
+    globals, but is in none of its files.)"""
     code = function.__code__
     return run.is_program_file(code.co_filename) or (code.co_filename.startswith("<") and is_hooked(code))
 
 
 @lru_cache(maxsize=4096)
 def is_hooked(code: types.CodeType) -> bool:
-    """Does the code, or code in it, call hooks?"""
+    """True if the code, or code inside it, calls hooks."""
     return any(name.startswith(".") for name in code.co_names) or any(
         isinstance(const, types.CodeType) and is_hooked(const) for const in code.co_consts
     )
@@ -55,18 +56,25 @@ _IMMUTABLE: Final = frozenset(
 
 
 _MUTABLE: Final = frozenset({decimal.Context, type(decimal.Context().flags), re.Scanner})  # type: ignore[attr-defined]
-"""Classes in these modules, or that look as if they were, whose objects change."""
+"""Classes in these modules whose objects do change."""
 
 
 def is_immutable(kind: type) -> bool:
-    """Is it a class of the standard library whose objects never change? (What a context variable is set to belongs to
-    the thread that sets it; a context that threads share changes in one step, which is one of its own.)"""
+    """True if it is a class of the standard library whose objects never change.
+
+    Context variables count: what one is set to belongs to the thread that sets it, and a context that threads share
+    changes
+    in a step of its own.
+    """
     return (kind.__module__ in _IMMUTABLE and kind not in _MUTABLE) or kind in (ContextVar, Token)
 
 
 def is_in_c(kind: type) -> bool:
-    """Do objects of the class hold something in C that methods and attributes, also in C, look at and change? All of it
-    is one location, the object's STRUCTURE. (Containers have locations of their own; exceptions consist of fields.)"""
+    """True if objects of the class have state in C that their methods and attributes in C read and change.
+
+    All of it is one location, the object's STRUCTURE. (Containers have locations of their own; exceptions consist of
+    fields.)
+    """
     answer = _in_c.get(kind)
     if answer is None:
         if len(_in_c) > 5000:  # classes made anew by every run are not kept for ever
@@ -89,7 +97,7 @@ _in_c: dict[type, bool] = {}
 
 
 def is_of_c(found: Any) -> bool:
-    """Is what a class has under a name an attribute or method in C, and no slot of a class in Python?"""
+    """True if this class attribute is implemented in C and is not a `__slots__` descriptor."""
     kind = type(found)
     if kind is types.GetSetDescriptorType or kind is types.MemberDescriptorType:
         return found.__name__ not in _OF_EVERY_CLASS and "__slots__" not in vars(found.__objclass__)
@@ -103,13 +111,13 @@ _OF_EVERY_CLASS: Final = frozenset({"__dict__", "__weakref__"})
 class ContainerType:
     """A built-in container type and the classes derived from it.
 
-    entries      by name: how each method and operator is performed on a shared container
-    reads_all    the accesses of whoever looks at everything in it
-    writes_all   of whoever may change anything in it
-    reads_items  of C code that takes all that iteration gives
-    contents     the objects in it, without any operation
-    step         the accesses of one step of an iteration (shared, container, index of the item)
-    value_step   of a step of an iteration over what is stored under the keys
+    entries      for each method and operator, by name: how it is performed on a shared container
+    reads_all    accesses of an operation that reads all of it
+    writes_all   of an operation that may change all of it
+    reads_items  of C code that consumes what iteration gives
+    contents     returns the objects in it, without any operation
+    step         accesses of one step of an iteration (shared, container, index of the item)
+    value_step   of one step of an iteration over the values of a dict
     """
 
     base: type
@@ -131,7 +139,7 @@ def register_container_type(
     reads_items: Callable[[SharedObject], Accesses] | None = None,
     step: Callable[[SharedObject, Any, int], Accesses] | None = None,
 ) -> None:
-    """Register a container type. An iteration reads everything at each step, unless told otherwise."""
+    """Register a container type. A step of an iteration reads everything unless `step` is given."""
 
     def over_values(shared: SharedObject, obj: Any, index: int) -> Accesses:
         return reads_all(shared)
@@ -149,7 +157,7 @@ _known: dict[type, ContainerType | None] = {}
 
 
 def container_type_of(kind: type) -> ContainerType | None:
-    """The container type of a class; None if its objects are no built-in containers."""
+    """Return the container type of a class; None if its objects are not built-in containers."""
     container_type = _known.get(kind, _MISSING)
     if container_type is _MISSING:
         if len(_known) > 5000:  # classes made anew by every run are not kept for ever

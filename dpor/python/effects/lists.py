@@ -1,13 +1,13 @@
-"""Lists. An index that is stored touches its element; whatever moves elements or changes the length, the structure.
+"""Lists. Storing at an index accesses that element; moving elements or changing the length accesses the structure.
 
-    l[i], l[-1]      READ (l, i);  the index of a negative one is known only while the structure cannot change
+    l[i], l[-1]      READ (l, i);  a negative index is known only while the structure cannot change
     l[i] = v         WRITE (l, i), UPDATE ELEMENTS
     len, truth       READ STRUCTURE
     l[a:b], ==, ...  READ STRUCTURE, READ ELEMENTS
     append, ...      WRITE STRUCTURE
 
-All read STRUCTURE, if that changes, so a WRITE of it conflicts with everything. Parts that no run of the search changes
-are left out (see `accesses`).
+If the structure changes, all of them also read STRUCTURE, so a WRITE of it conflicts with everything. Locations that no
+run of the search changes are left out (see `accesses`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def reads_all(shared: SharedObject) -> Accesses:
 
 
 def reads_item(shared: SharedObject, items: list[Any], index: int) -> Accesses:
-    """The element at an index."""
+    """Accesses of a read of the element at the index."""
     accesses = NOTHING
     if changes(shared, STRUCTURE):
         accesses = ((shared.location(STRUCTURE), READ),)
@@ -77,7 +77,7 @@ def writes_item(shared: SharedObject, items: list[Any], index: int) -> Accesses:
 
 
 def _subscript(key: Any) -> Any:
-    """The key with `__index__` called where it has one: before the operation, as it may be code of the program."""
+    """Convert the key by `__index__` if it has one: before the operation, as that may be code of the program."""
     if type(key) is int or type(key) is bool:
         return key
     if type(key) is slice:
@@ -109,7 +109,7 @@ def _write(call: MethodCall) -> Any:
 
 
 def _write_slice(call: MethodCall, key: slice, value: Any) -> Any:
-    """The value is taken as a whole first, then stored: one operation if only C code runs meanwhile."""
+    """Materialise the value first, then store it: one operation if only C code runs meanwhile."""
     touched = Touched()
     if not consumes_atomically(value, touched):
         value = list(stepwise(value))
@@ -132,7 +132,7 @@ def _delete(call: MethodCall) -> Any:
 
 
 def _extend(call: MethodCall) -> Any:
-    """`extend`, `+=` and `list.__init__`: at once from a container, else element by element as they come."""
+    """`extend`, `+=` and `list.__init__`: one operation from a container, else element by element as they arrive."""
     if len(call.args) != 1 or call.kwargs:
         return _CHANGE(call)
     items = call.args[0]
@@ -166,7 +166,8 @@ def _extend_in_steps(call: MethodCall, items: Any) -> Any:
 
 
 def _compares(in_steps: Callable[[MethodCall], Any], accesses: Callable[[SharedObject], Accesses]) -> Entry:
-    """A method that compares elements with its argument: one operation, unless instrumented code compares them."""
+    """Make the entry of a method that compares elements with its argument: one operation, unless instrumented code
+    compares."""
 
     def act(call: MethodCall) -> Any:
         touched = Touched()
@@ -185,7 +186,8 @@ def _compares(in_steps: Callable[[MethodCall], Any], accesses: Callable[[SharedO
 
 
 def _matches(call: MethodCall, start: int = 0) -> Iterator[int]:
-    """The positions of elements equal to the argument, found as CPython does: it looks at the list again for each."""
+    """Yield the positions of elements equal to the argument, as CPython finds them: it reads the list again for each
+    element."""
     items: list[Any] = call.obj
     value = call.args[0]
     index = start
@@ -210,7 +212,7 @@ def _count_in_steps(call: MethodCall) -> int:
 
 
 def _index_in_steps(call: MethodCall) -> int:
-    """Start and stop are left to the plain method, on a copy."""
+    """`index` in steps; `start` and `stop` are applied by the plain method to a copy."""
     if len(call.args) > 1:
         shared = call.shared
         assert shared is not None
@@ -235,8 +237,10 @@ def _remove_in_steps(call: MethodCall) -> None:
 
 
 def _sort(call: MethodCall) -> Any:
-    """With a key function, or elements whose order is instrumented code, others can look in between: as in CPython
-    they find the list empty, and what they do to it is lost."""
+    """`sort`: with a key function or an order in instrumented code, other threads can look in between.
+
+    As in CPython they then find the list empty, and what they do to it is lost.
+    """
     shared = call.shared
     touched = Touched()
     items = Reread(lambda: list.__iter__(call.obj))
@@ -268,7 +272,7 @@ def _sort_in_steps(call: MethodCall, shared: SharedObject) -> None:
 
 
 def is_built_in(function: Any) -> bool:
-    """Is it certain that calling this runs no code of the program, if the arguments have none?"""
+    """True if calling the function certainly runs no code of the program, provided that its arguments have none."""
     kind = type(function)
     return kind in _C_FUNCTIONS or (kind is type and function.__module__ == "builtins")
 
@@ -285,7 +289,7 @@ _C_FUNCTIONS: Final = frozenset(
 
 
 def _looks_at_both(call: MethodCall) -> Any:
-    """`+`: a new list of the elements of both."""
+    """`+`: reads both lists and makes a new one."""
     touched = Touched()
     for operand in (call.obj, *call.args):
         container_type = container_type_of(type(operand))
@@ -296,8 +300,10 @@ def _looks_at_both(call: MethodCall) -> Any:
 
 
 def looks_deep(method: str) -> Entry:
-    """Comparing and showing: what is nested is looked at too. Instrumented code that this calls sees a copy, so that
-    it does not matter what others do to the container meanwhile."""
+    """Make the entry of a method that compares or shows: it reads nested objects too.
+
+    Instrumented code that it calls sees a copy, so that it does not matter what others do to the container meanwhile.
+    """
 
     def act(call: MethodCall) -> Any:
         touched = Touched()

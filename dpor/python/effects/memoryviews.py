@@ -1,5 +1,7 @@
-"""Memoryviews: they look at memory of another object and change it. Reading and writing through them is reading and
-writing that, whichever view of it is used; a view itself changes once, when it is given up."""
+"""Memoryviews: reading and writing through any view of an object is reading and writing that object's memory.
+
+A view itself changes once, when it is released.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from dpor.python.effects.accesses import Touched, reads_structure, writes_struct
 from dpor.python.sharing.shared_objects import STRUCTURE, shared_object_of
 
 _BUFFER: Final = type(io.BytesIO().getbuffer().obj)
-"""What is between a memoryview and its `BytesIO`."""
+"""The object between a memoryview and its `BytesIO`."""
 
 
 def behind(view: memoryview) -> tuple[Any, ...]:
-    """The object whose memory it shows, if it still does."""
+    """Return the object whose memory the view shows, as a tuple; empty if the view has been released."""
     try:
         owner = view.obj
     except ValueError:  # it has been released
@@ -26,7 +28,7 @@ def behind(view: memoryview) -> tuple[Any, ...]:
 
 
 def through(view: memoryview, mode: Mode) -> Accesses:
-    """A look at the memory, or a change."""
+    """Accesses of reading or writing the memory through the view."""
     touched = Touched()
     shared = shared_object_of(view)
     if shared is not None:

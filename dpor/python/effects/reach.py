@@ -1,8 +1,8 @@
-"""What an operation touches beyond the object that it is called on: comparing, printing, hashing and copying go deep.
+"""Accesses beyond the object that a method is called on: comparing, printing, hashing and copying read nested objects.
 
-Containers are gone through, shared or not (a private list may hold a shared one). An object of a class is looked into
-only if the method that will be called on it is Python code that is not instrumented (what `dataclass` generates): then
-all its fields are read. Instrumented methods perform operations of their own.
+Containers are searched, shared or not (a private list may hold a shared one). The fields of an object of a class are
+read only if the method that will be called on it is uninstrumented Python code (as `dataclass` generates). Instrumented
+methods perform operations of their own.
 """
 
 from __future__ import annotations
@@ -25,21 +25,23 @@ from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, SharedObject
 
 ANYTHING: Final = ""
-"""In place of a method's name: whatever may be read is read."""
+"""In place of a method's name: any method, so all that may be read counts as read."""
 
 EQUAL, HASH, SHOW = "__eq__", "__hash__", "__repr__"
 
 _NESTING: Final = frozenset({tuple, frozenset})
 _PLAIN: Final = ATOMIC - _NESTING
 _SHOWING: Final = frozenset({types.MethodType, functools.partial, slice})
-"""What shows what it refers to, but is not equal to others because of that."""
+"""Types that show the objects they refer to, but whose equality does not depend on them."""
 _OF_STREAMS: Final = "dpor.python.program.system"
-"""What is behind the standard streams of a run is nothing of the program, and differs where its output is kept."""
+"""The module of the standard streams of a run: what is behind these is not the program's, and differs with where output
+is kept."""
 _CALLABLES: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, type)
 
 
 def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
-    """Add what calling the method on the values reads, apart from what instrumented code does. Is such code called?"""
+    """Add what calling the method on the values reads, apart from what instrumented code does. True if such code is
+    called."""
     called = False
     seen: set[int] = set()
     stack = list(values)
@@ -103,12 +105,12 @@ def reads(values: Iterable[Any], method: str, touched: Touched) -> bool:
 
 
 def parts_in_c(value: Any) -> tuple[Any, ...]:
-    """An object in C, and what else shows the same state but is not known to the garbage collector."""
+    """Return an object in C, and other objects that show the same state but are not known to the garbage collector."""
     return (value, value.flags, value.traps) if type(value) is decimal.Context else (value,)
 
 
 def _held_in_c(value: Any) -> Iterable[Any]:
-    """What an object in C was given, or is made of: its methods look into that, too, and write to it."""
+    """The objects that an object in C was given or is made of: its methods read and write these, too."""
     held = () if type(value) in _RUNNING else gc.get_referents(value)
     if any(type(part).__module__ == _OF_STREAMS for part in held):
         return ()
@@ -116,12 +118,14 @@ def _held_in_c(value: Any) -> Iterable[Any]:
 
 
 _RUNNING: Final = frozenset({types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType})
-"""Code of the program, which performs operations of its own."""
+"""Types of suspended code of the program, which performs operations of its own."""
 
 
 def _taken_from(iterator: Any, touched: Touched) -> list[Any]:
-    """Add that the iterator, or generator, is looked at and perhaps taken from; returns what is behind it. (The code of
-    a generator performs operations of its own.)"""
+    """Add that the iterator or generator is read and perhaps advanced; returns the objects behind it.
+
+    The code of a generator performs operations of its own.
+    """
     shared = shared_objects.shared_object_of(iterator)
     if shared is not None:
         touched.add(((shared.location(STRUCTURE), WRITE),))
@@ -129,7 +133,7 @@ def _taken_from(iterator: Any, touched: Touched) -> list[Any]:
 
 
 def parts_of_exceptions(kind: type[BaseException]) -> tuple[str, ...]:
-    """What an exception consists of in C, by name: `args`, and `strerror` and the like."""
+    """The names of the fields that an exception has in C: `args`, `strerror` and the like."""
     own = kind.__mro__[: kind.__mro__.index(BaseException)]
     members = (types.MemberDescriptorType, types.GetSetDescriptorType)
     return ("args", *(name for base in own for name, member in vars(base).items() if type(member) in members))
@@ -144,15 +148,16 @@ def yield_before_reading(kind: str, values: Iterable[Any], method: str) -> bool:
 
 
 views: dict[type, Any] = {}
-"""Types of objects that only show another one, and how to come to that (see `iteration`)."""
+"""By type of objects that only show another object: the function that returns that object (see `iteration`)."""
 
 
 def writes(values: Iterable[Any], touched: Touched) -> bool:
-    """Add that everything reachable from the values may be changed: for code that nothing is known of. Is anything
-    shared among it?
+    """Add that everything reachable from the values may be changed: for code that nothing is known of. True if any is
+    shared.
 
-    Of an object that is no container, what it is in C is written, and its fields count as read: C code changes
-    containers, not attributes. Functions are not looked into, as what they do is seen when they are called.
+    Of an object that is not a container, its state in C is written, and its fields count as read: C code changes
+    containers,
+    not attributes. Functions are not searched, as what they do is seen when they are called.
     """
     found = False
     seen: set[int] = set()
@@ -184,7 +189,7 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
 
 
 def _read_fields(value: Any, touched: Touched) -> Iterator[Any]:
-    """Add that all fields of the object are read; returns what they hold."""
+    """Add that all fields of the object are read; returns their values."""
     shared = shared_objects.shared_object_of(value)
     for name, content in fields_of(value):
         if shared is not None:
@@ -198,7 +203,7 @@ def _read_fields(value: Any, touched: Touched) -> Iterator[Any]:
 
 
 def field_read(shared: SharedObject, value: Any, name: str) -> Accesses:
-    """The accesses of a load of the field, as `dpor.python.hooks.attributes` has them."""
+    """Accesses of a load of the field, as in `dpor.python.hooks.attributes`."""
     operation = shared.reads.get(name)
     if operation is None and name not in shared.reads:
         operation = shared.reads[name] = run.above.read_operation(shared, value, name)
@@ -206,7 +211,7 @@ def field_read(shared: SharedObject, value: Any, name: str) -> Accesses:
 
 
 def fields_of(value: Any) -> list[tuple[str, Any]]:
-    """Names and contents of the object's own fields, in a fixed order. Runs no code of the program."""
+    """List names and values of the object's own fields, in a fixed order. Runs no code of the program."""
     found: list[tuple[str, Any]] = []
     try:
         found.extend(object.__getattribute__(value, "__dict__").items())

@@ -1,7 +1,7 @@
-"""The order in which a set is gone through: the same in every run.
+"""The order in which sets are iterated over: the same in every run.
 
-It follows the hashes. Those of strings and numbers are fixed (the command fixes the hash seed), those of objects that
-are equal only to themselves come from addresses. A set with such elements is gone through in the order of their
+It follows the hashes. Those of strings and numbers are fixed (the command fixes the hash seed); those of objects that
+are equal only to themselves come from addresses. A set with such elements is iterated over in the order of their
 run-stable numbers instead.
 """
 
@@ -25,14 +25,14 @@ _OBJECT_HASH: Final = object.__dict__["__hash__"]
 
 
 def stable_order(elements: Set[Any]) -> list[Any] | None:
-    """The elements in an order that all runs agree on; None if the set's own order is such."""
+    """List the elements in an order that all runs agree on; None if the set's own order is such an order."""
     if len(elements) < 2 or _FIXED.issuperset(map(type, elements)) or all(map(is_fixed, elements)):
         return None
     return sorted(elements, key=_place)
 
 
 def is_fixed(element: Any) -> bool:
-    """Is its hash the same in every run?"""
+    """True if the element's hash is the same in every run."""
     kind = type(element)
     if kind is tuple or kind is frozenset:
         return all(map(is_fixed, element))

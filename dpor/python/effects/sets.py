@@ -1,4 +1,4 @@
-"""Sets: one location for each element, as for the keys of dicts, which see; there are no values.
+"""Sets: one location for each element, as for the keys of dicts (see `dicts`).
 
     x in s                        READ (s, x), READ KEY_SET
     add, discard, remove          WRITE (s, x), WRITE STRUCTURE
@@ -62,7 +62,7 @@ def _drops_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
 
 
 def _stays(shared: SharedObject, s: Any, element: Any, there: bool) -> bool:
-    """Is it known that the operation changes nothing, because nothing ever changes this set?"""
+    """True if the operation is known to change nothing, because nothing ever changes this set."""
     if changes(shared, STRUCTURE):
         return False
     part = part_of(element)
@@ -75,7 +75,7 @@ def _stays(shared: SharedObject, s: Any, element: Any, there: bool) -> bool:
 
 
 def _updates(call: MethodCall) -> Any:
-    """`update` and the like, `|=` and the like, `__init__`: changes the set by the items of each argument."""
+    """`update` and the like, `|=` and the like, `__init__`: change the set by the items of each argument."""
     touched = Touched()
     if call.name in _OPERATORS and not _are_sets(call.args):
         return call.run()
@@ -119,7 +119,7 @@ def _are_sets(args: tuple[Any, ...]) -> bool:
 
 
 def _looks(call: MethodCall) -> Any:
-    """`union`, `issubset`, `&`, ...: looks at all of the set and of the other arguments, and makes something new."""
+    """`union`, `issubset`, `&`, ...: read all of the set and of the other arguments, and make something new."""
     touched = Touched()
     if call.name.startswith("__") and not _are_sets(call.args):
         return call.run()

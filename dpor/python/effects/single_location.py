@@ -1,4 +1,4 @@
-"""Containers that are one location each: deque, bytearray, array, memoryview. Their methods read it or write it.
+"""Containers that are one location each: deque, bytearray, array, memoryview. Their methods read or write it.
 
 Also the methods of generators and of iterators written in C, which change at every step.
 """
@@ -29,7 +29,7 @@ _COMPARISONS: Final = (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", 
 def _method(
     accesses: Callable[[SharedObject], Accesses], keeps: Callable[[Args], Iterable[Any]] = lambda args: ()
 ) -> Entry:
-    """A method that also looks at its arguments, all that is in them; iterators are emptied first."""
+    """Make the entry of a method that also reads all that is in its arguments; iterators are consumed first."""
 
     def act(call: MethodCall) -> Any:
         call.args = tuple(arg if _is_plain(arg) else list(stepwise(arg)) for arg in call.args)
@@ -48,7 +48,7 @@ def _is_plain(arg: Any) -> bool:
 
 
 def _keeping(call: MethodCall) -> Any:
-    """A method that stores its arguments, and looks at none of them."""
+    """Perform a method that stores its arguments without reading them."""
     return call.run() if call.shared is None else call.done(writes_structure(call.shared), keeps=call.args)
 
 
@@ -56,7 +56,8 @@ def _keeping(call: MethodCall) -> Any:
 
 
 def _comparing(accesses: Callable[[SharedObject], Accesses]) -> Entry:
-    """`in`, `index`, `count`, `remove`: if Python code compares the elements, it is not interrupted."""
+    """Make the entry of `in`, `index`, `count` or `remove`: if Python code compares the elements, no other thread runs
+    meanwhile."""
 
     def act(call: MethodCall) -> Any:
         touched = Touched()
@@ -142,12 +143,12 @@ register_container_type(array.array, ARRAY_ENTRIES, _no_contents, reads_structur
 
 
 def _look_through(mode: Mode) -> Entry:
-    """A method of a memoryview: it looks at what it shows, or changes it."""
+    """Make the entry of a method of a memoryview that reads (or writes) the memory that it shows."""
     return lambda call: call.done(through(call.obj, mode))
 
 
 def _give_up(call: MethodCall) -> Any:
-    """What was shown can be made longer again."""
+    """Release the view: the object behind it can be resized again."""
     touched = Touched(through(call.obj, WRITE))
     if call.shared is not None:
         touched.add(writes_structure(call.shared))
