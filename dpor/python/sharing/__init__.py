@@ -1,1 +1,1 @@
-"""Which objects several threads can reach, and the locations and names that they have."""
+"""The objects that several threads can reach, with the locations and names that they have."""

@@ -1,4 +1,4 @@
-"""What can be said of an attribute before it is known what is done with it."""
+"""Helpers for attributes: whether a function performs its own operations, and an object with one attribute."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def is_instrumented(function: types.FunctionType) -> bool:
-    """Does the function perform its own operations: the program's code, or a drop-in's?"""
+    """True if the function performs its own operations: it is code of the program, or of a drop-in."""
     untyped: Any = function  # typeshed has no `__builtins__`
     names, known = function.__globals__, untyped.__builtins__
     return ".call" in names or ".call" in known or str(names.get("__name__")).startswith("dpor.python")

@@ -1,7 +1,7 @@
-"""Numbers in place of addresses: `id`, and whatever shows one, must be the same in every run.
+"""Numbers that replace addresses: `id`, and whatever shows an address, must be the same in every run.
 
-A shared object has the number of its `SharedObject`. Of others only their own thread can ask, so they get the next
-number of that thread; they keep it when they become shared.
+A shared object has the number of its `SharedObject`. Only one thread can ask for the number of an unshared object, so
+that gets the next number of this thread, and keeps it when it becomes shared.
 """
 
 from __future__ import annotations
@@ -35,6 +35,6 @@ def stable_id(obj: Any) -> int:
 
 
 def _is_common(obj: Any) -> bool:
-    """Do all objects of its type share one `SharedObject`?"""
+    """True if all objects of its type share one `SharedObject`."""
     mark = shared_objects.table.get(id(obj))
     return isinstance(mark, shared_objects.SharedObject) and type(mark.name) is tuple and mark.name[0] == "type"

@@ -1,17 +1,17 @@
 """Which objects are shared, and the names of their locations.
 
-An object that a thread makes belongs to it until a reference may be where another thread can reach it: `publish` then
-gives it, and all that is reachable from it, a `SharedObject`. Accesses to objects without a `SharedObject` are no
-operations.
+An object belongs to the thread that makes it until a reference may be where another thread can reach it: `publish` then
+gives the object, and all that is reachable from it, a `SharedObject`. Accesses to objects without a `SharedObject` are
+not operations.
 
 Names. A location must have the same number in every run, and in equivalent runs the same object must have the same
 name though threads run in another order. So an object is named when it is published, by who publishes it, how many
-events that thread has then performed, and the number of the object since then: all of it is a function of the
-publisher's own past. (Naming by first access fails: which thread comes first differs between equivalent runs.)
+events that thread has performed by then, and the number of the object since then: a function of the publisher's own
+past alone. (Naming by first access fails: which thread comes first differs between equivalent runs.)
 
 The rule is checked. The first thread to touch an object without a `SharedObject` marks it as its own; if another thread
-then touches it, a reference escaped unseen. Such types are remembered: all their objects share one `SharedObject` from
-then on, coarse but sound, and the search starts again.
+then touches it, a reference escaped unseen. The search remembers such types and starts again: from then on all their
+objects share one `SharedObject`, coarse but sound.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ STRUCTURE: Final = "<structure>"
 """The part of a container that changes when its length, its keys or the positions of its elements do."""
 
 ELEMENTS: Final = "<elements>"
-"""The part that stands for all elements together: READ by whoever looks at all of them, UPDATEd by a store of one."""
+"""The part that stands for all elements together: READ by operations on all of them, UPDATEd by a store of one."""
 
 ATOMIC: Final[frozenset[type]] = frozenset(
     {
@@ -52,18 +52,18 @@ ATOMIC: Final[frozenset[type]] = frozenset(
 tracebacks are among them: to find a thread's locals by way of an exception is beyond what programs do."""
 
 CONTAINED: Final = frozenset({tuple, frozenset, types.FunctionType, types.MethodType, types.BuiltinFunctionType})
-"""Of these, those through which other objects are reached."""
+"""Those of these types through which other objects are reached."""
 
 
 NAMES: Final = frozenset({"object", "root", "type", "dict of", "global", "class attribute"})
-"""How the names of what holds data begin; those of locks, of the process and of caches begin otherwise."""
+"""The first words of names of locations with data; names of locks, of the process and of caches begin otherwise."""
 
 
 class SharedObject:
     """A shared object, for the whole of a search.
 
-    name, number   of the object: run-stable
-    reads, writes  operations on its fields, made once: None where an access of the field is no operation
+    name, number   of the object, the same in every run
+    reads, writes  cached operations on its fields; None where an access of the field is not an operation
     obj            the object, in the present run
     """
 
@@ -92,9 +92,9 @@ class SharedObject:
 class Namespace(SharedObject):
     """The `SharedObject` of a dict whose keys have locations of their own: fields, globals, class attributes.
 
-    prefix    what comes before the key in the name of its location
-    fact      what comes before the key in the fact that something writes there
-    exposed   the fact that somebody looks at the dict as a whole: then who writes a key also writes STRUCTURE
+    prefix    the beginning of the name of a key's location
+    fact      the beginning of the fact that something writes there
+    exposed   the fact that something reads the dict as a whole: then writing a key also writes STRUCTURE
     """
 
     __slots__ = ("exposed", "fact", "prefix")
@@ -112,13 +112,13 @@ class Namespace(SharedObject):
         return super().location(STRUCTURE)
 
     def is_written(self, key: Any) -> None:
-        """The key is about to be stored or deleted."""
+        """Record that the key is about to be stored or deleted."""
         fact = (*self.fact, key)
         if fact not in run.facts:
             assumptions.broken(fact, f"{key} is written while several threads exist")
 
     def written(self) -> set[str]:
-        """The keys that are there, and those that this search has seen being written."""
+        """The keys that are present, and those that this search has seen being written."""
         keys = {key for key in (self.obj or ()) if isinstance(key, str) and not key.startswith(".")}
         return keys.union(key for key, *more in about(run.facts, *self.fact) if not more)
 
@@ -138,7 +138,7 @@ def reads_names(shared: SharedObject, kind: type) -> Accesses:
 
 
 def writes_names(shared: SharedObject) -> Accesses:
-    """What is written by who adds a field to the object, or removes one."""
+    """Accesses of adding a field to the object, or removing one."""
     return (_structure_of(("dict of", shared.name), WRITE),)
 
 
@@ -152,20 +152,21 @@ kept alive until the run ends, so that no number is used twice. Of a run, as `_k
 are: `begin` empties them."""
 _kept: list[Any] = []
 _used: list[SharedObject] = []
-"""The `SharedObject`s that have an object in this run."""
+"""Those with an object in this run."""
 _records: dict[Hashable, SharedObject] = {}
 """Of a search, as `_objects` are: `forget` empties them."""
 _objects: dict[tuple[int, int, int], SharedObject] = {}
-"""Of these, the ones of objects that are named by their publisher, by the name that it gave them."""
+"""Those whose object is named by its publisher, by that name."""
 _roots: Callable[[], Iterable[tuple[Hashable, Any]]] = lambda: ()
 _roots_published = False
 _any_coarse = False
-"""Are there types all objects of which share one `SharedObject`?"""
+"""True if there are types all objects of which share one `SharedObject`."""
 _has_coarse: Final = Following(lambda facts: any(about(facts, "type")))
 
 
 def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
-    """Before each run. `roots`: what every thread can reach (globals and class attributes of the program), named."""
+    """Called before each run. `roots` gives (name, object) for what every thread can reach: globals and class
+    attributes."""
     global _roots, _roots_published, _any_coarse
     table.clear()
     _kept.clear()
@@ -180,8 +181,8 @@ def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
 
 
 def forget() -> None:
-    """Before a search starts, for the first time or again: `SharedObject`s hold what the facts of the old one
-    implied."""
+    """Called before a search starts, for the first time or again: `SharedObject`s cache what followed from the old
+    facts."""
     _records.clear()
     _objects.clear()
     _used.clear()
@@ -270,21 +271,21 @@ def shared_object_named(name: Hashable) -> SharedObject | None:
 # ---------------------------------------------------------------------- namespaces
 
 _exposed: dict[int, tuple[Any, dict[str, Any]]] = {}
-"""By `id` of either: unshared objects whose `__dict__` the program has asked for, and that."""
+"""By `id` of either: an unshared object whose `__dict__` the program has asked for, and that dict."""
 
 
 def exposed(kind: type) -> tuple[str, ...]:
-    """The fact that the `__dict__` of objects of the class is looked at as a whole."""
+    """The fact that something reads the `__dict__` of objects of the class as a whole."""
     return ("dict exposed", *_type_key(kind))
 
 
 def names_change(kind: type, *name: str) -> tuple[str, ...]:
-    """The fact that objects of the class get or lose fields (of the name) that threads share."""
+    """The fact that shared objects of the class get or lose fields (of this name)."""
     return ("names change", *_type_key(kind), *name)
 
 
 def names_looked_at(kind: type) -> tuple[str, ...]:
-    """The fact that this is seen."""
+    """The fact that something reads which fields shared objects of the class have."""
     return ("names looked at", *_type_key(kind))
 
 
@@ -305,7 +306,7 @@ def expose(obj: Any, fields: dict[str, Any]) -> None:
 
 
 def module_names(names: dict[str, Any]) -> None:
-    """The dict is that of a module: its keys are globals."""
+    """Record that the dict is that of a module: its keys are globals."""
     module = names.get("__name__")
     if isinstance(module, str) and getattr(sys.modules.get(module), "__dict__", None) is names:
         prefix = ("global", module)
@@ -313,13 +314,13 @@ def module_names(names: dict[str, Any]) -> None:
 
 
 def class_names(kind: type) -> None:
-    """What the `__dict__` of the class shows: attributes are known by their names, whatever the class."""
+    """Record that the `__dict__` of the class is read: attributes are identified by their names, whatever the class."""
     (names,) = gc.get_referents(kind.__dict__)
     _put_attributes(names)
 
 
 def function_names(function: types.FunctionType) -> None:
-    """As `class_names`: functions are found by names as well."""
+    """As `class_names`, for a function: functions are identified by names as well."""
     _put_attributes(function.__dict__)
 
 
@@ -348,7 +349,7 @@ def _put_namespace(
 
 
 def run_number(obj: Any) -> int | None:
-    """A number for the object that equivalent runs agree on; None if it has none."""
+    """Return a number of the object that equivalent runs agree on; None if it has none."""
     mark = table.get(id(obj))
     return mark.number if isinstance(mark, SharedObject) else None
 
@@ -368,12 +369,12 @@ HOLD_NOTHING: Final = frozenset({int, float, bool, str, bytes, type(None), compl
 
 
 def roots() -> Iterable[tuple[Hashable, Any]]:
-    """What every thread can reach (globals and class attributes of the program), named."""
+    """Yield (name, object) for what every thread can reach: globals and class attributes of the program."""
     return _roots()
 
 
 def publish_roots(thread_object: Any) -> None:
-    """A thread is about to start: what it is given, and what every thread can reach, is shared."""
+    """Share what a thread that is about to start is given, and what every thread can reach."""
     global _roots_published
     if not _roots_published:
         _roots_published = True
@@ -383,8 +384,10 @@ def publish_roots(thread_object: Any) -> None:
 
 
 def publish_all(value: Any) -> None:
-    """As `publish`, though there may be one thread only, and through what is shared already: the only thread may have
-    stored something there."""
+    """As `publish`, also while only one thread exists, and searching through shared objects too.
+
+    The only thread may have stored something in them.
+    """
     _publish(value, through=True)
 
 
@@ -442,8 +445,8 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
 
 
 def children(obj: Any, kind: type) -> list[Any]:
-    """What the program can come to from an object of this type in one step, apart from classes and modules. A new
-    list."""
+    """List the objects that the program can reach from an object of this type in one step, apart from classes and
+    modules."""
     return (_children.get(kind) or _children_of(kind))(obj, kind)
 
 
@@ -518,7 +521,7 @@ class _Plain:
 
 
 def _has_fields_alone(kind: type) -> bool:
-    """Does an object of the type refer to nothing but its fields, which are in a `__dict__`, and its class?"""
+    """True if an object of the type refers only to its class and its fields, which are in a `__dict__`."""
     return (
         (kind.__basicsize__, kind.__itemsize__) == (_Plain.__basicsize__, _Plain.__itemsize__)
         and kind.__dictoffset__ == _Plain.__dictoffset__
@@ -527,12 +530,14 @@ def _has_fields_alone(kind: type) -> bool:
 
 
 HOOKS_OF: Final = ".owner"
-"""In a `__builtins__` of ours: whose hooks these are."""
+"""A key in a `__builtins__` of ours: names whose hooks these are."""
 
 
 def _leads(value: Any, depth: int = 3) -> bool:
-    """May one come from it to something that can change? Of what a drop-in for a module contains: its functions, of
-    which there are hundreds, mostly lead nowhere."""
+    """True if something that can change may be reached from it.
+
+    Asked of what a drop-in for a module contains: most of its hundreds of functions lead nowhere.
+    """
     kind = type(value)
     if kind is types.CellType:
         found = gc.get_referents(value)
@@ -550,8 +555,10 @@ _fields: dict[type, Callable[[Any], dict[str, Any]] | None] = {}
 
 
 def fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
-    """How to come to the `__dict__` of an object of this type without calling code of the program; None if it has
-    none, or hides it."""
+    """Return a function from an object of this type to its `__dict__` that calls no code of the program.
+
+    None if such objects have none, or hide it.
+    """
     try:
         return _fields[kind]
     except KeyError:
@@ -566,7 +573,7 @@ def fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
 
 
 def fields(obj: Any, kind: type) -> dict[str, Any] | None:
-    """The `__dict__` of an object of this type, or None."""
+    """Return the `__dict__` of an object of this type, or None."""
     getter = fields_of(kind)
     if getter is None:
         return None
@@ -582,7 +589,8 @@ _GETTERS: Final = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def _stable(obj: Any) -> str:
-    """Sets have no order that two runs agree on, unless their elements have."""
+    """A sort key for an object that other runs agree on; sets have no order that two runs agree on, unless their
+    elements have."""
     return repr(obj) if type(obj) in ATOMIC else type(obj).__qualname__
 
 
@@ -600,8 +608,8 @@ DEATHS: Final = (
 )
 
 ARITHMETIC: Final = "arithmetic in C"
-"""The fact that threads share an object with operators in C, which may change it: then operators with a number that is
-written out are hooked, too."""
+"""The fact that threads share an object with operators in C, which may change it: then the rewriter also hooks
+operators with a literal number as operand."""
 
 _finalised: dict[type, bool] = {}
 """A cache, for the process: does Python code run when an object of the type dies?"""
@@ -610,7 +618,7 @@ _unremarkable: set[type] = set()
 
 
 def _look_at(kind: type) -> None:
-    """An object of the type may be shared, or a thread uses one of its own."""
+    """Examine a type when an object of it may be shared, and learn the facts that follow."""
     answer = _finalised.get(kind)
     if answer is None:
         if len(_finalised) > MOST_TYPES:
@@ -650,7 +658,7 @@ def _way_of(kind: type) -> int:
 
 
 def is_neutral(kind: type) -> bool:
-    """Objects whose accesses are never operations of ours: the drop-ins, which perform their own."""
+    """True for classes whose accesses are never operations of ours: drop-ins, which perform their own."""
     answer = _neutral.get(kind)
     if answer is None:
         module = kind.__module__
@@ -662,6 +670,6 @@ def is_neutral(kind: type) -> bool:
 
 
 def make_neutral(kind: type) -> None:
-    """Its objects are to count as drop-ins, wherever it comes from."""
+    """Count objects of the class as drop-ins, wherever the class comes from."""
     _neutral[kind] = True
     _ways[kind] = _PASSED_THROUGH

@@ -1,1 +1,1 @@
-"""Specifications: what is to hold between the events of a run (invariants, linearizability)."""
+"""Specifications that must hold between the events of a run: invariants, linearizability."""

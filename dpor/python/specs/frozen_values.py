@@ -1,4 +1,5 @@
-"""Values by structure: equal for results that no program could tell apart, hashable, run-stable."""
+"""Results as hashable values by structure: equal if no program could tell the results apart, and the same in every
+run."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ def _fields(value: Any, seen: dict[int, int], depth: int) -> Hashable:
 
 
 def in_words(frozen: Any) -> str:
-    """A frozen value much as Python would print it.
+    """Show a frozen value much as Python would print it.
 
     >>> in_words(freeze([1, {"a": (2.5,)}, {3}, None]))
     "[1, {'a': (2.5,)}, {3}, None]"
@@ -81,7 +82,7 @@ _BRACKETS: Final = {"list": ("[", "]"), "tuple": ("(", ")"), "dict": ("{", "}"),
 
 
 def _part_in_words(part: Any) -> str:
-    """An element, an item of a dict, or a field."""
+    """Show an element, an item of a dict, or a field."""
     if len(part) == 2 and isinstance(part[1], tuple):
         name, value = part
         return f"{name}={in_words(value)}" if isinstance(name, str) else f"{in_words(name)}: {in_words(value)}"

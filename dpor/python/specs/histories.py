@@ -1,13 +1,14 @@
-"""`dpor.linearizable`: the calls of a concurrent object are recorded, and held against a sequential one.
+"""`dpor.linearizable`: records the calls of a concurrent object and compares them with a sequential object [HW90].
 
 Which calls overlap, and which come one after the other, may depend on the order of events that commute. So the
 beginning of a call READs, and its end UPDATEs, one location of the history: beginnings commute with each other, ends
-too, and the order of each beginning and each end is the same in all equivalent runs; and with it whether the history is
-linearizable. A history whose first part is not linearizable is not; so each end of a call is looked at.
+too, and the order of each beginning and each end is the same in all equivalent runs; so it is the same whether the
+history is linearizable. A history with a first part that is not linearizable is not linearizable, so the check runs
+at the end of each call.
 
-A call is taken to begin with its first event. Had it begun earlier, it would come after fewer others, so there would be
-more orders to explain it; a fault that shows then shows in this way, too. Its end is an event of its own, since which
-event is its last shows only then.
+A call counts as beginning with its first event. Had it begun earlier, it would come after fewer other calls, so more
+orders could explain it; a fault that shows then also shows in this way. Its end is an event of its own, since only
+then is it known which event was its last.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ T = TypeVar("T")
 
 
 def linearizable(specification: Callable[[], Any]) -> Callable[[T], T]:
-    """Record the calls of an object, and hold them against a sequential specification: a plain class, or what makes an
-    object of one, with the methods that may be called.
+    """Record the calls of an object, and check in every run that they are linearizable [HW90].
 
-    `dpor.linearizable(Queue)(concurrent_queue)` is an object to be used in place of the concurrent one. In every
+    `specification`: a plain class, or a function that makes a sequential object, with the methods that may be called.
+    `dpor.linearizable(Queue)(concurrent_queue)` returns an object to use in place of the concurrent one. In every
     interleaving there must be an order of the calls that keeps one before another if it ended before the other began,
     and in which an object of the specification gives the same answers: values that are equal by structure, exceptions
     of the same class. Arguments and results must not be changed afterwards. Outside of a check the object itself is
-    used.
+    returned.
     """
 
     def recorded(obj: T) -> T:
@@ -74,7 +75,7 @@ class History:
         self.made_at = (None, None) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
     def new(self) -> Any:
-        """A sequential object, made apart from the run."""
+        """Make a sequential object, without events of the run."""
         with specifying.looking(specifying.SpecificationObserver(self._name)):
             return self.specification()
 
@@ -153,7 +154,7 @@ class History:
         return order[-1].ended is None or answer == order[-1].answer
 
     def _finding(self) -> Finding:
-        """The same for equivalent runs; the history itself only where the run is told."""
+        """Make the finding, equal for equivalent runs; the history itself is in it only while the run is described."""
         name = getattr(self.specification, "__name__", "the specification")
         file, line = self.made_at
         return Finding(
@@ -167,7 +168,7 @@ class History:
         )
 
     def _described(self) -> Iterator[str]:
-        """The calls that no order explains, and what is to be known of the others."""
+        """Yield lines on the calls that no order explains, and on the others."""
         with specifying.looking(specifying.SpecificationObserver(self._name)):
             kept = needed(self.calls, self._answers_so)
         yield from drawn(kept, _in_words)
@@ -179,7 +180,7 @@ class History:
 
 @attrs.frozen(eq=False)
 class _Made:
-    """A call that has been made. Implements `specifying.Beginning`."""
+    """A call that was made and has had no event. Implements `specifying.Beginning`."""
 
     history: History
     call: RecordedCall
@@ -213,17 +214,18 @@ _NOT_CALLS = frozenset({"__class_getitem__", "__init_subclass__", *dir(object)})
 
 
 def _methods(obj: Any) -> list[str]:
-    """What of the specification can be called: its public methods, and those behind operators."""
+    """The names of methods of the specification that can be called: the public ones, and those of operators."""
     kind = type(obj)
     names = [name for name in dir(kind) if not name.startswith("_") or (name[:2] == name[-2:] == "__")]
     return [name for name in names if name not in _NOT_CALLS and callable(getattr(kind, name, None))]
 
 
 class _Recorded:
-    """Stands for an object whose calls are recorded. Its class has a method for each of the specification's.
+    """Replaces an object whose calls are recorded. Its class has a method for each of the specification's.
 
-    Refers to the object, so that what reaches one reaches the other, and to its history by number alone: that is none
-    of the program's objects.
+    It refers to the object, so that what reaches one reaches the other, but to its history by number alone: the history
+    is
+    not an object of the program.
     """
 
     __slots__ = ("_number", "_obj")

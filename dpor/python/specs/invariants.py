@@ -1,4 +1,4 @@
-"""`dpor.invariant`: what is to hold after every event."""
+"""`dpor.invariant`: a condition that must hold after every event."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ F = TypeVar("F", bound=Callable[[], object])
 
 
 def invariant(check: F, *, name: str | None = None) -> F:
-    """From now on, `check()` is to hold after every event of this run: it returns None or something true, and raises
-    nothing. Returns `check`, so that it can be used as a decorator.
+    """Require that `check()` holds after every event of this run from now on; returns `check`, so it can decorate it.
 
-    It may look at everything and must change nothing. Locks that it takes are taken for granted. Events come where
-    threads meet; what the only thread there is does alone is looked at when it starts another. Outside of a check, this
-    does nothing.
+    It holds if it returns None or something true, and raises nothing. It may read everything and must change nothing.
+    Locks
+    that it acquires are granted at once. Events are where threads meet: what a thread does while it is the only one is
+    checked when it starts another. Outside of a check, this does nothing.
 
     Raises `TypeError` if `check` is not a function of the program that is checked.
     """

@@ -1,9 +1,9 @@
-"""Is a history of calls linearizable? Pure: histories and a way to try an order, no threads.
+"""Decides whether a history of calls is linearizable. Pure: needs only the calls and a way to try an order of them.
 
 A history is linearizable if its calls can be put into one order that keeps every call before those that began after it
 had ended, and in which a sequential object would give the same answers [HW90]. Calls that have not ended may have had
-their effect or not. Searched depth first, as Wing and Gong do: the next call in the order is one that began before any
-call that is still to come had ended.
+their effect or not. The search is depth first, as Wing and Gong do it: the next call in the order is one that began
+before any of the remaining calls had ended.
 """
 
 from __future__ import annotations
@@ -34,15 +34,17 @@ class RecordedCall:
 
 
 Play: TypeAlias = Callable[[Sequence[RecordedCall]], bool]
-"""Does a new sequential object that gets these calls, in this order, answer the last one as it was answered?"""
+"""Takes calls in an order: True if a new sequential object, called in this order, gives the recorded answer to the last
+one."""
 
 
 class TooLong(Exception):
-    """No order was found, and not all were tried."""
+    """No order was found, but not all orders were tried."""
 
 
 def is_linearizable(calls: Sequence[RecordedCall], play: Play) -> bool:
-    """Raises `TooLong`."""
+    """Return whether some order of the calls explains all answers [HW90]. Raises `TooLong` if too many orders were
+    tried."""
     order: list[RecordedCall] = []
     tries = 0
 
@@ -68,11 +70,11 @@ def is_linearizable(calls: Sequence[RecordedCall], play: Play) -> bool:
 
 
 def needed(calls: Sequence[RecordedCall], play: Play) -> list[RecordedCall]:
-    """Of a history that is not linearizable, calls that rule out every order, and of which none can be spared.
+    """Return a minimal set of calls of a history that is not linearizable which alone rules out every order.
 
-    To leave a call out altogether would be wrong: without its `put(1)` a correct `get() -> 1` has no order either. So
-    the others are taken not to have ended: they may have had their effect at any later time or not at all, and
-    answered anything. If there is no order even then, they are not what the failure is about.
+    Leaving a call out altogether would be wrong: without its `put(1)` a correct `get() -> 1` has no order either. So
+    the other calls are treated as unfinished: they may have had their effect at any later time or not at all, and
+    answered anything. If there is no order even then, the failure does not depend on them.
     """
     kept = [call for call in calls if call.ended is not None]
     for call in reversed(kept.copy()):
@@ -87,7 +89,7 @@ def needed(calls: Sequence[RecordedCall], play: Play) -> list[RecordedCall]:
 
 
 def drawn(calls: Sequence[RecordedCall], words: Callable[[RecordedCall], str]) -> list[str]:
-    """The calls, one a line, with the time that each took, from left to right. All have ended.
+    """Draw the calls, one a line, with the time that each took, from left to right. All have ended.
 
     >>> calls = [RecordedCall("t1", "put", (), {}, 3, "", 7), RecordedCall("t2", "get", (), {}, 5, "", 9)]
     >>> print("\\n".join(drawn(calls, lambda call: call.method)))

@@ -1,8 +1,8 @@
-"""Specifications of a run: what is checked between its events, and why no event between them is missed.
+"""Specifications of a run: checks between its events, and the reason why no state between them is missed.
 
-An invariant is a function of the program that is called after events. Two events that it does not itself relate may
-come in either order, and an explorer tries one: but between them lies a state that only one of the orders has. So all
-writes of what a specification has looked at are *ordered*: each also writes one location, which makes every two of them
+An invariant is a function of the program that is called after events. Two events that do not conflict otherwise may
+come in either order, and an explorer tries one; but between them lies a state that only one of the orders has. So all
+writes of what a specification has read are *ordered*: each also writes one location, which makes every two of them
 dependent. Equivalent runs then agree on the sequence of all values that specifications can see, and one run of each
 class shows all of them. Other events change nothing that they see.
 
@@ -36,11 +36,13 @@ from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 SPECIFIED: Final = "specified"
-"""Begins the fact that a specification looks at an object, which is named; or at `EVERYTHING`."""
+"""The first word of the fact that a specification reads the named object, or `EVERYTHING`."""
 EVERYTHING: Final = "everything"
 MOST_OBJECTS: Final = 16
-"""Objects that specifications look at, until all writes are ordered instead: objects that threads make have another
-name in each class of runs, and each name would start the search again."""
+"""After so many objects that specifications read, all writes are ordered instead.
+
+Objects that threads make have another name in each class of runs, and each name would start the search again.
+"""
 ORDER: Final = "order of specified events"
 _LOCKING: Final = frozenset({"lock", "try", "unlock"})
 
@@ -51,10 +53,10 @@ CodeLine: TypeAlias = tuple[str, int]
 
 @attrs.define
 class Check:
-    """What is called when all that an event does is done.
+    """A check that is called when all that an event does is done.
 
-    call      answers what went wrong; None if nothing did
-    finding   what is then told, from that, the thread of the event and where that was
+    call      returns what went wrong; None if nothing did
+    finding   makes the finding from that, the thread of the event and its place
     """
 
     call: Callable[[], str | None]
@@ -63,11 +65,11 @@ class Check:
 
 
 class Beginning(Protocol):
-    """A call that is recorded (`dpor.python.specs.histories`), from where it was made to its first event."""
+    """A recorded call (`dpor.python.specs.histories`), from where it was made to its first event."""
 
     @property
     def location(self) -> Location:
-        """That which the beginnings and the ends of the calls of its object access."""
+        """The location that the beginnings and ends of calls of this object access."""
         ...
 
     def begin(self) -> None: ...
@@ -77,10 +79,10 @@ Cache: TypeAlias = dict[tuple[Operation, tuple[Location, ...]], Operation]
 
 
 class Specifications:
-    """Those of one run. Implements `listeners.Specifications`.
+    """The specifications of one run. Implements `listeners.Specifications`.
 
-    checks     of invariants, in the order in which they were made known
-    kept       what of the program the invariants hold
+    checks     invariants, in the order in which they were declared
+    kept       objects of the program that the invariants refer to
     histories  of the objects whose calls are recorded
     beginning  by thread: the calls that begin with its next event
     findings   what did not hold
@@ -153,13 +155,13 @@ class Specifications:
         return Ordered(rule, orders) if orders else rule
 
     def _begun(self) -> tuple[Location, ...]:
-        """The histories in which the next event of the present thread begins a call."""
+        """The locations of histories in which the next event of the present thread begins a call."""
         if not self.beginning:
             return ()
         return tuple(dict.fromkeys(each.location for each in self.beginning.get(run.current.id, ())))
 
     def _orders(self, written: Iterable[Location], begun: tuple[Location, ...]) -> Accesses:
-        """What an event accesses so that it comes in a certain order with others: its own comes last."""
+        """The additional accesses that order an event with others; those of its own calls come last."""
         calls = tuple([(location, READ) for location in begun])
         if self.watched and any(map(self._is_watched, written)):
             return (*calls, (self.order, WRITE))
@@ -178,18 +180,18 @@ def owner(location: Location) -> Hashable:
 
 
 watched: Final = Following(lambda facts: frozenset(name for (name,) in about(facts, SPECIFIED)))
-"""The names of the objects that specifications look at."""
+"""The names of the objects that specifications read."""
 
 
 # ---------------------------------------------------------------------- the specifications of the present run
 
 current: Specifications | None = None
 _cache: tuple[OperationTable, frozenset[Hashable], Cache] | None = None
-"""Operations as they are ordered, of the present search, as long as it learns nothing new."""
+"""Ordered operations of the present search, until it learns a new fact."""
 
 
 def begin(facts: Collection[object], operations: OperationTable) -> None:
-    """Before a run: writes of what other runs have shown to be looked at are ordered from its start."""
+    """Called before a run: from its start on, writes of what other runs have shown to be read are ordered."""
     forget()
     if watched(facts):
         _make(facts, operations)
@@ -228,10 +230,10 @@ def _make(facts: Collection[object], operations: OperationTable) -> Specificatio
 
 
 class SpecificationObserver:
-    """What code of a specification looks at. Implements `listeners.Observer`.
+    """Collects what code of a specification reads. Implements `listeners.Observer`.
 
     name     of the specification, in words
-    owners   the objects that it looked at
+    owners   the objects that it read
     """
 
     def __init__(self, name: str) -> None:
@@ -278,7 +280,7 @@ def looking(look: SpecificationObserver) -> Iterator[None]:
 
 
 def failure_of(call: Callable[[], object]) -> str | None:
-    """Call it: None if it holds, else what it says."""
+    """Call it; return None if it holds, else what is wrong, in words."""
     try:
         held = call()
         return None if held is None or held else "does not hold"
