@@ -1,12 +1,13 @@
-"""What C code that stands between two Python frames holds: it called the upper one, on behalf of the lower.
+"""Values that C code between two Python frames holds: the lower frame called the C code, which called the upper frame.
 
-Most of it holds nothing: once the method that it called returns, only that result is left (`__enter__`, `__next__`,
-`__call__`, a property). Some hold an object that can be found again: whoever makes an object of a class holds it while
-`__init__` runs, and it is that function's first argument. Some remember how far they have come (`sorted` with a key,
-`list.remove`, `print` of a list): then the state is unknown.
+Most C code holds nothing: once the method that it called returns, only that result is left (`__enter__`, `__next__`,
+`__call__`, a property). Some holds an object that can be found elsewhere: code that makes an object of a class holds it
+while `__init__` runs, and it is that function's first argument. Some remembers how far it has come (`sorted` with a
+key, `list.remove`, `print` of a list): then the state is unknown.
 
-So each way is listed with what proves it: that the code of the upper frame is the very method which the instruction,
-or the C function that it calls, looks up on an operand. What is not listed here cannot be told.
+So each way is listed with its proof: that the code of the upper frame is the very method which the instruction, or the
+C
+function that it calls, looks up on an operand. In any way that is not listed here the state is unknown.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NOTHING: Final[HeldValues] = ()
 
 
 class Reading:
-    """A frame, and what of its memory may be read. `first`: where its slots begin."""
+    """A frame, with the part of its memory that may be read. `first`: the number of its first slot."""
 
     __slots__ = ("first", "frame", "layout", "place", "stacktop")
 
@@ -47,17 +48,16 @@ class Reading:
         return OBJECTS[self.first + number] if WORDS[self.first + number] else None
 
     def operands(self) -> list[Any]:
-        """Those of the instruction, which goes through C code and keeps them; None for what is no object."""
+        """The operands of the instruction, which calls C code and keeps them; None for a slot that holds no object."""
         return [self.slot_or_none(number) for number in range(self.place.base, self.place.top)]
 
     def on_top(self) -> Any:
-        """The operand on top, of an instruction that leaves it there."""
+        """The operand on top of the stack, for an instruction that leaves it there."""
         return self.slot(self.place.top - 1)
 
 
 def values_held_by_c(lower: Reading, upper: Reading) -> HeldValues:
-    """What the C code between the frames holds, or the interpreter itself where there is none. Raises
-    `StateUnknown`."""
+    """Return the values that the C code (or the interpreter itself) between the frames holds. Raises `StateUnknown`."""
     name = lower.place.name
     if lower.stacktop >= 0 and name != "LOAD_ATTR":
         if name in _DIRECT:
@@ -75,8 +75,10 @@ _DIRECT_METHODS: Final = frozenset({"BINARY_SUBSCR", "FOR_ITER", "SEND"})
 
 
 def _may_make(upper: Reading) -> bool:
-    """May the upper frame be an `__init__` that was called by making an object of the class? From Python 3.12 on the
-    interpreter does that itself, and holds the object in a frame that is not shown."""
+    """True if the upper frame may be an `__init__` that was called by making an object of its class.
+
+    From Python 3.12 on the interpreter makes the call itself, and holds the object in a frame that is not shown.
+    """
     layout = upper.layout
     code = layout.code
     if code.co_name == "__init__":
@@ -104,7 +106,7 @@ def _cannot(lower: Reading, upper: Reading) -> NoReturn:
 
 
 def _first(upper: Reading) -> Any:
-    """The first argument that the upper frame was called with."""
+    """Return the first argument that the upper frame was called with. Raises `StateUnknown` if it may be rebound."""
     code = upper.layout.code
     if not upper.layout.keeps_first:
         raise StateUnknown(f"{code.co_qualname} binds its first parameter to something else")
@@ -119,7 +121,7 @@ def _first(upper: Reading) -> Any:
 
 
 def _code_of(found: Any) -> CodeType | None:
-    """The code that a call of this runs, if it is Python code."""
+    """Return the code that a call of this object runs, None if that is not Python code."""
     for _ in range(20):
         kind = type(found)
         if kind is types.FunctionType:
@@ -143,7 +145,7 @@ def _static(kind: type, name: str) -> Any:
 
 
 def _is_method(upper: Reading, owner: Any, *names: str) -> bool:
-    """Is the upper frame that of one of these methods of the owner, called on the owner?"""
+    """True if the upper frame runs one of these methods of the owner, called on the owner."""
     code = upper.layout.code
     return any(_code_of(_static(type(owner), name)) is code for name in names) and _first(upper) is owner
 
@@ -156,23 +158,23 @@ def _is_method_of_first(upper: Reading, *names: str) -> bool:
 
 
 def _enter(lower: Reading, upper: Reading) -> HeldValues:
-    """What has been entered, whose `__exit__` is called later."""
+    """Holds the context manager, whose `__exit__` is called later."""
     return (_first(upper),) if _is_method_of_first(upper, "__enter__") else _cannot(lower, upper)
 
 
 def _except(lower: Reading, upper: Reading) -> HeldValues:
-    """The exit method is on the stack, below the exception that it is given."""
+    """Holds nothing: the exit method is on the stack, below the exception that it is given."""
     exit_ = lower.slot(lower.place.top - 4)
     return NOTHING if _code_of(exit_) is upper.layout.code else _cannot(lower, upper)
 
 
 def _next(lower: Reading, upper: Reading) -> HeldValues:
-    """The iterator stays on the stack."""
+    """Holds nothing: the iterator stays on the stack."""
     return NOTHING if _advances(lower.on_top(), upper) else _cannot(lower, upper)
 
 
 def _advances(iterator: Any, upper: Reading) -> bool:
-    """Is the upper frame what the iterator calls for its next item, and does it hold nothing else meanwhile?"""
+    """True if the upper frame is what the iterator calls for its next item, while the iterator holds nothing else."""
     kind = type(iterator)
     if kind is types.GeneratorType:
         return iterator.gi_frame is upper.frame
@@ -190,7 +192,7 @@ _CALLED_AGAIN: Final = type(iter(int, 1))
 
 
 def _delegate(lower: Reading, upper: Reading) -> HeldValues:
-    """`yield from`: what is delegated to is on the stack below what is sent."""
+    """`yield from`: the object delegated to is on the stack, below the value that is sent."""
     place = lower.place
     receiver = lower.slot(place.base - 1)
     code = upper.layout.code
@@ -204,7 +206,7 @@ def _iterate(lower: Reading, upper: Reading) -> HeldValues:
 
 
 def _binary(lower: Reading, upper: Reading) -> HeldValues:
-    """Both operands: if the method does not know what to do, the other's is asked next."""
+    """Holds both operands: if one method returns NotImplemented, that of the other operand is called next."""
     a, b = lower.operands()
     if a is b or not any(_is_dunder(upper, owner) for owner in (a, b)):
         _cannot(lower, upper)
@@ -212,7 +214,7 @@ def _binary(lower: Reading, upper: Reading) -> HeldValues:
 
 
 def _is_dunder(upper: Reading, owner: Any) -> bool:
-    """Is the upper frame a special method of the owner, whatever its name?"""
+    """True if the upper frame runs a special method of the owner, whatever its name."""
     code = upper.layout.code
     return (
         any(
@@ -234,7 +236,7 @@ def _get_item(lower: Reading, upper: Reading) -> HeldValues:
 
 
 def _on_operand(index: int, *names: str) -> Any:
-    """An instruction that only calls one of these methods of the operand."""
+    """Make the way of an instruction that only calls one of these methods of the operand."""
 
     def way(lower: Reading, upper: Reading) -> HeldValues:
         return NOTHING if _is_method(upper, lower.operands()[index], *names) else _cannot(lower, upper)
@@ -247,14 +249,14 @@ def _test(lower: Reading, upper: Reading) -> HeldValues:
 
 
 def _attribute(lower: Reading, upper: Reading) -> HeldValues:
-    """The owner: if a property raises AttributeError, `__getattr__` is asked next."""
+    """Holds the owner: if a property raises AttributeError, `__getattr__` is called next."""
     code = lower.layout.code
     shift = 1 if lower.place.name == "LOAD_ATTR" and sys.version_info >= (3, 12) else 0
     return _loads(upper, code.co_names[lower.place.arg >> shift]) or _cannot(lower, upper)
 
 
 def _loads(upper: Reading, name: str) -> HeldValues:
-    """What is held while the upper frame loads an attribute of this name; nothing if it does something else."""
+    """Return what is held while the upper frame loads an attribute of this name; nothing if it does something else."""
     owner, code = _first(upper), upper.layout.code
     kind = type(owner)
     getter, all_, missing = (_static(kind, n) for n in (name, "__getattribute__", "__getattr__"))
@@ -289,7 +291,7 @@ def _call(lower: Reading, upper: Reading) -> HeldValues:
 
 
 def _resumes(function: Any, upper: Reading) -> bool:
-    """Is it a method of the generator whose frame is the upper one?"""
+    """True if it is a method of the generator whose frame is the upper one."""
     if type(function) is not types.BuiltinFunctionType:
         return False
     owner = function.__self__
@@ -318,11 +320,11 @@ _SINGLE: Final = _ByIdentity(
         ),
     )
 )
-"""C functions that call special methods of what they are given, one after the other, and hold nothing but that."""
+"""C functions that only call special methods of their arguments, one after the other, and hold nothing else."""
 
 
 def _through(function: Any, given: list[Any], lower: Reading, upper: Reading) -> HeldValues:
-    """All that the function was given: it says what is called next, and what is answered in the end."""
+    """Return all arguments of the C function: they determine what it calls next, and what it returns."""
     if function is next:
         if _advances(given[0], upper):
             return tuple(given)
@@ -344,7 +346,7 @@ def _is_accessor(upper: Reading, owner: Any) -> bool:
 
 
 def _call_spread(lower: Reading, upper: Reading) -> HeldValues:
-    """`f(*args)`: the arguments may have been made a tuple meanwhile, so only the function can be read."""
+    """`f(*args)`: only the function can be read, as the arguments may have been replaced by a tuple meanwhile."""
     place = lower.place
     function = lower.slot_or_none(place.base + (0 if _CALLABLE_FIRST else 1))
     code = upper.layout.code

@@ -1,4 +1,4 @@
-"""What objects of modules in C hold, by type: those that tell all about themselves in one way or another."""
+"""Encoders of objects of modules in C, by type: each uses a documented way to read the whole state of the object."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from dpor.python.states.stacks import StateUnknown
 
 
 def by_reduce(heap: Heap, obj: Any) -> None:
-    """Immutable objects that tell all about themselves, and iterators that tell what they are over, and their
-    position."""
+    """Encode an object by `__reduce__`: an immutable one, or an iterator with its iterable and position."""
     kind: Any = type(obj)
     _, args, *state = kind.__reduce__(obj)
     heap.out.append((len(args), len(state)))
@@ -34,21 +33,21 @@ def by_reduce(heap: Heap, obj: Any) -> None:
 
 
 def _by_reduce_quietly(heap: Heap, obj: Any) -> None:
-    """The same, of those that warn that they will not always do so."""
+    """As `by_reduce`, for types whose `__reduce__` gives a deprecation warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         by_reduce(heap, obj)
 
 
 def _by_referents(heap: Heap, obj: Any) -> None:
-    """Those that hold objects, which the collector of cycles visits in a fixed order, and nothing else."""
+    """Encode an object that holds nothing but references, which the garbage collector visits in a fixed order."""
     referents = gc.get_referents(obj)
     heap.out.append(len(referents))
     heap.refs(referents)
 
 
 def _by(name: str) -> Plan:
-    """Those of which this attribute tells all."""
+    """Make the plan of a type whose whole state is in this attribute."""
 
     def content(heap: Heap, obj: Any) -> None:
         kind: Any = type(obj)
@@ -73,7 +72,7 @@ _ITERTOOLS: Final = (
     *("product", "permutations", "combinations", "combinations_with_replacement"),
 )
 _TYPE_PARAMETERS: Final = ("TypeVar", "ParamSpec", "TypeVarTuple", "TypeAliasType")
-"""Nothing in them can change. Written in C from Python 3.12 on."""
+"""Types of type parameters, which cannot change. Written in C from Python 3.12 on."""
 _IN_C: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 TOLD: Final[dict[type, Plan]] = {

@@ -1,9 +1,10 @@
-"""Names of objects that do not depend on how the present state was reached.
+"""Canonical names: names of locations that do not depend on how the present state was reached.
 
-Locations are named by who made an object known and after how many events, which equivalent runs agree on and others do
-not. What the main thread makes known before it does anything but start threads has the same name in all runs: such a
-name is *canonical*, and is part of the state, since what a search knows of other states speaks of it. All other objects
-of a kind that one thread made known share one name, coarse but sound; which thread that was is part of the state, too.
+A location is named by the thread that published the object, and after how many events it did so: equivalent runs agree
+on this name, other runs do not. What the main thread publishes before it does anything but start threads has the same
+name in all runs: such a name is *canonical*, and is part of the state, since a search remembers other states by these
+names. All other objects of a kind that one thread published share one name, coarse but sound; which thread that was is
+part of the state, too.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.kernel.run import run
 
 HIDDEN: Final = -2
-"""In place of a name that is no part of the state; less so many more where it was the thread with that number, from 0,
-that made the object known."""
+"""Replaces a name that is not part of the state; `HIDDEN - 1 - n` if thread n published the object."""
 
 
 class CanonicalNames:
-    """For one search. `fixed`: how many events of the main thread are the same in every run, whatever others do: the
-    threads that it starts before it does anything else; -1 as long as that is not `settled`."""
+    """The canonical names of one search.
+
+    `_fixed`: how many events at the start of the main thread are the same in every run, because it only starts threads
+    until
+    then; -1 until that is `settled`.
+    """
 
     def __init__(self, table: OperationTable) -> None:
         self._table = table
@@ -37,7 +41,7 @@ class CanonicalNames:
         self._operations: dict[Operation, Operation] = {}
 
     def look_at(self, trace: Trace) -> bool:
-        """Before the first question, and at every one until names are settled. Has this settled them?"""
+        """Called before each question until names are settled: takes the trace so far. True if this settles them."""
         if len(trace) == self._looked_at:
             return False
         self._looked_at = len(trace)
@@ -52,7 +56,8 @@ class CanonicalNames:
         return True
 
     def is_canonical(self, location: Location) -> bool:
-        """A location of another search, of an object in a library that this program does not use, does not."""
+        """True if the location's own name is canonical. A location of another search (of a library that this program
+        does not use) has none."""
         return location < self._table.size and self.location(location) == location
 
     def shown(self, location: Location) -> Location:
@@ -68,14 +73,14 @@ class CanonicalNames:
         return HIDDEN
 
     def location(self, location: Location) -> Location:
-        """The location itself, or that which it shares with others of its kind."""
+        """Return the location itself if its name is canonical, else the one that it shares with others of its kind."""
         known = self._canonical.get(location)
         if known is None:
             known = self._canonical[location] = self._table.location(self._name(self._table.name_of(location)))
         return known
 
     def is_data(self, location: Location) -> bool:
-        """Is it the program's data, in contrast to a lock or the like? (A queue in C is both.)"""
+        """True if it is data of the program, and not a lock or the like. (A queue in C is both.)"""
         name: Any = self._table.name_of(location)
         if type(name) is not tuple:
             return bool(name == RULES)
@@ -109,7 +114,7 @@ class CanonicalNames:
         )
 
     def _name(self, name: Hashable) -> Hashable:
-        """The name itself if it is canonical."""
+        """Return the name itself if it is canonical, else the shared one."""
         match name:
             case (int(owner), part):
                 return self.location(owner), self._part(part)
@@ -120,7 +125,7 @@ class CanonicalNames:
         return name
 
     def _part(self, part: Any) -> Hashable:
-        """Of a container: what its keys stand for may be objects, too (`dpor.python.effects.keys`)."""
+        """Rename a part of a container: its key may stand for an object (`dpor.python.effects.keys`)."""
         if type(part) is tuple:
             if len(part) == 2 and part[0] == "object" and type(part[1]) is int and part[1] < self._table.size:
                 return "object", self.location(part[1])

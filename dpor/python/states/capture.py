@@ -1,11 +1,11 @@
-"""The exact state of the present run, while it is asked who moves next.
+"""The exact state of the present run, captured while the chooser is asked which thread moves next.
 
 Two states are equal only if nothing that the program does from here on could come out differently: the frames of all
 threads, the heap that can be reached from them and from the program's modules, what synchronisation objects and the
-drop-ins of `time`, `random` and the like remember, and what has failed so far. What a run has behind it is no part.
+drop-ins of `time`, `random` and the like remember, and which failures there were. The run's past is not part of it.
 
-Which accesses are operations depends on who is known to share an object, so that is part of the state, too (an object
-of one thread, a shared one, or one that nobody has touched yet).
+Which accesses are operations depends on which objects are known to be shared, so that is part of the state, too (an
+object of one thread, a shared one, or one that nobody has touched yet).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from dpor.python.states.stacks import StateUnknown
 
 
 class _Read(NamedTuple):
-    """What was read of a thread; `held`: how many of the part's objects its frames hold."""
+    """What was read of a thread. `held`: how many of the part's objects its frames hold."""
 
     part: Part
     dead: list[Any]
@@ -65,10 +65,10 @@ class Modules(Protocol):
 
 
 class Capture:
-    """Tells the states of one search.
+    """Captures the states of one search.
 
-    reasons   why a state could not be stored, with how often
-    kept      what the end of the run depends on and no thread holds
+    reasons   why states could not be stored, with how often
+    kept      objects that the end of the run depends on and no thread holds
     """
 
     def __init__(self, search: Search, loader: Modules, bottom: Iterable[types.CodeType]) -> None:
@@ -105,7 +105,7 @@ class Capture:
         return {name: loaded.module for name, loaded in self._loader.modules.items()}
 
     def watching(self, choose: Chooser) -> Chooser:
-        """The chooser, so that what was read of a thread is let go when it moves: nothing of it is kept alive."""
+        """Wrap the chooser so that what was read of a thread is dropped when it moves, and keeps nothing alive."""
         if not self._stateful:
             return choose
         read = self._read
@@ -124,7 +124,7 @@ class Capture:
     # ------------------------------------------------------------------ what a search asks
 
     def whole(self, returned: Hashable) -> bytes | None:
-        """The state, as bytes that are equal for equal states only; None if it cannot be told.
+        """Return the state as bytes that are equal only for equal states; None if it is unknown.
 
         `returned`: what the target has returned, if it has.
         """
@@ -208,7 +208,7 @@ class Capture:
         return heap.encoding()
 
     def variables(self, frame: types.FrameType) -> tuple[int, ...]:
-        """Where the objects of the frame's live variables are."""
+        """The addresses of the objects in the frame's live variables."""
         layout = self._layouts.of(frame.f_code)
         first = slots_of(frame)
         return tuple([WORDS[first + slot] for slot in layout.place(frame.f_lasti).live])
@@ -375,12 +375,12 @@ def _has_clocks() -> bool:
 
 _ABSENT: Final = object()
 _COUNTED: Final = frozenset({"started", "numbered", "uuid1", "ids", Here})
-"""What a thread has of its own that is told elsewhere."""
+"""Data of a thread that is encoded elsewhere."""
 _KEYS: Final[dict[Any, str]] = {random.Random: "random", DummyThread: "dummy"}
 
 
 def key_of(whole: bytes) -> bytes:
-    """128 bits."""
+    """Hash a state to 128 bits."""
     return blake2b(whole, digest_size=16).digest()
 
 

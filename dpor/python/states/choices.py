@@ -1,9 +1,10 @@
-"""Where Java Pathfinder makes a choice: by what the thread is about to do, and who can reach it in the present state.
+"""Where Java Pathfinder makes a choice: decided by the thread's next operation, and by which threads can reach its
+object.
 
-A choice is made before every start, end, blocking join, wait, effective notify, acquisition of a lock that the thread
-does not hold, release that frees somebody, and access of an object that can be reached from another live thread: from
-its live variables and operands, and from what all threads can reach (globals, classes). Differs: accesses of elements
-count as those of fields do, and every operation that the list does not name is a choice.
+It makes one before every start, end, blocking join, wait, effective notify, acquisition of a lock that the thread
+does not hold, release that frees a thread, and access of an object that can be reached from another live thread: from
+its live variables and operands, and from what all threads can reach (globals, classes). It differs in this: accesses of
+elements count like those of fields, and every operation that the list does not name is a choice.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from dpor.python.states.frames import Layouts, Part, add_frame, frames_of
 from dpor.python.states.stacks import StateUnknown
 
 TRIES: Final = "tried locks"
-"""Fact: somebody looks whether a lock is held, so that a release which frees nobody matters, too."""
+"""The fact that some thread tests whether a lock is held, so that a release matters even if it frees no thread."""
 
 
 Holding: TypeAlias = Callable[[ModelThread], Sequence[Any]]
@@ -69,8 +70,10 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by:
 def _shares(
     thread_object: Any, thread: ModelThread, others: list[ModelThread], layouts: Layouts, held_by: Holding
 ) -> bool:
-    """Can anything that the thread of this Thread object can reach be reached from another? It is the one that stands
-    before its end, or one that `thread` is about to start. Raises `StateUnknown`."""
+    """True if something that this Thread object's thread can reach can also be reached from another thread.
+
+    It is the thread that waits before its end, or one that `thread` is about to start. Raises `StateUnknown`.
+    """
     wanted = set(_reach([thread_object]))
     if thread.thread_object is thread_object:
         wanted.update(_reach([*held_by(thread)]))
@@ -89,7 +92,7 @@ def _variables(thread: ModelThread, layouts: Layouts) -> list[Any]:
 
 
 def _objects(accesses: Iterable[tuple[int, Any]]) -> set[int] | None:
-    """The objects whose parts are accessed, by `id`; None if that cannot be told, or everybody reaches them."""
+    """The `id`s of the objects whose parts are accessed; None if they are unknown, or every thread reaches them."""
     found = set()
     for location, _ in accesses:
         name: Any = run.operations.name_of(location)
@@ -116,7 +119,7 @@ def _reached(wanted: set[int], threads: Iterable[ModelThread], held_by: Holding)
 
 
 def _reach(roots: list[Any]) -> Iterator[int]:
-    """The `id` of every object that can be reached and can change, each once."""
+    """Yield the `id` of every object that can be reached and can change, each once."""
     seen: set[int] = set()
     met: dict[type, bool] = {}  # are objects of the type classes?
     while roots:
@@ -141,7 +144,7 @@ def _reach(roots: list[Any]) -> Iterator[int]:
 
 
 def _is_local(kind: type) -> bool:
-    """Is it a class that no module has under its name? What the others hold is among the roots, or the host's."""
+    """True if no module has the class under its name. What other classes hold is among the roots, or is the host's."""
     if not kind.__flags__ & HEAP_TYPE:
         return False
     module = sys.modules.get(kind.__module__)

@@ -1,8 +1,9 @@
-"""Classes in states: most are known by name, those of the program by what they contain.
+"""Classes in states: most are encoded by name, those of the program by their contents.
 
-A class that lies under its name in a module of the host, or in a drop-in, is that name: programs do not change it. A
-class of the program that lies under its name in its module, and holds nothing that can change but its attributes
-themselves, is its name and those. Any other is an object of the heap like others.
+A class that a module of the host, or a drop-in, has under its name is encoded as that name: programs do not change it.
+A
+class of the program that its module has under its name, and that holds nothing that can change but its attributes
+themselves, is encoded as its name and attributes. Any other class is an object of the heap like others.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dpor.python.states.frames import ATOMS, Layouts
 
 HEAP_TYPE: Final = 1 << 9
 _LEFT_OUT: Final = frozenset({"__dict__", "__weakref__", "_abc_impl"})
-"""Attributes of classes that hold nothing of the program's, or what is encoded otherwise."""
+"""Attributes of classes that hold nothing of the program's, or that are encoded otherwise."""
 _ACCESSORS: Final = (
     types.MemberDescriptorType,
     types.GetSetDescriptorType,
@@ -31,7 +32,7 @@ _ACCESSORS: Final = (
 
 
 class Classes:
-    """The classes met in one search.
+    """The classes that one search has encoded.
 
     known   the number of a class that is none of the program's, if it has been asked for
     program_modules   the program's, by name;  are_constant: are they the same objects in all runs that change nothing?
@@ -57,11 +58,11 @@ class Classes:
             self._of_run.clear()
 
     def is_in_all_runs(self, kind: type) -> bool:
-        """Is the class there in all runs?"""
+        """True if the class exists in all runs."""
         return self.number(kind) is not None and (kind in self._host or self._are_constant())
 
     def number(self, kind: type) -> int | None:
-        """The number of the class; None if it is an object of the heap."""
+        """Return the number of the class; None if it is an object of the heap."""
         number = self._host.get(kind)
         if number is not None:
             return number
@@ -95,7 +96,7 @@ class Classes:
         return self._numbers.setdefault(name, len(self._numbers))
 
     def _contents(self, kind: type) -> Any:
-        """The attributes as something that can be compared; None if they hold what can change."""
+        """The attributes as a value that can be compared; None if they hold something that can change."""
         found: list[Any] = []
         for base in (type(kind), *kind.__bases__):
             number = self.number(base)
@@ -130,7 +131,8 @@ class Classes:
         return None
 
     def _function(self, function: types.FunctionType) -> Any:
-        """The function, if nothing can change that it holds: `__class__` is the only variable that it shares."""
+        """The function as a value, if it holds nothing that can change: `__class__` is the only variable that it may
+        share."""
         code = function.__code__
         defaults = tuple(map(self._constant, function.__defaults__ or ()))
         if function.__kwdefaults__ or function.__dict__ or None in defaults:
@@ -140,7 +142,7 @@ class Classes:
         return ("function", self._layouts.number(code), function.__name__, function.__qualname__, defaults)
 
     def attributes(self, kind: type) -> Iterator[tuple[str, Any]]:
-        """Those of a class that is an object of the heap."""
+        """Yield the attributes of a class that is an object of the heap."""
         for name, value in kind.__dict__.items():
             if name not in _LEFT_OUT:
                 yield name, value
@@ -150,7 +152,7 @@ class Classes:
 
 
 def _registered(kind: type) -> tuple[type, ...]:
-    """The classes that are registered with an abstract one."""
+    """The classes that are registered with an abstract class."""
     if "_abc_impl" not in kind.__dict__:
         return ()
     references = vars(abc)["_get_dump"](kind)[0]
@@ -166,7 +168,7 @@ def find(module: types.ModuleType, qualname: str) -> Any:
 
 
 def _host_modules(name: str) -> Iterator[types.ModuleType]:
-    """The modules that bear this name, apart from those of the program."""
+    """Yield the modules of this name, apart from those of the program."""
     for module in (*copying.copies, *stdlib.made_modules.values(), state.THREADING, sys.modules.get(name)):
         if module is not None and module.__name__ == name:
             yield module

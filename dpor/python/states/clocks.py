@@ -1,6 +1,5 @@
-"""Virtual time, as far as what is to come depends on it: what each thread's clock shows, and what it would be moved on
-to by an access to each location.
-"""
+"""The part of virtual time that the future depends on: each thread's clock, and for each location the time that an
+access of it passes on."""
 
 from __future__ import annotations
 

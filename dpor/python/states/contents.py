@@ -1,4 +1,4 @@
-"""What objects of built-in types hold, by type: how each is encoded, apart from attributes that a subclass adds."""
+"""Encoders of objects of built-in types, by type, apart from attributes that a subclass adds."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _default_dict(heap: Heap, obj: Any) -> None:
 
 
 def _set(heap: Heap, obj: Any) -> None:
-    """In the order in which the program sees it; where that is the table's, with all that later orders depend on."""
+    """Encode the elements in the order in which the program sees them, and the table if later orders depend on it."""
     kind = set if isinstance(obj, set) else frozenset
     elements = list(kind.__iter__(obj))
     if all(map(is_fixed, elements)):
@@ -92,7 +92,7 @@ def _set(heap: Heap, obj: Any) -> None:
 
 
 def _place(heap: Heap, element: Any) -> tuple[int, int, str]:
-    """Where the element comes among those whose hashes are addresses."""
+    """A sort key for an element whose hash is its address."""
     met, number = heap.number_of(element), shared_objects.run_number(element)
     if met is not None:
         return (0, met, "")
@@ -102,8 +102,10 @@ def _place(heap: Heap, element: Any) -> tuple[int, int, str]:
 
 
 def _table(obj: Any, elements: list[Any]) -> tuple[int, ...]:
-    """How many places the table has, which are taken, and by elements that are gone. (`PySetObject`: a head of two
-    words, then `fill`, `used`, `mask`, `table`; an entry is a pointer and a hash.)"""
+    """The size of the table, and which entries are used by elements and by deleted ones.
+
+    `PySetObject` is a head of two words, then `fill`, `used`, `mask`, `table`; an entry is a pointer and a hash.
+    """
     if not _tables_are_known():
         raise StateUnknown("the tables of sets are not laid out as expected")
     used, mask = _word(id(obj) + 24).value, _word(id(obj) + 32).value
@@ -118,7 +120,7 @@ def _table(obj: Any, elements: list[Any]) -> tuple[int, ...]:
 
 @cache
 def _tables_are_known() -> bool:
-    """Is the table of a small set, which lies in the set itself, where it is known to be? (Nothing else is read.)"""
+    """True if the table of a small set, which lies in the set itself, is where it is expected. Reads nothing else."""
     tried = {0, 1, 2}
     first, size = id(tried), set.__sizeof__(tried)
     if size < 48 + 8 * 16 or [_word(first + offset).value for offset in (16, 24, 32)] != [3, 3, 7]:
@@ -131,7 +133,7 @@ def _tables_are_known() -> bool:
 
 
 def _value(plain: Callable[[Any], Any]) -> Content:
-    """Of a subclass: the value as one of the built-in type."""
+    """Make the encoder of a subclass: encodes the value as one of the built-in type."""
 
     def content(heap: Heap, obj: Any) -> None:
         heap.out.append(plain(obj))
@@ -140,12 +142,12 @@ def _value(plain: Callable[[Any], Any]) -> Content:
 
 
 def _range(heap: Heap, obj: Any) -> None:
-    """Its bounds are plain numbers, whatever it was made from."""
+    """Encode the bounds, which are plain numbers, whatever they were made from."""
     heap.out.append((obj.start, obj.stop, obj.step))
 
 
 def _range_iterator(heap: Heap, obj: Any) -> None:
-    """The range that it tells is made for the occasion."""
+    """Encode the range and position; that range object is made for the occasion."""
     kind: Any = type(obj)
     _, (left,), *state = kind.__reduce__(obj)
     heap.out.append((left.start, left.stop, left.step, *state))
@@ -181,15 +183,19 @@ def _random_state(heap: Heap, obj: Any) -> None:
 
 
 def _nothing(heap: Heap, obj: Any) -> None:
-    """An object that is nothing but itself, or a lock of the host, which nobody holds while threads are switched."""
+    """Encode an object without state, or a lock of the host, which nobody holds while threads are switched."""
 
 
 # ---------------------------------------------------------------------- iterators with a hidden position
 
 
 def _dict_iterator(heap: Heap, obj: Any) -> None:
-    """`dictiterobject`, and `setiterobject`: after the head the container, its length when the iterator was made, the
-    place in the table."""
+    """Encode an iterator over a dict or set.
+
+    `dictiterobject` and `setiterobject` have, after the head, the container, its length when the iterator was made, and
+    the
+    position in the table.
+    """
     container = next((r for r in gc.get_referents(obj) if isinstance(r, (dict, set, frozenset))), None)
     kind: Any = type(obj)
     place = _word(id(obj) + 32).value
@@ -202,7 +208,7 @@ def _dict_iterator(heap: Heap, obj: Any) -> None:
 
 
 def _deque_iterator(heap: Heap, obj: Any) -> None:
-    """Whether the deque has changed since it was made is in a count that both have."""
+    """Encode an iterator over a deque, with whether the deque has changed since: both have a count of changes."""
     items = next(r for r in gc.get_referents(obj) if isinstance(r, collections.deque))
     if _word(id(obj) + 32).value != id(items):
         raise StateUnknown("the iterator of a deque is not laid out as expected")
@@ -217,7 +223,7 @@ def _count(heap: Heap, obj: Any) -> None:
 
 
 def _view(heap: Heap, obj: Any) -> None:
-    """Dict views and mapping proxies: what they show."""
+    """Encode a dict view or mapping proxy by the dict that it shows."""
     heap.refs(gc.get_referents(obj))
 
 
@@ -225,7 +231,7 @@ def _view(heap: Heap, obj: Any) -> None:
 
 
 _ANNOTATIONS_CHANGE: Final = ("class attribute", "__annotations__")
-"""Fact. Else those of functions are left out: they are made when they are asked for, and nobody looks."""
+"""Fact. Without it, annotations of functions are left out: they are made when asked for, and nobody asks."""
 
 
 def function(heap: Heap, obj: Any) -> None:
@@ -310,7 +316,7 @@ def _namespace(heap: Heap, obj: Any) -> None:
 
 
 def _reference(heap: Heap, obj: Any) -> None:
-    """What it refers to can be seen to be alive, and brought back."""
+    """Encode a weak reference: the program can see whether its object is alive, and get it back."""
     heap.finalised = True
     heap.refs((weakref.ReferenceType.__call__(obj), obj.__callback__))
 
@@ -319,8 +325,10 @@ def _reference(heap: Heap, obj: Any) -> None:
 
 
 def exception(heap: Heap, obj: Any) -> None:
-    """Arguments, what the built-in class keeps, causes, and the way that it has come. (Not the variables of the frames
-    on that way, which the runtime takes nobody to look at.)"""
+    """Encode an exception: its arguments, fields of the built-in class, causes and traceback.
+
+    Variables of frames in the traceback are left out: the runtime assumes that programs do not look at them.
+    """
     heap.refs(BaseException.args.__get__(obj))  # type: ignore[attr-defined]
     heap.refs((obj.__cause__, obj.__context__, obj.__suppress_context__))
     for base in type(obj).__mro__:

@@ -22,7 +22,7 @@ from dpor.python.states.memory import OBJECTS, WORDS, ask, handled_by, why_unrea
 from dpor.python.states.stacks import Layout, StateUnknown
 
 UNBOUND: Final = (1,)
-"""In place of a variable without a value, or an operand that is no object."""
+"""Replaces a variable without a value, or an operand that is not an object."""
 
 _LEFT_OUT: Final = frozenset(
     {
@@ -33,8 +33,8 @@ _LEFT_OUT: Final = frozenset(
         )
     }
 )
-"""Code, by `id` (to hash it would cost more than all else here). What it has yet to do follows from the pending
-operation and its objects."""
+"""Code by `id` (hashing it would cost more than all else here) whose remaining work follows from the pending operation
+and its objects."""
 
 _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
     operators.list_steps.__code__: frozenset({"key"}),
@@ -45,8 +45,11 @@ _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
 
 
 class Layouts:
-    """The layouts of all code seen, by `id`; they keep it alive. Code that is equal to code seen before, since it is
-    compiled again in every run (by `exec`, as dataclasses and named tuples do), is kept for a run.
+    """The layouts of all code seen, by `id`; they keep it alive.
+
+    Code that is equal to code seen before is kept for one run only, since it is compiled again in every run (by `exec`,
+    as
+    dataclasses and named tuples do).
 
     bottom   code of which only the position counts where it begins a thread: its variables are our own, or follow from
              which thread it is
@@ -67,7 +70,8 @@ class Layouts:
         self._again.clear()
 
     def of(self, code: CodeType) -> Layout:
-        """Raises `StateUnknown` where frames cannot be read: there, its instructions need not be known either."""
+        """Return the layout of the code. Raises `StateUnknown` if frames cannot be read, as its instructions may be
+        unknown too."""
         return self.get(id(code)) or self._new(code)
 
     def _new(self, code: CodeType) -> Layout:
@@ -76,7 +80,7 @@ class Layouts:
         return found
 
     def number(self, code: CodeType) -> int:
-        """The same for code that is equal."""
+        """Return a number for the code, the same for equal code."""
         number = self._numbers.get(id(code))
         if number is None:
             key = (code, code.co_filename, code.co_qualname)
@@ -104,7 +108,7 @@ def frames_of(thread: ModelThread) -> list[FrameType]:
 
 
 def frames_from(frame: FrameType | None) -> list[FrameType]:
-    """This one of a thread and those further out."""
+    """List this frame of a thread and those further out."""
     found: list[FrameType] = []
     while frame is not None and frame.f_code is not _LIVE:
         found.append(frame)
@@ -118,11 +122,11 @@ _LIVE: Final = live.__code__
 
 
 class Part:
-    """What a frame, or several, have: numbers and strings and the like in `shape`, with a hole for each object.
+    """The contents of one frame or several: numbers, strings and the like in `shape`, with a hole for each object.
 
     shape     values that `marshal` knows; HOLE where an object is
     objects   in the order of the holes
-    generators   by `id` of the frames of those that are being run: the depth of the frame in the thread
+    generators   by `id` of the frames of running generators: the depth of the frame in the thread
     """
 
     __slots__ = ("generators", "objects", "shape")
@@ -142,7 +146,7 @@ class Part:
 
 HOLE: Final = (0,)
 ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, type(Ellipsis)})
-"""Types whose objects are told apart by their values alone: the language does not say when two of them are one."""
+"""Types whose objects are distinguished by value alone: the language does not say when two of them are one."""
 
 
 def read_thread(thread: ModelThread, layouts: Layouts) -> tuple[Part, list[Any]]:
@@ -153,7 +157,7 @@ def read_thread(thread: ModelThread, layouts: Layouts) -> tuple[Part, list[Any]]
 def read_frames(
     thread: ModelThread, layouts: Layouts, frames: list[FrameType], objects: tuple[Waited, ...]
 ) -> tuple[Part, list[Any]]:
-    """As `read_thread`, of these frames of it, the innermost first."""
+    """As `read_thread`, for these frames of it, innermost first."""
     part = Part()
     dead: list[Any] = []
     upper: Reading | None = None
@@ -201,7 +205,8 @@ def _handled(thread: ModelThread, handling: set[bool]) -> BaseException | None:
 
 
 def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
-    """Add the frame's position, live variables and operands to the part, objects of its other variables to `dead`."""
+    """Add the frame's position, live variables and operands to the part, and objects of its other variables to
+    `dead`."""
     layout, place, first = reading.layout, reading.place, reading.first
     shape, objects = part.shape, part.objects
     shape.append(place.shape)

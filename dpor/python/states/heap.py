@@ -1,13 +1,14 @@
-"""The heap as the program can see it: objects numbered in the order of one fixed traversal, each by its contents.
+"""The heap as the program can see it: objects numbered in the order of one fixed traversal, each encoded by its
+contents.
 
 Two heaps have equal encodings only if they are isomorphic: the same shape of references, the same values at the leaves,
-the same order in dicts and sets. The traversal calls no code of the program. What it meets and cannot read (an object
-made in C whose state is hidden) it refuses, by `StateUnknown`.
+the same order in dicts and sets. The traversal calls no code of the program. It raises `StateUnknown` at an object that
+it cannot read (one made in C whose state is hidden).
 
-The encoding is what `marshal` makes of two flat lists: the structure (types, lengths, and what is no reference), and in
-the same order what is referred to, each a leaf or, as a tuple of its number, an object. No leaf is a tuple. How many of
-the second list belong to an object follows from its structure, so the two can be read in one way only. Objects come in
-layers, as far from the roots as each is, so that references are numbered in one loop for a whole layer.
+The encoding is what `marshal` makes of two flat lists: the structure (types, lengths, and all that is not a reference),
+and in the same order the references, each a leaf or, as a tuple of its number, an object. No leaf is a tuple. How many
+of the second list belong to an object follows from its structure, so the two can be read in one way only. Objects come
+in layers, by their distance from the roots, so that references are numbered in one loop for a whole layer.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ from dpor.python.states.frames import ATOMS, HOLE, UNBOUND, Layouts, Part
 from dpor.python.states.stacks import StateUnknown
 
 Plan: TypeAlias = Callable[["Heap", Any], None]
-"""How objects of one type are encoded: appends to `Heap.out`."""
+"""Encodes objects of one type: appends to `Heap.out`."""
 
 
 OF_SYNC: Final = frozenset({"dpor_location", "dpor_state", "dpor_made_at"})
-"""Attributes of synchronisation objects that are told otherwise."""
+"""Attributes of synchronisation objects that are encoded otherwise."""
 
 
 class AttributeNames:
-    """What the attributes of objects are called, in their order.
+    """The names of an object's attributes, in their order.
 
     number   the same for the same names; None where not all are plain strings
-    names    kept, since they are found by their `id`
-    others   of the values of all attributes, those of the attributes that are not in `OF_SYNC`; None: there are none
+    names    kept alive, since they are looked up by their `id`
+    others   selects, from the values of all attributes, those that are not in `OF_SYNC`; None: there are none
     """
 
     __slots__ = ("names", "number", "others")
@@ -57,8 +58,10 @@ class AttributeNames:
 
 
 class Plans(Protocol):
-    """The plans by type, and the names of attributes by their `id`s. `get` and `known_fields` answer those made before,
-    `make` and `fields` make them."""
+    """The plans by type, and the names of attributes by their `id`s.
+
+    `get` and `known_fields` return those made before, `make` and `fields` make them.
+    """
 
     @property
     def get(self) -> Callable[[type], Plan | None]: ...
@@ -85,8 +88,8 @@ class Heap:
     out         the structure so far
     ref, refs   append one or several values, each a leaf or an object that is then encoded in its turn
     dead        the objects of dead variables of generators
-    running     by `id` of the frame of each generator that is being run: which thread runs it, as which frame
-    finalised   has anything been met whose end the program can notice (`__del__`, weak references)?
+    running     by `id` of the frame of each running generator: which thread runs it, as which frame
+    finalised   True once an object was found whose end the program can notice (`__del__`, weak references)
     """
 
     def __init__(
@@ -137,7 +140,7 @@ class Heap:
         self.refs(part.objects)
 
     def slot(self, get: Callable[[Any], Any], obj: Any) -> None:
-        """What the object has there, or that it has nothing."""
+        """Append what the object has in this slot, or that it has nothing."""
         try:
             value = get(obj)
         except AttributeError:
@@ -147,7 +150,7 @@ class Heap:
             self.ref(value)
 
     def number_of(self, obj: Any) -> int | None:
-        """The number of an object that has been met."""
+        """Return the number of an object that the traversal has reached, else None."""
         found = self._numbers.get(id(obj))
         return None if found is None else found[0]
 
@@ -155,7 +158,7 @@ class Heap:
         return id(obj) in self._numbers
 
     def dict_of(self, obj: Any, fields: dict[str, Any]) -> None:
-        """The contents of an object's own `__dict__`, which may be an object of its own for the program, too."""
+        """Append an object's own `__dict__`, which the program may also see as an object of its own."""
         numbers = self._numbers
         number = numbers.get(id(fields))
         if number is not None:
@@ -166,13 +169,15 @@ class Heap:
         self.items(fields, type(obj))
 
     def items(self, mapping: dict[Any, Any], kind: type | None = None) -> None:
-        """Of a `__dict__`: there are few combinations of names, each a number. `kind`: see `_names_of`."""
+        """Append a `__dict__`: there are few combinations of names, each with a number. `kind`: see `_names_of`."""
         self._names_of(mapping, kind)
         self.refs(mapping.values())
 
     def sync(self, mapping: dict[Any, Any], kind: type) -> None:
-        """As `items`, of a synchronisation object: its state, and what of its name is told. (What only gives a location
-        has no state.)"""
+        """As `items`, for a synchronisation object: its state, and what of its name is part of the state.
+
+        (An object that only gives a location has no state.)
+        """
         others = self._names_of(mapping, kind).others
         location, state = mapping.get("dpor_location"), mapping.get("dpor_state")
         if location is not None:
@@ -185,7 +190,8 @@ class Heap:
             self.refs(others(tuple(mapping.values())))
 
     def _names_of(self, mapping: dict[Any, Any], kind: type | None) -> AttributeNames:
-        """`kind`: of the object whose names these are; they are often those of the last one."""
+        """Return the names of the mapping. `kind`: of its object; the names are often those of the last one of its
+        kind."""
         if type(mapping) is not dict:
             raise StateUnknown("the attributes of an object are in a mapping that has code of its own")
         fields = self._likely.get(kind)
@@ -221,7 +227,7 @@ class Heap:
                 (plan_of(kind) or plans.make(kind))(self, obj)
 
     def _layers(self) -> Iterator[list[Any]]:
-        """The objects that the roots refer to, those that these refer to, and so on."""
+        """Yield the objects that the roots refer to, those that these refer to, and so on."""
         done = 0
         while True:
             self.settle()
@@ -233,8 +239,11 @@ class Heap:
 
 
 class PrivateHeap(Heap):
-    """A traversal that ends at what other threads may change: shared objects and drop-ins are told by where they are.
-    So encodings can be compared within one run only."""
+    """A traversal that ends at what other threads may change: shared objects and drop-ins are encoded by their
+    addresses.
+
+    So encodings can be compared within one run only.
+    """
 
     def finish(self) -> None:
         out, plans, table = self.out, self.plans, shared_objects.table

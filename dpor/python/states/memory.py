@@ -1,15 +1,14 @@
-"""Reading a frame's variables and operand stack where the interpreter keeps them.
+"""Reads a frame's variables and operand stack where the interpreter keeps them.
 
-Python shows no operand stack, and shows variables only by copying them into the frame (or by a proxy). So the
-interpreter's own record of a frame is read: `PyFrameObject.f_frame` points to a `_PyInterpreterFrame`, whose
+Python does not show the operand stack, and shows variables only by copying them into the frame (or by a proxy). So this
+reads the interpreter's own record of a frame: `PyFrameObject.f_frame` points to a `_PyInterpreterFrame`, whose
 `localsplus` holds variables, cells, free variables and then the operands. Nothing is ever written.
 
 Two things make that safe. A slot is read only where it certainly holds a reference or nothing: variables always do;
 operands do below `stacktop`, which is exact while the frame waits for a Python function that it has called itself or is
 a suspended generator, and -1 while it waits for C code (then `dpor.python.states.stacks` works out what is there). And
 `why_unreadable` tries the layout on frames whose contents are known, once, before anything else is read; where that
-fails nothing is read at all: this is the gate, and `slots_of`, through which all ways to a frame's memory lead, asks
-it.
+fails nothing is read at all. `slots_of`, the only way to a frame's memory, asks it each time.
 """
 
 from __future__ import annotations
@@ -35,8 +34,10 @@ _F_FRAME: Final = 24
 _EVERYWHERE: Final = 1 << 57
 WORDS: Final = (ctypes.c_size_t * _EVERYWHERE).from_address(0)
 OBJECTS: Final = (ctypes.py_object * _EVERYWHERE).from_address(0)
-"""All memory, by the number of the word: as numbers, and as the objects at the addresses that these are. Where there is
-none (a word of 0) an object is a ValueError. The caller vouches for it that what it looks at is not stale."""
+"""All memory, by the number of the word: `WORDS` as numbers, `OBJECTS` as the objects at these addresses.
+
+A word of 0, which is no object, raises ValueError. The caller guarantees that what it reads is not stale.
+"""
 
 _CODE, _STACKTOP, _SLOTS = (4, 8, 9) if _VERSION == (3, 11) else (0, 8, 9)
 """Where in a `_PyInterpreterFrame`: the address of the code; how many slots are in use, or -1 (an int of 32 bits);
@@ -44,21 +45,21 @@ _CODE, _STACKTOP, _SLOTS = (4, 8, 9) if _VERSION == (3, 11) else (0, 8, 9)
 
 
 def slots_of(frame: FrameType) -> int:
-    """The number of the word with the frame's first slot. Raises `StateUnknown` where frames cannot be read."""
+    """Return the number of the word with the frame's first slot. Raises `StateUnknown` if frames cannot be read."""
     ask()
     return _first_slot_of(frame)
 
 
 def ask() -> None:
-    """Raises `StateUnknown` where frames cannot be read."""
+    """Raises `StateUnknown` if frames cannot be read."""
     reason = why_unreadable()
     if reason:
         raise StateUnknown(reason)
 
 
 def _first_slot_of(frame: FrameType) -> int:
-    """As `slots_of`, whether it is known or not. Raises RuntimeError where the record is not that of the frame's
-    code."""
+    """As `slots_of`, without asking whether frames can be read. Raises RuntimeError if the record is not that of the
+    frame's code."""
     record = WORDS[(id(frame) + _F_FRAME) >> 3] >> 3
     if WORDS[record + _CODE] != id(frame.f_code):
         raise RuntimeError("a frame's memory is not laid out as expected")
@@ -73,7 +74,7 @@ def in_use(first: int) -> int:
 
 @cache
 def why_unreadable() -> str:
-    """Why frames cannot be read here; empty if they can."""
+    """Return why frames cannot be read here; empty if they can."""
     version = ".".join(map(str, _VERSION))
     if sys.implementation.name != "cpython" or _VERSION not in _KNOWN:
         return f"the frames of {sys.implementation.name} {version} are laid out in a way that is not known"
@@ -85,7 +86,7 @@ def why_unreadable() -> str:
 
 
 def _is_as_expected() -> bool:
-    """Are variables, operands and stack tops found where they are known to be?"""
+    """True if variables, operands and stack tops are found where they are expected."""
     marks = [object() for _ in range(4)]
     seen: list[bool] = []
 
@@ -148,8 +149,7 @@ def _slots(frame: FrameType, count: int) -> list[Any]:
 
 
 def handled_by(suspended: greenlet) -> Any:
-    """The exception that was being handled when the greenlet was switched away from, None if there was none. Raises
-    RuntimeError where that cannot be read.
+    """Return the exception that the suspended greenlet handles, None if none. Raises RuntimeError if it cannot be read.
 
     `PyGreenlet` has a pointer to its `Greenlet` after its head and two more words; that has a virtual table, a pointer
     back, and an `ExceptionState`: a word, and then the exception.
@@ -170,12 +170,12 @@ def _handled_by(suspended: greenlet) -> Any:
 
 
 _GREENLET: Final = 40
-"""How many bytes a `PyGreenlet` has."""
+"""The size of a `PyGreenlet` in bytes."""
 
 
 @cache
 def _greenlets_are_as_expected() -> bool:
-    """Is the exception found that one greenlet handles, and none in one that handles none?"""
+    """True if the exception that one greenlet handles is found, and none in one that handles none."""
     if why_unreadable() or greenlet.__basicsize__ != _GREENLET:
         return False
     error = ValueError()

@@ -1,8 +1,8 @@
-"""How objects are encoded, by type: a plan is made when a type is met first.
+"""Plans: how objects are encoded, by type. A plan is made when the first object of a type is encoded.
 
-An object of a class written in Python is its class, what the built-in base holds, its slots and its `__dict__`. Whether
-a class adds nothing else is seen from its size: a type made in C that keeps something of its own has more room than
-that accounts for, and is refused.
+An object of a class written in Python is encoded by its class, the contents of its built-in base, its slots and its
+`__dict__`. Its size shows whether a class has any other state: a type made in C that keeps something of its own has
+more room than that accounts for, and its objects raise `StateUnknown`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _WORD: Final = 8
 
 
 class TypePlans:
-    """The plans of one search; those of classes that a run has made last for that run."""
+    """The plans of one search; those of classes that a run has made are dropped after that run."""
 
     def __init__(self, classes: Classes) -> None:
         self.classes = classes
@@ -71,7 +71,7 @@ class TypePlans:
         return plan
 
     def fields(self, names: Iterable[Any]) -> AttributeNames:
-        """Make what is known of these names."""
+        """Make the entry for these names of attributes."""
         if len(self.known_fields) > 5000:  # names made anew by every run are not kept for ever
             self.known_fields.clear()
             self.likely_fields.clear()
@@ -89,7 +89,7 @@ class TypePlans:
         return self._of_python(kind)
 
     def _special(self) -> dict[type, Plan]:
-        """Types of ours, and those that are not encoded by their contents alone."""
+        """Plans of our own types, and of types that are not encoded by their contents alone."""
         return {
             type: self._class,
             types.GeneratorType: _generator,
@@ -107,7 +107,8 @@ class TypePlans:
         }
 
     def _stream(self, heap: Heap, obj: io.TextIOWrapper) -> None:
-        """What is printed is no part of the state; a file of the program's own is."""
+        """Leave out a standard stream, as output is not part of the state; a file of the program's own raises
+        `StateUnknown`."""
         for name in ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"):
             if obj is getattr(sys, name):
                 heap.out.append(("stream", name))
@@ -117,7 +118,7 @@ class TypePlans:
     # ------------------------------------------------------------------ classes
 
     def class_of(self, heap: Heap, kind: type) -> None:
-        """Append which class it is."""
+        """Append the class."""
         number = self.classes.known(kind)
         if number is None:
             number = self.classes.number(kind)
@@ -175,7 +176,7 @@ class TypePlans:
     # ------------------------------------------------------------------ others
 
     def _local(self, heap: Heap, obj: Any) -> None:
-        """`threading.local`: what each thread has in it."""
+        """Encode a `threading.local`: what each thread has in it."""
         self.class_of(heap, type(obj))
         heap.refs(object.__getattribute__(obj, "_local__arguments"))
         dictionaries = object.__getattribute__(obj, "_local__dictionaries")
@@ -188,14 +189,14 @@ class TypePlans:
         heap.out.append(None)
 
     def _operation(self, heap: Heap, obj: Operation) -> None:
-        """Its number; operations are the same object if they are equal."""
+        """Encode an operation by its number; equal operations are the same object."""
         heap.out.append(("operation", *self._number(heap.names.operation(obj))))
 
     def _constant(self, heap: Heap, obj: Any) -> None:
         heap.out.append(("constant", *self._number(obj)))
 
     def _bound(self, heap: Heap, obj: BoundMethod) -> None:
-        """A built-in method is told by its number, without what it refers to."""
+        """Encode a bound method: a built-in method has a number, without what it refers to."""
         shared, plain = obj._shared, obj._plain
         where = None if shared is None else heap.names.location(shared.number)
         heap.ref(obj._obj)
@@ -206,11 +207,11 @@ class TypePlans:
             heap.ref(plain)
 
     def _number(self, obj: Any) -> tuple[int]:
-        """A number for an object that is kept for ever."""
+        """Return a number for an object that is kept for ever."""
         return (self._constants.setdefault(id(obj), (len(self._constants), obj))[0],)
 
     def operation(self, names: CanonicalNames, operation: Operation) -> int:
-        """The number of the operation, under names that last."""
+        """Return the number of the operation under canonical names."""
         return self._number(names.operation(operation))[0]
 
     def _logger(self, heap: Heap, obj: Any) -> None:
@@ -234,7 +235,8 @@ def _numbered(number: int, content: Content) -> Plan:
 
 
 def _layout(kind: type) -> tuple[Content | None, list[Callable[[Any], Any]]]:
-    """What the built-in base of the class holds, and its slots. Raises `StateUnknown`."""
+    """Return the encoder of the class's built-in base, and its slots. Raises `StateUnknown` if objects have other
+    state."""
     slots: list[Callable[[Any], Any]] = []
     here: type = kind
     while here is not object:
@@ -257,7 +259,8 @@ def _is_slot(found: Any, kind: type) -> bool:
 
 
 def _added(kind: type, base: type, slots: int) -> int:
-    """How many bytes more than the base's an object has if it only adds slots, a `__dict__` and weak references."""
+    """How many bytes more than its base an object has if its class only adds slots, a `__dict__` and weak
+    references."""
     words = slots
     if kind.__dictoffset__ and not base.__dictoffset__ and not kind.__flags__ & _MANAGED_DICT:
         words += 1
@@ -267,14 +270,14 @@ def _added(kind: type, base: type, slots: int) -> int:
 
 
 def _has_fields(kind: type) -> bool:
-    """Have its objects a `__dict__`? Raises `StateUnknown` where that is hidden."""
+    """True if its objects have a `__dict__`. Raises `StateUnknown` if that is hidden."""
     if shared_objects.fields_of(kind) is None and kind.__dictoffset__:
         raise StateUnknown(f"the attributes of {kind.__module__}.{kind.__qualname__} objects are hidden")
     return kind.__dictoffset__ != 0
 
 
 def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
-    """Its frame: one of those of a thread if it is being run, else as those are encoded."""
+    """Encode a generator's frame: by its place in a thread if it is running, else like the frames of threads."""
     frame = obj.gi_frame
     inside = generators.inside.get(id(obj))
     heap.out.append(("generator", None if inside is None or not inside.running else inside.id))
@@ -301,13 +304,13 @@ def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
 
 
 def _handled(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
-    """The exception that the generator handles is what its traversal by the collector visits last."""
+    """Encode the exception that the generator handles, which the garbage collector visits last."""
     last = gc.get_referents(obj)[-1]
     heap.ref(last if isinstance(last, BaseException) else None)
 
 
 def finalised_among(values: list[Any], heap: Heap) -> bool:
-    """Would anybody notice if these objects, and what only they refer to, ended? (Of dead variables.)"""
+    """True if the program could notice the end of these objects of dead variables, or of what only they refer to."""
     seen: set[int] = set()
     stack = values.copy()
     while stack:
@@ -343,7 +346,8 @@ def finalised_among(values: list[Any], heap: Heap) -> bool:
 
 
 class _Ending(enum.Enum):
-    """What follows when an object of a type ends: something that can be noticed; nothing; what it refers to ends."""
+    """What follows from the end of an object of a type: something that can be noticed; nothing; the end of what it
+    refers to."""
 
     NOTICED = enum.auto()
     SILENT = enum.auto()
@@ -372,7 +376,7 @@ _OURS: Final = (ModelThread, shared_objects.SharedObject, Operation, BaseRule, C
 
 
 def _is_harmless(kind: type) -> bool:
-    """Does nothing happen, that anybody could notice, when an object of this type ends?"""
+    """True if the program cannot notice the end of an object of this type."""
     return (
         static(kind, "__del__") is None
         and kind is not types.FrameType

@@ -1,4 +1,4 @@
-"""Loops that wait by spinning (`while not self.ready: pass`): who is in one is blocked until what it reads is written.
+"""Loops that wait by spinning (`while not self.ready: pass`): the thread is blocked until what it reads is written.
 
 A round of a loop, from one back edge to the next, *spins* if all operations of the thread in it were plain reads, and
 all that only this thread can reach is the same at both ends: then another round is the same again, for as long as
@@ -9,9 +9,9 @@ That a loop may spin is a fact: the search starts again with what accesses write
 the state looked at whenever that loop begins. Before that, a round costs a look at its operations; only where these
 were reads, and the live variables of the frame hold the same objects as a round before, is more done.
 
-A loop that looks at the clock, too, may wait for a deadline: time passes for it, as for a wait that times out.
+A loop that also reads the clock may wait for a deadline: time passes for it, as for a wait that times out.
 
-Not for stateful searches: these see that they come back to a state.
+Stateful searches do not use this: they notice that a state comes back.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from dpor.python.states import Capture
 from dpor.python.states.memory import why_unreadable
 
 _MOST_LOOPS: Final = 16
-"""Loops around each other in which a thread may be at once; the outermost of more are not looked at."""
+"""How many nested loops of a thread are watched; if there are more, the outermost are not."""
 
 
 _LOOK_EVERY: Final = 16
-"""Of so many rounds with nothing but reads, only at the ends of the last three it is looked whether the loop spins."""
+"""Of so many rounds with only reads, the state is compared at the ends of the last three."""
 
 
 class Loop:
     """A loop that a thread is in.
 
-    start       how long the trace was at the last back edge
-    rounds      how many there were with nothing but reads, up to then
-    variables   where the objects of the frame's live variables were, when that was looked at
-    private     all that only this thread can reach, as it was at the last back edge; None: not looked at
+    start       length of the trace at the last back edge
+    rounds      how many rounds with only reads there were up to then
+    variables   addresses of the objects in the frame's live variables, when they were last compared
+    private     encoding of all that only this thread can reach, at the last back edge; None: not captured
     time        the thread's virtual clock then
     """
 
@@ -71,7 +71,7 @@ _rules: dict[tuple[int, ...], Spin] = {}
 
 
 def begin(capture: Capture) -> None:
-    """Before each run."""
+    """Called before each run."""
     global _capture
     _capture = None if why_unreadable() else capture
     if len(_reads) > _MOST_KNOWN:

@@ -1,9 +1,9 @@
-"""What a frame has at a position: the variables that still matter, and how much of its operand stack holds.
+"""Positions of frames: which variables are live there, and which slots of the operand stack certainly hold operands.
 
 While a frame waits for what its instruction has called, the operands below those of the instruction itself are certain.
 Those of the instruction are not: a Python function that is called directly takes them over as its arguments, and some
-instructions give theirs up before they call. `KEEP` lists the instructions that are never taken over and hold on to
-theirs until the call is over, in all versions of Python that are known (3.11 to 3.13).
+instructions release theirs before they call. `KEEP` lists the instructions whose operands are never taken over and stay
+on the stack until the call returns, in all versions of Python that are known (3.11 to 3.13).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dpor.statics.liveness import liveness, names
 
 
 class StateUnknown(Exception):
-    """The exact state of the program is not known; says why."""
+    """The exact state of the program is unknown; the message says why."""
 
 
 _FIXED: Final = {
@@ -55,7 +55,7 @@ _FIXED: Final = {
     "JUMP_IF_TRUE_OR_POP": 1,
     "JUMP_IF_FALSE_OR_POP": 1,
 }
-"""How many operands an instruction may take away before what it calls is over."""
+"""How many operands an instruction may remove before what it calls returns."""
 
 KEEP: Final = frozenset(
     {
@@ -63,11 +63,12 @@ KEEP: Final = frozenset(
         "CONTAINS_OP", "UNARY_NEGATIVE", "UNARY_INVERT", "FORMAT_SIMPLE",
     }
 )  # fmt: skip
-"""Where the call goes through C code, all operands of these stay where they are, and alive, until it is over."""
+"""If such an instruction calls through C code, all its operands stay in their slots, alive, until the call returns."""
 
 
 def _operands(name: str, arg: int) -> int:
-    """How many operands the instruction takes. Raises `StateUnknown` for one that is not known to call anything."""
+    """Return how many operands the instruction takes. Raises `StateUnknown` for one that is not known to call
+    anything."""
     if name == "CALL":
         return arg + 2
     if name == "CALL_KW":
@@ -86,12 +87,12 @@ class FramePosition:
     """A position in a code object.
 
     index, name, arg   of the instruction
-    live      the slots of the variables that matter from here on; `dead`: the others
-    encoded   those that are live, and those of the operands that are certain
-    handles   is an exception being handled here? The interpreter has it where the frame has not
-    shape     what tells the position among all code
+    live      slots of the variables that may still be read from here on; `dead`: the other variables
+    encoded   the live slots, and those of the operands that are certain
+    handles   True if an exception is being handled, which the interpreter keeps outside the frame
+    shape     identifies the position among all code
     base      how many slots are certain: variables and the operands below those of the instruction
-    top       how many are in use when the instruction begins
+    top       how many slots are in use when the instruction begins
     """
 
     __slots__ = ("arg", "base", "dead", "encoded", "handles", "index", "live", "name", "shape", "top")
@@ -124,14 +125,14 @@ _GENERATOR: Final = 0x20
 
 
 class Layout:
-    """The frames of one code object.
+    """The layout of the frames of one code object.
 
     number   of the code, in order of first sight
     slots    how many variables, cells and free variables there are
-    is_ours  does it belong to the runtime?
-    is_generator, is_optimized   is it a generator's, are its variables in the frame (and not in a mapping)?
-    places   those asked for so far, by `f_lasti`
-    inits    is the code the `__init__` of this class?
+    is_ours  True if it belongs to the runtime
+    is_generator, is_optimized   is it a generator's; are its variables in the frame (and not in a mapping)
+    places   positions asked for so far, by `f_lasti`
+    inits    for each class asked for: is the code its `__init__`?
     start    the offset at which a generator waits to be started
     """
 
@@ -155,15 +156,15 @@ class Layout:
 
     @cached_property
     def keeps_first(self) -> bool:
-        """Is the first parameter (there must be one) never bound to anything else, here or in a nested function?"""
+        """True if the first parameter (there must be one) is never rebound, here or in a nested function."""
         return _keeps_first(self.code)
 
     def index(self, lasti: int) -> int:
-        """Of the instruction that a frame with this `f_lasti` is carrying out."""
+        """Return the index of the instruction that a frame with this `f_lasti` is executing."""
         return self._flow.at(lasti)
 
     def place(self, lasti: int) -> FramePosition:
-        """The position of a frame with this `f_lasti`. Raises `StateUnknown`."""
+        """Return the position of a frame with this `f_lasti`. Raises `StateUnknown`."""
         return self.places.get(lasti) or self._new_place(lasti)
 
     def _new_place(self, lasti: int) -> FramePosition:
@@ -193,7 +194,7 @@ class Layout:
         return self._flow.offsets[self._flow.at(lasti) - _POINTS_BEHIND]
 
     def cleans_up(self, lasti: int) -> bool:
-        """Would code of the program run if a generator that is suspended here were thrown away?"""
+        """True if closing a generator that is suspended here would run code of the program."""
         stopped = self.suspended(lasti)
         if stopped == self.start:
             return False
@@ -206,7 +207,7 @@ class Layout:
 
 _POINTS_BEHIND: Final = sys.version_info >= (3, 13)
 _STOPS_GENERATORS: Final = ("CALL_INTRINSIC_1", 3)
-"""How the handler begins that the compiler puts around every generator (3.12)."""
+"""The first instruction of the handler that the compiler puts around every generator (3.12)."""
 
 _CHANGES_FAST: Final = {
     "STORE_FAST": ((0, -1),),
@@ -215,7 +216,7 @@ _CHANGES_FAST: Final = {
     "STORE_FAST_LOAD_FAST": ((4, -1),),
     "STORE_FAST_STORE_FAST": ((4, -1), (0, 15)),
 }
-"""Where in its argument an instruction has the slots that it changes: shift and mask."""
+"""Where an instruction's argument has the slots that it changes: (shift, mask)."""
 
 
 def _keeps_first(code: CodeType) -> bool:
@@ -227,7 +228,7 @@ def _keeps_first(code: CodeType) -> bool:
 
 
 def _rebinds(code: CodeType, name: str) -> bool:
-    """Does the code, or a function in it that has the same variable, store to the cell of this name?"""
+    """True if the code, or a function in it that shares the variable, stores to the cell of this name."""
     if name not in code.co_cellvars and name not in code.co_freevars:
         return False
     slot = names(code).index(name)
