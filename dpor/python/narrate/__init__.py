@@ -1,1 +1,2 @@
-"""A run in words: its events repeated, what the program calls its objects, and the values that were there."""
+"""Describes a run in words: its events repeated, names for the program's objects, and the values that were read and
+written."""

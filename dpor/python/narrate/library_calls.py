@@ -1,7 +1,8 @@
-"""Which call of the standard library an event is part of: a `queue.put` is one line for a reader, and has seven events.
+"""Finds the call of the standard library that an event is part of: a `queue.put` has seven events, but is one line of a
+report.
 
-Frames are not kept, since they keep variables alive, which a program may notice. So that two calls from the same place
-are two is told by where they are: a call that is at its first operation again is another one.
+Frames are not kept, since they keep variables alive, which a program may notice. Two calls from the same place are
+distinguished by their positions: a call that is at its first operation again is another one.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from dpor.core.operations import ThreadId
 from dpor.python.kernel.run import run
 
 _LOOPS: Final = frozenset({("concurrent.futures.thread", "_worker")})
-"""Functions of the library that threads run as long as they live: the calls that these make are what counts."""
+"""Functions of the library that threads run as long as they live: the calls that these make are shown instead."""
 
 
 class _Latest(NamedTuple):
-    """A thread's latest call: its frame and the place in the program, where it stood first and last, its number."""
+    """A thread's latest call: its frame, the place in the program, its first and its last position, its number."""
 
     frame: int
     place: tuple[int, int]
@@ -35,7 +36,10 @@ class LibraryCalls:
         self._count = 0
 
     def of(self, thread: ThreadId, frame: FrameType | None) -> tuple[FrameType, int] | None:
-        """The call, by the program or by a thread that runs nothing of it, that stands at `frame`; with its number."""
+        """Return the call of the library that the thread is in at `frame`, and its number; None if it is in none.
+
+        It is the call by the program, or by a thread that runs only library code.
+        """
         called, caller = _outermost(frame)
         if called is None:
             return None
@@ -49,7 +53,7 @@ class LibraryCalls:
 
 
 def _outermost(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:
-    """The library's frame that is nearest to the program's, and that of the program, if there is one."""
+    """Return the library's frame nearest to the program's, and the program's frame, if there is one."""
     called = None
     while frame is not None and not run.is_program_file(frame.f_code.co_filename):
         code = frame.f_code

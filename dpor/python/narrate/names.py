@@ -1,4 +1,4 @@
-"""What the program calls an object, for reports: how it is reached from the variables of the functions that use it.
+"""Names for the program's objects in reports: how an object is reached from the variables of the functions that use it.
 
 Locks and containers have no names of their own: "lock Lock #2" and "append list" would leave it to the reader to find
 out which. Runs no code of the program and keeps no object alive.
@@ -19,24 +19,25 @@ from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects
 
 OWN_NAMES: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
-"""A function that names one of these may hold the dict of its variables, which Python fills anew when asked for it."""
+"""A function that uses one of these names may hold the dict of its variables, which Python refills when asked for
+it."""
 BUILT_IN: Final = frozenset({"builtins", "collections", "itertools"})
 LIBRARY: Final = frozenset({"queue", "threading", "concurrent.futures._base", "concurrent.futures.thread"})
-"""Modules whose classes say nothing about what their objects are for: these are called by where they are."""
+"""Modules whose classes do not show what their objects are for: these objects are named by where they are."""
 _CALLERS: Final = 3
-"""How many functions further out are looked at."""
+"""How many calling functions are searched."""
 _DEPTH: Final = 3
 _MOST: Final = 2000
-"""Objects to look at in each step away from the variables."""
+"""How many objects are searched in each step away from the variables."""
 _ELEMENTS: Final = 64
-"""Of a container."""
+"""How many elements of a container are searched."""
 
 Named: TypeAlias = "Iterable[tuple[str, Any]]"
-"""Objects, and what the program calls them."""
+"""Pairs of an object's name and the object."""
 
 
 def variables(frame: FrameType) -> dict[str, Any]:
-    """The variables of a function by name; none where it would notice."""
+    """Return the variables of a function by name; empty if the function could notice that they are read."""
     if not frame.f_code.co_flags & inspect.CO_OPTIMIZED or not OWN_NAMES.isdisjoint(frame.f_code.co_names):
         return {}
     found = frame.f_locals
@@ -47,10 +48,10 @@ def variables(frame: FrameType) -> dict[str, Any]:
 
 
 class ObjectNames:
-    """The names of one run's objects. Each keeps that under which it was first met.
+    """The names of one run's objects. Each object keeps the name that it was given first.
 
-    outer     the next frame further out that is the program's
-    standing  the innermost frames of the program in its threads
+    outer     returns the next frame further out that is the program's
+    standing  returns the innermost frames of the program in its threads
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class ObjectNames:
         self._instances: defaultdict[str, list[int]] = defaultdict(list)
 
     def of(self, obj: Any, frame: FrameType | None, otherwise: str) -> str:
-        """`Account.lock`, and of another account `Account #2.lock`; of a second object that would be called so,
+        """Name an object: `Account.lock`, that of a second account `Account #2.lock`, a second object of one name
         `Account.lock #2`."""
         name = self._names.get(id(obj))
         if name is None:
@@ -79,16 +80,16 @@ class ObjectNames:
         return name
 
     def of_shared(self, obj: Any, frame: FrameType | None) -> str:
-        """As `of` where its class says nothing about what it is for, else as `of_instance`."""
+        """Name an object as `of` does if its class does not show what it is for, else as `of_instance`."""
         kind = type(obj)
         return self.of(obj, frame, kind.__name__) if kind.__module__ in BUILT_IN | LIBRARY else self.of_instance(obj)
 
     def of_value(self, obj: Any) -> str:
-        """An object among values: what it is; which one, if threads share it."""
+        """Name an object among values by its class, with a number if threads share it."""
         return type(obj).__name__ if is_a(obj, SyncObject) else self.of_instance(obj)
 
     def of_instance(self, obj: Any) -> str:
-        """`Account`, and of a second account that threads share, `Account #2`."""
+        """`Account`, and for a second account that threads share, `Account #2`."""
         kind, number = type(obj).__name__, shared_objects.run_number(obj)
         if number is None:
             return kind
@@ -99,7 +100,7 @@ class ObjectNames:
         return kind if place == 1 else f"{kind} #{place}"
 
     def class_with(self, attribute: str, frame: FrameType | None) -> type | None:
-        """The class whose attribute that is, if among those at hand there is one."""
+        """Return the class with this attribute, if one of the objects in reach has one, else None."""
         found: set[type] = set()
         for each in self._functions(frame):
             for value in (*variables(each).values(), *each.f_globals.values()):
@@ -108,7 +109,7 @@ class ObjectNames:
         return found.pop() if len(found) == 1 else None
 
     def _functions(self, frame: FrameType | None) -> list[FrameType]:
-        """That function of the program and those that have called it, the innermost first."""
+        """This function of the program and those that have called it, innermost first."""
         found: list[FrameType] = []
         while frame is not None and len(found) <= _CALLERS:
             found.append(frame)
@@ -116,7 +117,8 @@ class ObjectNames:
         return found
 
     def _looked_up(self, obj: Any, frame: FrameType | None) -> Iterator[tuple[str, Any]]:
-        """Where it is: in something at hand, in a global, in a variable, further away, in other threads' functions."""
+        """Yield names for where the object is: in an object in reach, a global, a variable, further away, or another
+        thread's function."""
         functions = self._functions(frame)
         near = [pair for each in functions for pair in variables(each).items()]
         for known in (self._inside(near), _globals(functions), near):
@@ -129,7 +131,7 @@ class ObjectNames:
         yield from _among(obj, far)
 
     def _inside(self, owners: Named) -> Iterator[tuple[str, Any]]:
-        """Their fields and elements, each once."""
+        """Yield the fields and elements of these objects, each once."""
         seen: set[int] = set()
         for name, owner in owners:
             if id(owner) not in seen:

@@ -1,4 +1,4 @@
-"""What an operation is on, in words, with the value that is there. Runs no code of the program."""
+"""Describes the object or part that an operation accesses, with its value. Runs no code of the program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE
 
 UNKNOWN: Final = object()
-"""What is there cannot be told."""
+"""Replaces a value that is not known."""
 
 
 class ObjectPart(NamedTuple):
@@ -28,7 +28,7 @@ class ObjectPart(NamedTuple):
     part: Any
 
     def value(self) -> Any:
-        """What is there now, or `UNKNOWN`."""
+        """Return the value there now, or `UNKNOWN`."""
         owner, part = self
         if part in (STRUCTURE, ELEMENTS):
             return UNKNOWN if owner is None else owner
@@ -64,7 +64,8 @@ def _got(owner: Any, descriptor: Any) -> Any:
 
 
 class Description(NamedTuple):
-    """An operation in words, with the value that it reads or finds; `changes`: where it leaves another."""
+    """An operation in words, with the value that it reads or finds. `changes`: the place where it leaves another
+    value."""
 
     text: str
     value: str = ""
@@ -72,7 +73,7 @@ class Description(NamedTuple):
 
 
 def describe(operation: Operation, names: ObjectNames, frame: FrameType | None) -> Description:
-    """An operation of the function that is no rule on synchronisation objects."""
+    """Describe an operation in this frame that is not a rule on synchronisation objects."""
     if operation.alternatives > 1:
         return Description(f"choose one of {operation.alternatives}", str(operation.value))
     if not operation.accesses:
@@ -82,7 +83,7 @@ def describe(operation: Operation, names: ObjectNames, frame: FrameType | None) 
 
 
 def place_in_words(location: Location) -> str:
-    """What the program calls it, as far as that is known without a run."""
+    """Name the location as the program does, as far as that is known without a run."""
     return _on("", location, WRITE, ObjectNames(), None).text.strip() or "what it reads"
 
 
@@ -118,7 +119,7 @@ def _on(kind: str, location: Location, mode: Mode, names: ObjectNames, frame: Fr
 
 
 def part_in_words(part: Hashable, called: Called) -> str:
-    """The part of a container (`part_of`) as its key would be written."""
+    """Show the part of a container (`part_of`) as its key would be written."""
     match part:
         case ("enum", _, str(name), str(member)):
             return f"{name.rpartition('.')[2]}.{member}"

@@ -1,4 +1,4 @@
-"""Repeats a run and tells its events: where in the source, what was done to what, with which value."""
+"""Records a run for a report: for each event where it is in the source, its operation, and the value."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from dpor.python.narrate.places import Description, describe
 from dpor.python.narrate.values import in_words
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
-"""Name and value of each, in words."""
+"""Pairs of a name and a value, in words."""
 
 _MOST_VARIABLES = 24
 _IN_PYTHON: Final = {"P": "acquire", "V": "release", "rewait": "woken"}
-"""What operations are called that have another name in the books."""
+"""Names of operations in Python, for those with another name in the literature."""
 _OF_QUEUES: Final = {"P": "get", "V": "put"}
-"""The same of a `SimpleQueue`."""
+"""The names of these operations on a `SimpleQueue`."""
 _IN_WORDS: Final = {"__enter__": "enter", "__exit__": "leave", "_worker": "look for work"}
-"""What calls of the library are called that no program makes by their names."""
+"""Words for calls of the library that no program makes by name."""
 
 
 class _Event:
-    """One event while the run goes on. `changes`: where there may be another value once it has happened."""
+    """One event while the run goes on. `changes`: a place that may have another value after the event."""
 
     __slots__ = ("after", "call", "changes", "file", "line", "locks", "operation", "thread", "value", "variables")
 
@@ -59,8 +59,10 @@ class _Event:
 
 
 class Recording(Recorder):
-    """Collects the events of one run. A mistake of ours must not become an exception of the program, during which it
-    happens: `steps` raises it."""
+    """Records the events of one run.
+
+    A mistake of ours must not become an exception in the program that is running: it is raised by `steps`, afterwards.
+    """
 
     def __init__(self) -> None:
         self._events: list[_Event] = []
@@ -102,7 +104,7 @@ class Recording(Recorder):
         return _IN_WORDS.get(function, function) + name, number
 
     def finish(self) -> None:
-        """The last event has happened, whoever comes next: see what it has left."""
+        """Called when the last event is over, whoever runs next: reads the values that it has left."""
         event = self._events[-1] if self._events else None
         if event is None or event.changes is None:
             return
@@ -153,7 +155,7 @@ class Recording(Recorder):
         )
 
     def _changes(self, objects: tuple[Waited, ...], frame: FrameType | None) -> Pairs:
-        """What has another state now, in words."""
+        """The synchronisation objects whose state has changed, with the new state in words."""
         found = []
         for o in objects:
             text = state_in_words(type(o).__name__, o.dpor_state, self._threads)
@@ -179,7 +181,7 @@ def _standing() -> Iterator[FrameType]:
 
 
 def state_in_words(kind: str, state: Any, threads: Mapping[ThreadId, str]) -> str | None:
-    """The state of a synchronisation object of the class `kind`; None where there is nothing that a reader would know.
+    """Describe the state of a synchronisation object of the class `kind`; None if it would say nothing to a reader.
 
     >>> state_in_words("Lock", None, {}), state_in_words("RLock", (1, 2), {1: "Ada"})
     ('free', 'held by Ada, 2 times')

@@ -1,4 +1,4 @@
-"""Values in words, for reports: read without running any code of the program, and without keeping an object alive."""
+"""Shows values in reports, without running any code of the program and without keeping an object alive."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import attrs
 from dpor.python.kernel.classes import is_a
 
 Called: TypeAlias = Callable[[Any], str]
-"""What the program calls an object that has no name by what it is: `Job`, and another one `Job #2`."""
+"""Names an object that is shown by its class: `Job`, and a second one `Job #2`."""
 
 LONGEST: Final = 60
-"""Characters of a value, or a little more."""
+"""About how many characters of a value are shown."""
 _DEEPEST: Final = 4
-"""Containers inside each other."""
+"""How many levels of nested containers are shown."""
 
 _PLAIN: Final = frozenset(
     {bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, Decimal, date, datetime, time, timedelta}
 )
-"""Exact types whose `repr` is C code that looks at nothing else."""
+"""Exact types whose `repr` is C code that depends on nothing else."""
 _BRACKETS: Final = (
     (list, "[", "]"),
     (tuple, "(", ")"),
@@ -35,12 +35,12 @@ _BRACKETS: Final = (
 )
 _FUNCTIONS: Final = (FunctionType, BuiltinFunctionType, MethodType)
 _MANY: Final = 256
-"""Bits of a number, elements of a set."""
+"""The number of bits of a number, or elements of a set, above which only that number is shown."""
 _OF_THE_REST: Final = len(", ... 999 more")
 
 
 def in_words(value: Any, called: Called, room: int = LONGEST) -> str:
-    """The value as it would be written, as far as there is room; objects by their names.
+    """Show the value as it would be written, in about `room` characters; objects by their names.
 
     >>> in_words({"a": [1, (2.5,)], "b": [deque(), {2, 1}, ValueError("no")]}, str)
     "{'a': [1, (2.5,)], 'b': [deque([]), {1, 2}, ValueError('no')]}"
@@ -103,7 +103,7 @@ class _Words:
         last: str = "",
         in_order: bool = True,
     ) -> str:
-        """As many of them as there is room for, with commas; the `last` in any case."""
+        """Show as many of the parts as there is room for, with commas; the `last` in any case."""
         if not depth:
             return "..." if count else ""
         texts: Iterable[str] = (tell(part, room - 2, depth - 1) for part in parts)

@@ -1,18 +1,18 @@
-"""The program's source, rewritten so that each construct that can touch an object calls a hook.
+"""Rewrites the program's source so that each construct that can touch an object calls a hook.
 
-The table of constructs and hooks is in ARCHITECTURE.md. What is guaranteed beside it: with hooks that do the plain
-thing the code behaves as before (results, order of evaluation, names, docstrings, lines of tracebacks), and no name of
-ours can be written by the program: all begin with a dot.
+ARCHITECTURE.md has the table of constructs and hooks. Beside it this is guaranteed: with hooks that only do what the
+construct does, the code behaves as before (results, order of evaluation, names, docstrings, lines of tracebacks), and
+the program cannot write any name of ours: all begin with a dot.
 
     names.py        the hooks' names
     scopes.py       which globals and closure cells need a hook
     expressions.py  bindings.py  statements.py  patterns.py   the rewriter
-    syntax.py       nodes, and what the syntax alone tells
+    syntax.py       new nodes, and questions that the syntax alone can answer
     operand.py      links of chained comparisons
 
-What is not hooked: annotations, type parameters and type aliases, which stay as they are; the binding of a rebound
-global by `from m import *` or `type`; an operator, or `+=` of a plain local name, whose other operand is a number that
-is written out (no built-in container takes part in it; an array in C of somebody else's may).
+These are not hooked: annotations, type parameters and type aliases, which stay as they are; the binding of a rebound
+global by `from m import *` or `type`; an operator, or `+=` of a plain local name, with a literal number as operand (no
+built-in container takes part in it; somebody else's array in C may).
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from dpor.python.rewrite.statements import StatementRewriter
 __all__ = ["HOOK_NAMES", "SUPPORT", "instrument", "rewrite"]
 
 SUPPORT: dict[str, object] = {".slice": slice, ".operand": Operand, ".is": operator.is_}
-"""The hooks that are the same whatever the others do."""
+"""The hooks that do not depend on a runtime."""
 
 DEPTH = 20_000
-"""Nested expressions of generated code go deep, and the rewriter calls itself for each."""
+"""The limit on recursion while rewriting: generated code nests expressions deeply, and the rewriter calls itself for
+each."""
 
 
 def instrument(
@@ -48,11 +49,15 @@ def instrument(
     starts_threads: bool = False,
     unhooked: frozenset[str] = frozenset(),
 ) -> CodeType:
-    """The compiled module, whose globals must contain the hooks. `visible_globals`: hooked beside those that a function
-    declares `global` and binds. `numbers`: hook also operators with a number that is written out. `starts_threads`:
-    when it is imported, so hook all stores of globals. `unhooked`: attributes of which loads are left as they are.
+    """Rewrite and compile a module; returns its code, whose globals must contain the hooks.
 
-    Assertions are what is checked, so they are carried out under `python -O`, too."""
+    visible_globals  globals to hook, besides those that a function declares `global` and binds
+    numbers          hook also operators with a literal number as operand
+    starts_threads   importing the module starts threads, so hook all stores of globals
+    unhooked         attributes whose loads are left as they are
+
+    Assertions are what a check is about, so they stay under `python -O`, too. Raises SyntaxError as `compile` does.
+    """
     tree = ast.parse(source, filename) if isinstance(source, str) else copy.deepcopy(source)
     with deep_recursion():
         tree = rewrite(
@@ -70,7 +75,7 @@ def rewrite(
     starts_threads: bool = False,
     unhooked: frozenset[str] = frozenset(),
 ) -> ast.Module:
-    """The tree, rewritten in place."""
+    """Rewrite the tree in place and return it. Parameters as those of `instrument`."""
     return StatementRewriter(analyse(tree, visible_globals, starts_threads), numbers, unhooked).module(tree)
 
 

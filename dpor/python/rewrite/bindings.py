@@ -1,4 +1,4 @@
-"""Targets, rewritten: what is stored where, one thing after the other.
+"""Rewrites targets: values are stored to temporaries, and from there one after the other.
 
 A target that is an attribute, a subscript or a hooked name cannot stay a target: its store is a call. So the value
 is bound to temporaries first, which are then stored in Python's order, left to right:
@@ -35,21 +35,22 @@ from dpor.python.rewrite.syntax import (
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 Binding = tuple[ast.expr | None, ast.expr]
-"""A plain target and the value to bind to it; or None and an expression that is evaluated for its effect."""
+"""A plain target and the value to bind to it; or None and an expression to evaluate for its effect."""
 
 YIELD_TUPLES = frozenset({"enumerate", "zip"})
-"""Built-ins whose items are tuples, which nobody can change: to unpack one is no operation."""
+"""Built-ins whose items are tuples, which cannot change: unpacking one is not an operation."""
 
 
 class BindingRewriter(ExpressionRewriter):
-    """The part of the rewriter that knows targets, and the expressions that have some: comprehensions."""
+    """The part of the rewriter for targets, and for the expressions that have some: comprehensions."""
 
     def is_plain(self, to: ast.expr) -> bool:
-        """A name that needs no hook."""
+        """True for a name that needs no hook."""
         return type(to) is ast.Name and not (self.frame.scope.hooked and self.hooked_store(to.id))
 
     def steps(self, to: ast.expr, value: ast.expr, temporaries: list[str]) -> Iterator[Binding]:
-        """How the value, which is evaluated once and first, gets into the target. `temporaries`: to delete after."""
+        """Yield the bindings that store the value, evaluated once and first, to the target. `temporaries` gets those to
+        delete."""
         if isinstance(to, ast.Name):
             yield to, self.stored(to.id, value, to)
         elif isinstance(to, ast.Attribute):
@@ -72,7 +73,8 @@ class BindingRewriter(ExpressionRewriter):
         return None, self.call(hook, to, value, obj, constant(self.mangled(to.attr), to))
 
     def _unpacking(self, to: ast.Tuple | ast.List, value: ast.expr, temporaries: list[str]) -> Iterator[Binding]:
-        """From the first target on that is not plain, all go through temporaries: they are stored in order."""
+        """Unpack into several targets: from the first that is not plain, all go through temporaries, which are stored
+        in order."""
         if not _is_display_for(value, to):
             value = self.call(".unpack", value, value)
         first = next((i for i, item in enumerate(to.elts) if not self.is_plain(_item(item))), len(to.elts))
@@ -87,7 +89,7 @@ class BindingRewriter(ExpressionRewriter):
             yield from self.steps(_item(item), name(temporary, item), temporaries)
 
     def loop_target(self, to: ast.expr, yields_tuples: bool, temporaries: list[str]) -> tuple[ast.expr, list[Binding]]:
-        """What a `for` binds itself, and the steps that follow in its body."""
+        """Return the target that the `for` itself binds, and the bindings that follow in its body."""
         if self.is_plain(to):
             return to, []
         if yields_tuples and isinstance(to, (ast.Tuple, ast.List)):
@@ -140,7 +142,8 @@ class BindingRewriter(ExpressionRewriter):
 
     @contextmanager
     def _comprehension(self, node: Comprehension, kind: ScopeKind) -> Iterator[None]:
-        """Rewrite the generators; the elements follow, in their scope. The first iterable belongs to the outer one."""
+        """Rewrite the generators; within the context the elements are rewritten, in their scope. The first iterable
+        belongs to the outer scope."""
         first = node.generators[0]
         tuples = [self.yields_tuples(generator.iter) for generator in node.generators]
         self._iterable(first)
@@ -176,7 +179,7 @@ def _item(node: ast.expr) -> ast.expr:
 
 
 def _is_display_for(value: ast.expr, to: ast.Tuple | ast.List) -> bool:
-    """`a, b = 1, 2`: nothing is read from a container."""
+    """True for `a, b = 1, 2`, which reads nothing from a container."""
     return (
         isinstance(value, (ast.Tuple, ast.List))
         and len(value.elts) == len(to.elts)

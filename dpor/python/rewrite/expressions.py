@@ -1,7 +1,7 @@
-"""Expressions, rewritten: every construct that can touch an object becomes a call of its hook.
+"""Rewrites expressions: every construct that can touch an object becomes a call of its hook.
 
-The order of evaluation is Python's, everything is evaluated once, and each new node stands for the part of the source
-that it replaces. A call is hooked at the look-up (`.meth(E, 'm').m(x)`, never `.meth(E, 'm', x)`), so that no frame of
+The order of evaluation is Python's, everything is evaluated once, and each new node has the position of the source
+that it replaces. A call is hooked at the lookup (`.meth(E, 'm').m(x)`, never `.meth(E, 'm', x)`), so that no frame of
 ours stands between caller and callee.
 """
 
@@ -52,12 +52,12 @@ NATURAL = {
 
 
 class Frame:
-    """What the rewriter knows about the scope that it is in.
+    """State of the rewriter in the present scope.
 
     temporaries   how many the present statement has used
     kept          temporaries of a class body, which live in the scope around
     hooks         names of hooks that a class body uses
-    in_iterable   are we in an iterable of a comprehension, however deep? `:=` is not allowed there
+    in_iterable   are we in an iterable of a comprehension, at any depth? `:=` is not allowed there
     stored        attributes of `self` that this function stores
     """
 
@@ -74,7 +74,7 @@ class Frame:
 
 
 class ExpressionRewriter:
-    """The part of the rewriter that knows expressions."""
+    """The part of the rewriter for expressions."""
 
     def __init__(self, scopes: Scopes, numbers: bool = False, unhooked: frozenset[str] = frozenset()) -> None:
         self.scopes = scopes
@@ -95,7 +95,7 @@ class ExpressionRewriter:
     # ------------------------------------------------------------------ walking
 
     def visit(self, node: Any) -> Any:
-        """The rewritten expression; for a statement, the statement or the list of those that take its place."""
+        """Return the rewritten expression; for a statement, the statement or list of statements that replaces it."""
         visitor = self._visitors.get(type(node))
         if visitor is None:
             raise Unsupported(f"line {node.lineno}: {type(node).__name__} is newer than this version knows")
@@ -122,7 +122,8 @@ class ExpressionRewriter:
     # ------------------------------------------------------------------ hooks and names
 
     def hook(self, hook: str, place: PositionedNode) -> ast.Name:
-        """The hook's name. A class body looks it up as a global, past a namespace of the program's own."""
+        """Make a node with the hook's name. A class body looks it up as a global, past a namespace of the program's
+        own."""
         frame = self.frame
         while frame.scope.kind in IMMEDIATE and frame.outer is not None:
             frame = frame.outer
@@ -143,8 +144,12 @@ class ExpressionRewriter:
         return self.hooked(id) in (Hooked.GLOBAL, Hooked.STORED, Hooked.CELL)
 
     def temporary(self) -> str:
-        """A name for what this statement keeps for a moment. A class body's would show in its namespace, so it is
-        the variable of the function around, or of the module: see `declare_names`."""
+        """Return a name for a temporary of this statement.
+
+        In a class body it would show in the namespace, so it is a variable of the function around, or of the module:
+        see
+        `_declarations` of `statements`.
+        """
         frame = self.frame
         frame.temporaries += 1
         if frame.scope.kind is ScopeKind.CLASS:
@@ -154,7 +159,7 @@ class ExpressionRewriter:
         return f".t{frame.temporaries}"
 
     def stored(self, id: str, value: ast.expr, place: PositionedNode) -> ast.expr:
-        """The value on its way into the variable: the hook is the store's operation."""
+        """Wrap a value that is about to be stored in the variable: the hook performs the store's operation."""
         hooked = self.hooked(id)
         if hooked is Hooked.GLOBAL or hooked is Hooked.STORED:
             return self.call(".gstore", place, constant(self.mangled(id), place), value)
@@ -210,7 +215,7 @@ class ExpressionRewriter:
         return node
 
     def _makes_type(self, func: ast.expr, node: ast.Call) -> bool:
-        """`type(name, bases, namespace)`"""
+        """True for `type(name, bases, namespace)`."""
         if type(func) is not ast.Name or func.id != "type" or len(node.args) != 3:
             return False
         starred = any(isinstance(arg, ast.Starred) for arg in node.args)
@@ -238,7 +243,7 @@ class ExpressionRewriter:
         return self.call(".getitem", node, self.visit(node.value), self.index(node.slice))
 
     def index(self, node: ast.expr) -> ast.expr:
-        """What stands between the brackets, with slices as objects."""
+        """Rewrite what is between the brackets of a subscript, with slices as objects."""
         if type(node) is ast.Slice:
             bounds = (node.lower, node.upper, node.step)
             return self.call(".slice", node, *(constant(None, node) if b is None else self.visit(b) for b in bounds))
@@ -264,7 +269,7 @@ class ExpressionRewriter:
     # ------------------------------------------------------------------ truth
 
     def truth(self, node: ast.expr) -> ast.expr:
-        """The expression where only its truth counts. `.truth` is spared where that is no container's."""
+        """Rewrite an expression of which only the truth matters. Without `.truth` if its value is never a container."""
         kind = type(node)
         if kind is ast.BoolOp:
             node.values = [self.truth(value) for value in node.values]  # type: ignore[attr-defined]
@@ -325,7 +330,7 @@ class ExpressionRewriter:
         return self._chain_of_operands(node, operands)
 
     def _is_plain(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> bool:
-        """Does this comparison never look into a container?"""
+        """True if this comparison never reads a container."""
         if isinstance(op, (ast.Is, ast.IsNot)):
             return True
         if self.numbers:
@@ -343,9 +348,10 @@ class ExpressionRewriter:
         return self.call(COMPARE[type(op)], place, left, right)
 
     def _chain(self, node: ast.Compare, operands: list[ast.expr], plain: list[bool]) -> ast.expr:
-        """`a < f() < c` as `(a < (t := f()) and t < c, t := None)[0]`: nothing stays alive in a temporary.
+        """Rewrite `a < f() < c` as `(a < (t := f()) and t < c, t := None)[0]`: no temporary keeps an object alive.
 
-        (If a comparison returns something that is no bool, its truth may be asked once more or once less than before.)
+        (If a comparison returns something that is not a bool, its truth may be asked once more or once less than
+        before.)
         """
         temporaries: list[str] = []
         left: ast.expr = self.visit(operands[0])
@@ -380,8 +386,10 @@ class ExpressionRewriter:
         return node
 
     def is_steady(self, node: ast.expr) -> bool:
-        """A constant, or a name that this function alone binds: a second look at it finds the same object, unless a
-        `:=` is evaluated in between."""
+        """True for a constant, or a name that only this function binds: evaluated again, it gives the same object.
+
+        That holds unless a `:=` is evaluated in between.
+        """
         scope = self.frame.scope
         if type(node) is ast.Constant:
             return True
@@ -398,7 +406,7 @@ class ExpressionRewriter:
         return node
 
     def defaults(self, args: ast.arguments) -> None:
-        """The default values; annotations are left alone."""
+        """Rewrite the default values of parameters; annotations stay as they are."""
         args.defaults = [self.visit(value) for value in args.defaults]
         args.kw_defaults = [value if value is None else self.visit(value) for value in args.kw_defaults]
 

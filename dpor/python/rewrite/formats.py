@@ -1,4 +1,4 @@
-"""`"%s, %s" % (a, b)`: CPython compiles it as an f-string, which shows one part after the other."""
+"""Rewrites `"%s, %s" % (a, b)`, which CPython compiles as an f-string: it formats one part after the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PIECE = re.compile(
 
 
 def as_fstring(node: ast.BinOp) -> ast.JoinedStr | None:
-    """The f-string that the compiler makes of the expression; None if it makes none."""
+    """Return the f-string that the compiler makes of the expression; None if it makes none."""
     left, right = node.left, node.right
     if type(node.op) is not ast.Mod or not isinstance(left, ast.Constant) or not isinstance(left.value, str):
         return None

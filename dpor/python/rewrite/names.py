@@ -1,7 +1,7 @@
-"""The names of the hooks: what instrumented code may look up in its module's globals.
+"""The names of the hooks, which instrumented code looks up in its module's globals.
 
-A hook's name begins with a dot, so that no program can write it, and ends up in the module's own globals: a name in
-`builtins` would be visible to everybody, and a class body with a namespace of its own would be asked for it.
+A hook's name begins with a dot, so that no program can write it. It is in the module's own globals: a name in
+`builtins` would be visible to all code, and a class body with a namespace of its own would be asked for it.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ OPERAND: dict[type[ast.cmpop], str] = {
     ast.Is: ".is",
     ast.IsNot: ".is",
 }
-"""What a link of a chained comparison carries (see `operand`), to be negated for the negative ones."""
+"""The comparison that a link of a chained comparison carries (see `operand`), to be negated for the negative ones."""
 
 CHAINED = frozenset({"__cause__", "__context__", "__suppress_context__", "__traceback__"})
-"""What hangs on an exception, and changes when it is raised."""
+"""Attributes of an exception that change when it is raised."""
 
 OF_GENERATORS = frozenset({"gi_frame", "gi_running", "gi_suspended", "gi_yieldfrom"})
-"""Where a generator is."""
+"""Attributes that show the position of a generator."""
 
 LOADED_SPECIALLY = (
     CHAINED
     | OF_GENERATORS
     | {"__dict__", "__globals__", "__kwdefaults__", "__annotations__", "f_globals", "cell_contents"}
 )
-"""Attributes that are no fields, with a hook of their own for their loads."""
+"""Attributes that are not fields; their loads have a hook of their own."""
 
 
 def is_stored_specially(attribute: str) -> bool:
-    """Does a store of the attribute change what look-ups, calls or operators find?"""
+    """True if a store of the attribute changes what lookups, calls or operators find."""
     return attribute == "cell_contents" or (attribute.startswith("__") and attribute.endswith("__"))
 
 

@@ -1,14 +1,14 @@
-"""`.operand`: a link of a chained comparison, where no temporary may be bound.
+"""`.operand`: a link of a chained comparison in a scope where no temporary may be bound.
 
 `a < f() < c` evaluates its middle operand once, and `c` only if the first comparison holds. A function can bind the
 middle operand to a temporary. A comprehension cannot (it would bind it in the function around it, which several
-threads may share), nor can a class body or a module (whose names all can be seen). There the chain stays a chain, of
-operands that carry the comparison to make with their right-hand neighbour:
+threads may share), nor can a class body or a module (whose names are all visible). There the chain stays a chain, of
+operands that carry the comparison with their right-hand neighbour:
 
     .operand(.lt, a) < .operand(.lt, f()) < c
 
-The operator between them is always `<`: it stands for whatever the operand on its left carries, also for `is` and
-`not in`, which no class could redefine.
+The operator between them is always `<`: it stands for the comparison that the operand on its left carries, also for
+`is` and `not in`, which no class could redefine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 
 class Operand:
-    """An operand and the comparison with the next operand. Never seen by the program."""
+    """An operand with the comparison to make with the next operand. The program never sees one."""
 
     __slots__ = ("compare", "negated", "value")
 

@@ -1,4 +1,4 @@
-"""Patterns of `match`: what they may read, of the subject and of the program's names, and the names that they bind."""
+"""Patterns of `match`: the attributes and names that they may read, and the names that they bind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpor.python.rewrite.syntax import walk
 
 
 def subject_names(node: ast.Match) -> list[str]:
-    """The attributes that the patterns name, of the subject or of what is found in it, in the order of the text.
+    """List the attributes that the patterns name, of the subject or of objects found in it, in the order of the text.
 
     Positional sub-patterns of a class pattern stand for names that only the class knows: they appear as
     `__match_args__`.
@@ -25,7 +25,7 @@ def subject_names(node: ast.Match) -> list[str]:
 
 
 def read_names(node: ast.Match) -> list[ast.expr]:
-    """The names that the patterns look up: values (`case Color.RED`), keys and classes; each once."""
+    """List the names that the patterns look up: values (`case Color.RED`), keys and classes; each once."""
     found: dict[str, ast.expr] = {}
     for case in node.cases:
         for inner in walk(case.pattern):
@@ -38,7 +38,8 @@ def read_names(node: ast.Match) -> list[ast.expr]:
 def rename_captures(
     pattern: ast.pattern, hooked: Callable[[str], bool], temporary: Callable[[], str], captures: dict[str, str]
 ) -> None:
-    """Let hooked names be captured by temporaries; `captures`: name -> temporary. Alternatives share them."""
+    """Make the patterns capture hooked names in temporaries; adds name -> temporary to `captures`. Alternatives share
+    them."""
 
     def renamed(id: str) -> str:
         if id not in captures:

@@ -1,8 +1,10 @@
-"""Which names of a module need a hook: rebound globals, and closure cells that are rebound where others may see it.
+"""Finds the names of a module that need a hook: rebound globals, and closure cells that are rebound while other code
+may
+see it.
 
-Own analysis of the syntax tree rather than `symtable`: the question is not only whose a name is but *when* it is bound,
-and comprehensions are scopes of their own in every version of Python here (3.12 inlines them). Time is a number that
-grows along the text. Only `for` and `while` go back, so:
+This is our own analysis of the syntax tree rather than `symtable`: the question is not only whose a name is but *when*
+it is bound, and comprehensions are scopes of their own in every version of Python here (3.12 inlines them). Time is a
+number that grows along the text. Only `for` and `while` go back, so:
 
     a binding may happen until   its own moment, or the end of the outermost loop around it
     a cell is effectively final  if no binding may happen after the first moment at which a closure that refers to it
@@ -10,7 +12,7 @@ grows along the text. Only `for` and `while` go back, so:
                                  and no nested scope rebinds it
 
 A list comprehension or a class body runs at once and leaks nothing by itself. A `def` without decorators binds its name
-in the same breath as it makes its function, so a function that refers to itself is final.
+at the moment in which it makes its function, so a function that refers to itself is final.
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ from typing import Any
 from dpor.python.rewrite.syntax import mangle
 
 CONSUMERS = frozenset({"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
-"""Built-ins that use up a generator expression before they return, so that it does not leak."""
+"""Built-ins that consume a generator expression before they return, so that it does not leak."""
 
 
 class ScopeKind(enum.Enum):
-    """FUNCTION: also a lambda. COMPREHENSION: of a list, set or dict. TYPES: where 3.12's type parameters live."""
+    """The kind of a scope.
+
+    FUNCTION: also a lambda. COMPREHENSION: of a list, set or dict. TYPES: of type parameters (3.12).
+    """
 
     MODULE = enum.auto()
     FUNCTION = enum.auto()
@@ -44,8 +49,12 @@ IMMEDIATE = (ScopeKind.COMPREHENSION, ScopeKind.GENERATOR)
 
 
 class Hooked(enum.Enum):
-    """How a name has to be hooked. CLASS_ONLY: a class binds it, but its loads fall back to a rebound global.
-    STORED: a global that only the module itself binds, which other threads may see it do."""
+    """How a name has to be hooked.
+
+    CLASS_ONLY: a class binds it, but its loads fall back to a rebound global. STORED: a global that only the module
+    itself
+    binds, while other threads may see that.
+    """
 
     GLOBAL = enum.auto()
     STORED = enum.auto()
@@ -59,11 +68,11 @@ class Scope:
     private         the class whose name mangles, if any (the bases of a generic class: in 3.12 its own, in 3.13 none)
     names           all names used or bound here; `bound`: name -> the last moment at which a binding may happen
     globals         names declared global, `nonlocals` likewise
-    created         the moment from which the closure of this scope may be known elsewhere
-    consumer        the built-in that this generator expression is handed to at once
+    created         the moment from which other code may have the closure of this scope
+    consumer        the built-in that consumes this generator expression at once
     captured        name -> the first moment at which a closure that can leak refers to this scope's variable
     foreign         this scope's variables that a nested scope rebinds
-    hooked          the answer: names that need a hook when they are used *here*
+    hooked          the result: names that need a hook when they are used *here*
     """
 
     __slots__ = (
@@ -91,12 +100,12 @@ class Scope:
         return name in self.bound and name not in self.globals and name not in self.nonlocals
 
     def is_final(self, name: str) -> bool:
-        """May no binding of this variable happen while a closure that refers to it is known elsewhere?"""
+        """True if this variable is never bound while other code may have a closure that refers to it."""
         first = self.captured.get(name)
         return first is None or (name not in self.foreign and self.bound[name] < first)
 
     def owner(self, name: str) -> Scope:
-        """The scope whose variable this name means here; the module's for globals and built-ins."""
+        """Return the scope whose variable this name means here; the module's for globals and built-ins."""
         scope: Scope = self
         if name not in scope.globals:
             if scope.owns(name):
@@ -115,7 +124,7 @@ class Scope:
 
 
 class Scopes:
-    """The scopes of a module, found by the node that opens them."""
+    """The scopes of a module, by the node that opens them."""
 
     def __init__(
         self, module: Scope, nodes: dict[tuple[ast.AST, ScopeKind], Scope], visible: frozenset[str], star: bool
@@ -126,20 +135,23 @@ class Scopes:
         self._star = star
 
     def items(self) -> list[tuple[ast.AST, Scope]]:
-        """All scopes, with the nodes that open them, in the order of the text."""
+        """List all scopes, with the nodes that open them, in the order of the text."""
         return [(node, scope) for (node, _), scope in self._nodes.items()]
 
     def of(self, node: ast.AST, kind: ScopeKind) -> Scope:
         return self._nodes[node, kind]
 
     def is_builtin(self, name: str, scope: Scope) -> bool:
-        """Does nothing in this module bind that name of a built-in?"""
+        """True if nothing in this module binds that name of a built-in."""
         owner = scope.owner(name)
         return owner is self.module and name not in owner.bound and name not in self._visible and not self._star
 
 
 def analyse(tree: ast.Module, visible_globals: frozenset[str] = frozenset(), starts_threads: bool = False) -> Scopes:
-    """The scopes of a module, each with the names that need hooks in it. `starts_threads`: when it is imported."""
+    """Return the scopes of a module, each with the names that need hooks in it.
+
+    `visible_globals`: globals that other modules rebind. `starts_threads`: importing the module starts threads.
+    """
     collector = _Collector()
     collector.module(tree)
     visible = visible_globals | collector.rebound_globals
@@ -163,7 +175,7 @@ def analyse(tree: ast.Module, visible_globals: frozenset[str] = frozenset(), sta
 
 
 def _note_captures(scope: Scope, scopes: Scopes) -> None:
-    """Tell the owners of the variables that this scope refers to."""
+    """Record with the owners of variables that this scope refers to them."""
     for name in scope.names:
         owner = scope.owner(name)
         if owner is scope or owner is scopes.module:
@@ -224,7 +236,7 @@ class _Collector:
 
     @contextmanager
     def _loop(self) -> Iterator[None]:
-        """What is bound in here may be bound until the outermost loop of its scope ends."""
+        """Context of a loop: a binding in it may happen until the outermost loop of its scope ends."""
         scope = self.scope
         scope.loops += 1
         try:
@@ -296,7 +308,7 @@ class _Collector:
         self.scope.nonlocals |= names
 
     def _NamedExpr(self, node: ast.NamedExpr) -> None:
-        """Binds in the nearest scope that is no comprehension."""
+        """Binds in the nearest scope that is not a comprehension."""
         self.visit(node.value)
         scope, later = self.scope, False
         self._use(node.target.id)
@@ -472,7 +484,7 @@ class _Collector:
     def _comprehension(
         self, node: ast.expr, kind: ScopeKind, generators: list[ast.comprehension], elements: list[ast.expr]
     ) -> None:
-        """The first iterable belongs to the scope around; for that scope, too, all this is a loop."""
+        """The first iterable belongs to the scope around; that scope, too, counts all this as a loop."""
         self.visit(generators[0].iter)
         with self._loop(), self._inside(node, kind), self._loop():
             for generator in generators:
@@ -496,8 +508,10 @@ def _all_args(args: ast.arguments) -> list[ast.arg]:
 
 
 def _is_quiet(node: ast.ClassDef) -> bool:
-    """Can nobody get hold of this class's methods before its name is bound? True of a class without bases or decorators
-    whose body defines methods and constants and calls nothing."""
+    """True if no other code can get this class's methods before its name is bound.
+
+    That is so for a class without bases or decorators whose body only defines methods and constants, and calls nothing.
+    """
     return not (node.decorator_list or node.bases or node.keywords) and all(map(_is_quiet_statement, node.body))
 
 

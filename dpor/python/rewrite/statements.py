@@ -1,8 +1,8 @@
-"""Statements, rewritten: a statement becomes one or several, and no name is left behind that was not there before.
+"""Rewrites statements: each becomes one or several, and leaves no new name behind.
 
 Temporaries are deleted as soon as they are used (an exception in between leaves them to the end of the function). A
 class body keeps its temporaries in the function around it, as nonlocals, or in the module, so that its namespace, which
-may be any object, sees none of it.
+may be any object, does not get them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class StatementRewriter(BindingRewriter):
         return self.statements(steps, temporaries, node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Statements:
-        """The annotation stays: where Python evaluates it, and when (after the store)."""
+        """The annotation stays where Python evaluates it: after the store."""
         to = node.target
         if isinstance(to, ast.Name):
             if node.value is not None:
@@ -89,7 +89,7 @@ class StatementRewriter(BindingRewriter):
         return [*stores, evaluated]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Statements:
-        """The target's parts are evaluated once; then load, value, operation, store."""
+        """Evaluate the target's parts once; then load, value, operation, store."""
         to, hook = node.target, INPLACE[type(node.op)]
         number = (
             not self.numbers and syntax.is_number(node.value) and not syntax.repeats(node.op, node.value, node.value)
@@ -131,9 +131,11 @@ class StatementRewriter(BindingRewriter):
         temporaries: list[str],
         steady: bool = True,
     ) -> tuple[ast.expr, ast.expr]:
-        """The expression as two that give the same object, of which it is the first that evaluates it.
+        """Return (first, again): `first` evaluates into a temporary, `again` re-reads it.
 
-        `between`: what is evaluated between the two. `steady`: nothing is evaluated before the first.
+        `between`: what is evaluated between the two. `before` gets statements to run first, `temporaries` those to
+        delete.
+        `steady`: nothing is evaluated before `first`.
         """
         if steady and self.is_steady(node) and not syntax.binds_names(*between):
             return node, syntax.again(node)
@@ -199,7 +201,7 @@ class StatementRewriter(BindingRewriter):
     visit_AsyncFor = visit_For
 
     def visit_With(self, node: ast.With | ast.AsyncWith) -> ast.With | ast.AsyncWith:
-        """A target that cannot stay is stored first thing in the body; the items after it move into the body, too."""
+        """Store a target that cannot stay at the start of the body; the items after it move into the body, too."""
         for i, item in enumerate(node.items):
             item.context_expr = self.visit(item.context_expr)
             to = item.optional_vars
@@ -242,7 +244,8 @@ class StatementRewriter(BindingRewriter):
     visit_TryStar = visit_Try
 
     def _handler(self, node: ast.ExceptHandler) -> None:
-        """`except E as x` deletes `x` when the handler ends, however it ends; so must we, if `x` needs a hook."""
+        """`except E as x` deletes `x` when the handler ends, however it ends; so must the rewritten one, if `x` needs a
+        hook."""
         if node.type is not None:
             node.type = self.visit(node.type)
         id = node.name
@@ -276,7 +279,8 @@ class StatementRewriter(BindingRewriter):
         return node
 
     def _with_reads(self, subject: ast.expr, node: ast.Match) -> ast.expr:
-        """`(subject, hooks)[0]`: patterns stay as written, so what they look up by name is announced before."""
+        """Return `(subject, hooks)[0]`: patterns stay as written, so hooks for the names that they look up run
+        before."""
         reads: list[ast.expr] = []
         for read in map(copy.deepcopy, read_names(node)):
             announced = self.visit(read)
@@ -289,7 +293,7 @@ class StatementRewriter(BindingRewriter):
         return at(ast.Subscript(at(ast.Tuple([subject, *reads], LOAD), subject), constant(0, subject), LOAD), subject)
 
     def _after(self, stores: list[tuple[str, ast.expr]], temporaries: list[str], guard: ast.expr) -> ast.expr:
-        """`(x := hook(t), t := None) and guard`: captures are bound before the guard is evaluated."""
+        """Return `(x := hook(t), t := None) and guard`: captures are bound before the guard is evaluated."""
         parts: list[ast.expr] = [at(ast.NamedExpr(target(id, guard), value), guard) for id, value in stores]
         parts += [at(ast.NamedExpr(target(t, guard), constant(None, guard)), guard) for t in temporaries]
         return at(ast.BoolOp(ast.And(), [at(ast.Tuple(parts, LOAD), guard), guard]), guard)
@@ -297,8 +301,10 @@ class StatementRewriter(BindingRewriter):
     # ------------------------------------------------------------------ imports
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> Statements:
-        """A hooked name is bound to what was imported by a store of its own. (`import a.b` binds `a`, which no alias
-        can say: there the name is bound a moment before the operation.)"""
+        """Bind a hooked name by a store of its own, from what was imported.
+
+        (`import a.b` binds `a`, which no alias can say: there the name is bound shortly before the operation.)
+        """
         if len(node.names) > 1 and isinstance(node, ast.ImportFrom) and self.frame.scope.kind is ScopeKind.FUNCTION:
             each = [at(ast.ImportFrom(node.module, [alias], node.level), node) for alias in node.names]
             done = [self.visit_Import(one) for one in each]
@@ -351,7 +357,7 @@ class StatementRewriter(BindingRewriter):
         return node
 
     def _class(self, node: ast.ClassDef) -> dict[str, None]:
-        """The temporaries that its body keeps elsewhere."""
+        """Rewrite a class; returns the temporaries that its body keeps elsewhere."""
         node.bases = [self.visit(base) for base in node.bases]
         self.keywords(node.keywords)
         with self.inside(node, ScopeKind.CLASS) as frame:
@@ -363,7 +369,7 @@ class StatementRewriter(BindingRewriter):
         return frame.kept
 
     def _announce_definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        """The store of a hooked name by `def` or `class`: as the outermost decorator, which runs just before it."""
+        """Hook the store of a name by `def` or `class`: as the outermost decorator, which runs just before it."""
         if self.hooked_store(node.name):
             place = node.decorator_list[0] if node.decorator_list else node
             decorator = thunk(self.stored(node.name, name(".v", place), place), place, ".v")
@@ -379,7 +385,7 @@ def _outers(frame: Any) -> list[Any]:
 
 
 def _declarations(hooks: list[str], kept: list[str], in_function: bool, place: PositionedNode) -> list[ast.stmt]:
-    """Where a class body finds hooks and temporaries: never in its own namespace."""
+    """Declare where a class body finds hooks and temporaries: never in its own namespace."""
     declared: list[ast.stmt] = []
     if hooks:
         declared.append(at(ast.Global(hooks), place))
@@ -389,7 +395,8 @@ def _declarations(hooks: list[str], kept: list[str], in_function: bool, place: P
 
 
 def _note_attributes(stored: dict[str, None], place: ast.stmt) -> list[ast.stmt]:
-    """Code that never runs, for `__static_attributes__` of Python 3.13: the compiler collects stores to `self.x`."""
+    """Make code that never runs, for `__static_attributes__` of Python 3.13: the compiler collects stores to
+    `self.x`."""
     if not stored or sys.version_info < (3, 13):
         return []
     attributes: list[ast.expr] = [

@@ -1,5 +1,5 @@
-"""Small parts of syntax: nodes that are made, each with the place of the source that it stands for, and questions that
-the syntax alone can answer."""
+"""Helpers for syntax: new nodes, each with the position of the source that it replaces, and questions that the syntax
+alone can answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DELETE = ast.Del()
 
 
 def at(node: Placed, place: PositionedNode) -> Placed:
-    """The node, standing for that part of the source: tracebacks and `co_positions` show it."""
+    """Give the node the position of `place`, which tracebacks and `co_positions` show; returns the node."""
     node.lineno = place.lineno
     node.col_offset = place.col_offset
     node.end_lineno = place.end_lineno
@@ -37,7 +37,7 @@ def constant(value: str | int | None, place: PositionedNode) -> ast.Constant:
 
 
 def again(node: ast.expr) -> ast.expr:
-    """The same name or constant once more."""
+    """Copy a name or constant."""
     if isinstance(node, ast.Constant):
         return at(ast.Constant(node.value), node)
     assert isinstance(node, ast.Name)
@@ -67,8 +67,8 @@ def thunk(body: ast.expr, place: PositionedNode, *parameters: str) -> ast.Lambda
 
 
 def is_number(node: ast.expr) -> bool:
-    """A number that is written out: `1`, `-1`, `60 * 60`; True, False, None and `...` are no operands worth a hook
-    either."""
+    """True for a literal number: `1`, `-1`, `60 * 60`; also for True, False, None and `...`, which need no hook as
+    operands."""
     kind = type(node)
     if kind is ast.Constant:
         return not isinstance(node.value, (str, bytes))  # type: ignore[attr-defined]
@@ -80,7 +80,7 @@ def is_number(node: ast.expr) -> bool:
 
 
 def is_fixed(node: ast.expr) -> bool:
-    """Is this built of constants only, so that the compiler may fold it?"""
+    """True if it is built of constants only, so that the compiler may fold it."""
     kind = type(node)
     if kind is ast.Constant:
         return True
@@ -92,14 +92,15 @@ def is_fixed(node: ast.expr) -> bool:
 
 
 def repeats(op: ast.operator, left: ast.expr, right: ast.expr) -> bool:
-    """Might this be `[x] * 2`, which reads a container though the other operand is a number? An integer must be."""
+    """True if this may be `[x] * 2`, which reads a container though the other operand is a number. Only an integer can
+    repeat."""
     if type(op) is not ast.Mult:
         return False
     return not any(isinstance(n, ast.Constant) and isinstance(n.value, (float, complex)) for n in (left, right))
 
 
 def compares_plainly(node: ast.expr) -> bool:
-    """Does `==` or `<` with this operand never look into a container? None, numbers, strings, `...`."""
+    """True if `==` or `<` with this operand never reads a container: None, numbers, strings, `...`."""
     return is_number(node) or is_text(node)
 
 
@@ -108,31 +109,32 @@ def is_text(node: ast.expr) -> bool:
 
 
 def is_plain_collection(node: ast.expr) -> bool:
-    """A display of constants, or a string, on the right of `in`."""
+    """True for a display of constants, or a string, on the right of `in`."""
     if type(node) is ast.Constant:
         return isinstance(node.value, str)
     return isinstance(node, (ast.Tuple, ast.List, ast.Set)) and all(map(compares_plainly, node.elts))
 
 
 def is_super_call(node: ast.expr) -> bool:
-    """`super()` and `super(C, self)`: left as written, because the compiler and the frame matter to it."""
+    """True for `super()` and `super(C, self)`, which stay as written, because they depend on the compiler and the
+    frame."""
     return type(node) is ast.Call and type(node.func) is ast.Name and node.func.id == "super"
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and all below it, in the order of the text."""
+    """Yield the node and all below it, in the order of the text."""
     yield node
     for child in ast.iter_child_nodes(node):
         yield from walk(child)
 
 
 def binds_names(*nodes: ast.AST) -> bool:
-    """Is there a `:=` anywhere in these expressions?"""
+    """True if there is a `:=` anywhere in these expressions."""
     return any(type(inner) is ast.NamedExpr for node in nodes for inner in walk(node))
 
 
 def mangle(id: str, private: str | None) -> str:
-    """The name as the compiler writes it inside a class: `__x` in class `_C` is `_C__x`.
+    """Return the name as the compiler writes it inside a class: `__x` in class `_C` is `_C__x`.
 
     >>> mangle("__x", "_C"), mangle("__x__", "C"), mangle("__x", "__"), mangle("__x", None)
     ('_C__x', '__x__', '__x', '__x')
