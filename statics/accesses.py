@@ -1,4 +1,4 @@
-"""What each instruction accesses itself, and of which objects, as exactly as the pointer setting says."""
+"""The accesses that each instruction makes itself, with their objects as exactly as the pointer setting says."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from dpor.statics.solver import members
 
 
 class Access(NamedTuple):
-    """`mode` is "r" or "w"; `of` is what points-to knows of the object, or "" where objects are not told apart."""
+    """An access to a field.
+
+    mode   "r" or "w"
+    of     the object as points-to knows it, or "" if objects are not distinguished
+    """
 
     mode: str
     field: Field
@@ -27,10 +31,10 @@ class Access(NamedTuple):
 
 
 class Accesses:
-    """Accesses are masks over a table of all accesses.
+    """A table of all accesses; sets of accesses are masks over it.
 
     own       those of each instruction of each function instance
-    exposed   of these, those to objects that may have escaped: no other thread can be at one that has not
+    exposed   of these, those to objects that may have escaped: no other thread can access one that has not
     """
 
     def __init__(self, points_to: PointsTo, escape: Escape, pointers: Pointers = Pointers.NONE) -> None:
@@ -52,8 +56,10 @@ class Accesses:
             self.exposed.append([exposed for _, exposed in masks])
 
     def _of_outside(self) -> dict[int, int]:
-        """What each function instance that stands for code outside the program accesses: such code has no frames, so
-        a thread in it stands at the call."""
+        """The accesses of each function instance that stands for code outside the program.
+
+        Such code has no frames, so a thread in it is at the call.
+        """
         instances = self.points_to.instances
         outside = {n: 0 for n, instance in enumerate(instances) if not instance.function.path}
         anything: dict[int, set[str]] = defaultdict(set)
@@ -93,7 +99,7 @@ class Accesses:
         return mask | local, mask
 
     def _is_local(self, site: Site, touch: Touch) -> bool:
-        """Whether no other thread can have the object. Modules, classes and functions are found by their names."""
+        """Whether no other thread can have the object. Modules, classes and functions can be found by their names."""
         made_anew = self.points_to.objects[touch.thing].kind in (
             ObjectKind.INSTANCE,
             ObjectKind.CONTAINER,
@@ -109,11 +115,11 @@ class Accesses:
         return mask
 
     def _of_mode(self, mode: str, mask: int) -> int:
-        """Those of the accesses that have this mode."""
+        """The accesses of the mask that have this mode."""
         return sum(1 << number for number in members(mask) if self.table[number].mode == mode)
 
     def _label(self, site: Site, instruction: ir.Instruction, touch: Touch) -> str:
-        """The variable whose object is touched, if sets are looked up on demand; else the object."""
+        """The variable whose object is accessed, if sets are looked up on demand; else the object."""
         if self._demand is not None:
             base = getattr(instruction, "base", "") or getattr(instruction, "receiver", "")
             if base and self.points_to.find((site[0], base)) >> touch.thing & 1:
@@ -125,14 +131,14 @@ class Accesses:
         return label
 
     def objects(self, of: str) -> int:
-        """The objects with fields that an access with this `of` may be to, as a mask."""
+        """The objects, as a mask, with fields that an access with this `of` may go to."""
         if of in self._variables:
             assert self._demand is not None
             return self._demand.ask(*self._variables[of]) & ~(1 << self.points_to.plain)
         return self._objects[of]
 
     def may_meet(self, one: Access, other: Access) -> bool:
-        """Whether both may be to the same field of the same object."""
+        """Whether both accesses may go to the same field of the same object."""
         if not one.field.may_be(other.field):
             return False
         if not one.of or not other.of or one.of == other.of:
@@ -161,14 +167,16 @@ class Accesses:
 
 
 def is_anything(points_to: PointsTo, touch: Touch) -> bool:
-    """Whether it is of any field of what code outside the program has: function instance 0 has these, too."""
+    """Whether it is an access to any field of what code outside the program has: function instance 0 makes these,
+    too."""
     return touch.thing == points_to.unknown and touch.name == ANY
 
 
 class _Settled:
-    """Fields that nothing writes once the modules have been executed: methods, constants, what is never assigned.
+    """Fields that nothing writes once the modules have been imported: methods, constants, fields that are never
+    assigned.
 
-    Accesses to them are left out. If modules start threads while they are executed, nothing counts as settled by them.
+    Accesses to them are left out. A field does not count as settled if modules start threads while they are imported.
     """
 
     def __init__(self, points_to: PointsTo) -> None:

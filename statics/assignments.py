@@ -1,4 +1,4 @@
-"""Assignments, plain, annotated and augmented, and `del`, as three-address code."""
+"""Lowers assignments, plain, annotated and augmented, and `del` to three-address code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpor.statics.patterns import Patterns
 
 
 class Assignments(Patterns):
-    """Lays what binds or unbinds targets."""
+    """Lowers statements that bind or unbind targets."""
 
     def assign(self, target: ast.expr, src: str) -> None:
         if isinstance(target, ast.Name):
@@ -69,7 +69,7 @@ class Assignments(Patterns):
             self.assign(target, src)
 
     def _assign_each(self, targets: list[ast.expr], values: list[ast.expr]) -> None:
-        """`a, b = x, y` without the tuple, in which it would be forgotten which is which."""
+        """Lower `a, b = x, y` without a tuple, which would lose which value goes where."""
         copies = [self.emit(Copy(self.temporary(), self.value(part))) for part in values]
         for target, src in zip(targets, copies, strict=True):
             self.assign(target, src)
@@ -138,6 +138,6 @@ class Assignments(Patterns):
 
 
 def _parts(side: ast.expr) -> list[ast.expr]:
-    """What stands in a display of a tuple or list, nothing if its number depends on what is unpacked."""
+    """The elements of a display of a tuple or list; empty if their number depends on what is unpacked."""
     parts = side.elts if isinstance(side, (ast.Tuple, ast.List)) else []
     return [] if any(isinstance(part, ast.Starred) for part in parts) else parts

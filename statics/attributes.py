@@ -1,4 +1,4 @@
-"""Attributes loaded and stored: fields, class attributes, descriptors, `super()`."""
+"""Constraints of loading and storing attributes: fields, class attributes, descriptors, `super()`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OPENS: Final = frozenset(
 
 
 class Attributes(Calls):
-    """Loads and stores attributes."""
+    """Adds the constraints of loading and storing attributes."""
 
     def load_attribute(self, site: Site, number: int, name: str, dst: Node, variable: str) -> None:
         thing = self.objects[number]
@@ -64,7 +64,7 @@ class Attributes(Calls):
             self._load_of_built_in(site, number, name, dst)
 
     def _unknown_attribute(self, site: Site, name: str) -> None:
-        """Some leaked object's attribute: a property is called, as native code would call it."""
+        """Load an attribute of any leaked object: a property is called, as native code would call it."""
         if self.has_descriptors or {"__getattr__", "__getattribute__"} & self.specials:
             self.native(site, Arguments(), None)
 
@@ -99,7 +99,7 @@ class Attributes(Calls):
             )
 
     def _bound(self, site: Site, value: int, receiver: int, klass: int, dst: Node, variable: str) -> None:
-        """A class attribute's value, read through an instance."""
+        """Load a class attribute's value through an instance."""
         thing = self.objects[value]
         if thing.kind in (ObjectKind.FUNCTION, ObjectKind.NATIVE):
             self.give(dst, self.number(Object(ObjectKind.BOUND, (thing, self.objects[receiver]))))

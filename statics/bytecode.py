@@ -1,6 +1,6 @@
-"""The flow of control of a code object: its instructions, where each leads, and how deep the operand stack is there.
+"""The control flow of a code object: its instructions, their successors, and the depth of the operand stack at each.
 
-What `dis` shows, with the exception table as edges. The depths are those that the interpreter has when it begins an
+As `dis` shows it, with the exception table as edges. The depths are those that the interpreter has when it begins an
 instruction: a dataflow over `dis.stack_effect`, which is the compiler's own.
 """
 
@@ -19,8 +19,12 @@ _JUMPS: Final = frozenset({*dis.hasjrel, *dis.hasjabs})
 
 
 class Covered(NamedTuple):
-    """A row of the exception table: from `start` up to `end` (offsets in bytes), an exception leads to `target`, with
-    the operand stack cut to `depth`, then the offset of the instruction if `lasti`, then the exception."""
+    """A row of the exception table.
+
+    From `start` up to `end` (offsets in bytes), an exception goes to `target`, with the operand stack cut to `depth`,
+    then
+    the offset of the instruction if `lasti`, then the exception.
+    """
 
     start: int
     end: int
@@ -30,11 +34,13 @@ class Covered(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """offset    in bytes, as `frame.f_lasti`
-    name, arg   arg is -1 where there is none
+    """An instruction.
+
+    offset      in bytes, as `frame.f_lasti`
+    name, arg   arg is -1 if there is none
     following   indices of the instructions that may come next, exceptions apart
-    jump        that of them to which it jumps, or -1
-    handler     index of where an exception leads that it raises, or -1
+    jump        the index among them that it jumps to, or -1
+    handler     index of the handler of an exception that it raises, or -1
     """
 
     offset: int
@@ -72,15 +78,16 @@ class Flow:
         self._opcodes = [instruction.opcode for instruction in plain]
 
     def row_at(self, offset: int) -> Covered | None:
-        """The row of the exception table that holds at this offset."""
+        """The row of the exception table for this offset, or None."""
         return next((row for row in self.covered if row.start <= offset < row.end), None)
 
     def at(self, lasti: int) -> int:
-        """Index of the instruction that a frame with this `f_lasti` is carrying out (it may point into its caches)."""
+        """Index of the instruction that a frame with this `f_lasti` is executing (it may point into the inline
+        caches)."""
         return bisect_right(self.offsets, lasti) - 1
 
     def depths(self) -> list[int]:
-        """For each instruction, how many operands are on the stack when it begins; -1 where it is never reached."""
+        """For each instruction, how many operands are on the stack when it begins; -1 if it is never reached."""
 
         def in_handler(i: int, depth: int) -> int:
             row = self.row_at(self.instructions[i].offset)
@@ -92,16 +99,18 @@ class Flow:
         )
 
     def handling(self) -> list[bool]:
-        """For each instruction: is an exception being handled by this code when it begins?"""
+        """For each instruction, whether this code is handling an exception when it begins."""
         handled = self._passed_on(
             lambda i, depth, following: depth + _HANDLES.get(self.instructions[i].name, 0), lambda i, depth: depth
         )
         return [depth > 0 for depth in handled]
 
     def _passed_on(self, onward: Callable[[int, int, int], int], in_handler: Callable[[int, int], int]) -> list[int]:
-        """For each instruction, what the first begins with, 0, has become by any way there; -1 where there is none.
+        """Propagate a value forward from 0 at the first instruction; returns it for each, -1 if it is not reached.
 
-        `onward(i, depth, following)`: after instruction i, on the way to that one; `in_handler(i, depth)`: if i raises.
+        `onward(i, depth, following)`: the value after instruction i, on the edge to `following`; `in_handler(i,
+        depth)`: in the
+        handler, if i raises.
         """
         depths = [-1] * len(self.instructions)
         todo = [(0, 0)] if depths else []
@@ -134,7 +143,7 @@ _SPLIT_CALLS: Final = sys.version_info < (3, 12)
 
 
 def exception_table(code: CodeType) -> Iterator[Covered]:
-    """The rows of `co_exceptiontable`, as `Objects/exception_handling_notes.txt` of CPython describes it."""
+    """Yield the rows of `co_exceptiontable`, as `Objects/exception_handling_notes.txt` of CPython describes it."""
     numbers = _numbers(code.co_exceptiontable)
     for start in numbers:
         length, target, depth_lasti = next(numbers), next(numbers), next(numbers)
@@ -142,7 +151,7 @@ def exception_table(code: CodeType) -> Iterator[Covered]:
 
 
 def _numbers(table: bytes) -> Iterator[int]:
-    """Six bits a byte, the highest first; another byte follows where bit 6 is set."""
+    """Decode numbers: six bits a byte, the highest first; another byte follows if bit 6 is set."""
     value = 0
     for byte in table:
         value = value << 6 | byte & 0x3F

@@ -1,4 +1,4 @@
-"""The call graph's records: function instances, the sites that call them, what they are given, what they touch."""
+"""Records of the call graph: function instances, call sites, arguments, and accesses to fields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpor.statics.objects import ObjectKind
 from dpor.statics.solver import Node
 
 Site: TypeAlias = tuple[int, int]
-"""Number of a function instance, and of an instruction."""
+"""Numbers of a function instance, and of an instruction in it."""
 NATIVE: Final = 0
 """The function instance that stands for all native code."""
 FRESH: Final = "%fresh"
@@ -30,13 +30,15 @@ class How(StrEnum):
 
     CALL = "call"
     RESUME = "resume"
-    """A generator's or coroutine's body goes on."""
+    """The body of a generator or coroutine is resumed."""
     SPAWN = "spawn"
-    """Another thread begins; this one does not wait."""
+    """Another thread starts; this one does not wait for it."""
 
 
 class Edge(NamedTuple):
-    """binding   pairs: parameter of the target, variable of the caller ("" if it comes from the heap, or FRESH)
+    """An edge of the call graph.
+
+    binding   pairs: parameter of the target, variable of the caller ("" if it comes from the heap, or FRESH)
     result    whether what the target returns may be the instruction's result
     """
 
@@ -66,14 +68,18 @@ class Instance(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """What a call is given: the node with its set, and the caller's variable ("" if from the heap)."""
+    """An argument of a call: the node with its set, and the caller's variable ("" if from the heap)."""
 
     node: Node
     variable: str
 
 
 class Arguments(NamedTuple):
-    """`starred` holds nodes of containers (or of anything, for native callers) that any parameter may come from."""
+    """The arguments of a call.
+
+    `starred` has nodes of containers (or of anything, for native callers) whose elements may be passed to any
+    parameter.
+    """
 
     plain: tuple[Argument, ...] = ()
     keywords: tuple[tuple[str, Argument], ...] = ()
@@ -85,7 +91,8 @@ class Arguments(NamedTuple):
 
 
 def outside(name: str) -> Function:
-    """A function that stands for code outside the program: it calls again and again, at instruction 1, then returns."""
+    """Make a function that stands for code outside the program: it calls again and again, at instruction 1, then
+    returns."""
     function = Function("", name, 0, Parameters())
     function.instructions = [Nothing(""), Call("", "", ()), Return("", "")]
     function.positions = [Position(0, 0, 0, 0)] * 3

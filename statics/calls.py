@@ -1,4 +1,4 @@
-"""What a call does, by what is called: constraints of arguments and results, and the edges of the call graph."""
+"""Constraints of calls, by what is called: arguments, results, and the edges of the call graph."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dpor.statics.solver import Node
 
 
 class Calls(NativeCalls):
-    """Applies callables of the program."""
+    """Adds the constraints of calling objects of the program."""
 
     def apply(self, site: Site, callee: int, arguments: Arguments, dst: Node | None, how: How = How.CALL) -> None:
-        """`callee` is called at the site with the arguments."""
+        """Add the call of `callee` at the site with these arguments."""
         key = (site, callee, arguments, dst, how)
         if key in self._met:
             return
@@ -38,7 +38,8 @@ class Calls(NativeCalls):
             self.native(site, arguments, dst)
 
     def _call_wrapped(self, site: Site, wrapper: int, arguments: Arguments, dst: Node | None, how: How) -> None:
-        """What all calls of the wrapper give, and what it keeps, are together: partials of partials have an end."""
+        """Call what a wrapper wraps. All calls of one wrapper share their results and what it keeps, so partials of
+        partials end."""
         self.touch(site, "r", wrapper, ANY)
         given = self.node(("wrapped", wrapper))
         for name in ("[]", "keywords"):
@@ -53,7 +54,7 @@ class Calls(NativeCalls):
         self, site: Site, receiver: int, name: str, arguments: Arguments, dst: Node | None, how: How = How.CALL,
         variable: str = "",
     ) -> None:  # fmt: skip
-        """The method of that name of the instance's class is called on it."""
+        """Call the method of that name, of the instance's class, on the instance."""
         klass = self.number(self.objects[receiver].of)
         first = Argument(self.constant(receiver), variable)
         inner = arguments._replace(plain=(first, *arguments.plain), receiver="")
@@ -88,7 +89,7 @@ class Calls(NativeCalls):
             self.returned[result, dst].add(site)
 
     def _context(self, function: Function, arguments: Arguments) -> int:
-        """The receiver by which the call is taken apart; -1 for all together."""
+        """The receiver that the call is distinguished by; -1 if all calls are taken together."""
         if not self.contexts or function not in self.makes_containers or not arguments.plain:
             return -1
         return self.constants.get(arguments.plain[0].node, -1)

@@ -1,4 +1,4 @@
-"""The constraints of each instruction: what flows where, which fields are touched."""
+"""The constraints of each instruction: which sets flow where, which fields are accessed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dpor.statics.solver import Node, members
 from dpor.statics.special_methods import SpecialMethods
 
 STEPS: Final = 2_000_000
-"""After so many, some ten seconds on a slow machine, nothing is known of the program."""
+"""After so many steps, some ten seconds on a slow machine, the analysis gives up."""
 
 
 class PointsTo(SpecialMethods):
-    """Solved when made: `edges`, `touches`, `escapes` and the sets of all variables."""
+    """The points-to analysis; solved when made. Has `edges`, `touches`, `escapes` and the sets of all variables."""
 
     def __init__(
         self, program: ir.Program, entry: str | None = None, contexts: bool = False, steps: int = STEPS
@@ -40,8 +40,10 @@ class PointsTo(SpecialMethods):
         self.touch_classes()
 
     def _fill_gaps(self) -> bool:
-        """What is used though nothing is known that could be there is anything: code comes there only by what has not
-        been understood, or never."""
+        """Treat each used variable with an empty set as anything.
+
+        Such code is reached only through something that was not understood, or never.
+        """
         found = False
         for number in range(1, len(self.instances)):
             for name in {n for x in self.instructions(number) for n in ir.used(x)}:
@@ -52,8 +54,8 @@ class PointsTo(SpecialMethods):
         return found
 
     def _enter(self, entry: str) -> None:
-        """Call the entry, "path::function", from native code with whatever it takes; with its defaults, numbers and the
-        like where it has some."""
+        """Call the entry, "path::function", from native code with any arguments; numbers and the like for parameters
+        with defaults."""
         path, _, name = entry.partition("::")
         found = self.find(ir.Variable(path, name.partition(".")[0], True))
         anything = Arguments(anything=(Argument(self.constant(self.unknown), ""),))
@@ -195,7 +197,7 @@ class PointsTo(SpecialMethods):
             self.native(site, Arguments((Argument(self.constant(made), ""),)), None)
 
     def _inherit(self, site: Site, base: int, made: int) -> None:
-        """Classes outside the program of which nothing is known may have metaclasses, as those of enum have."""
+        """Inherit from a class. An unknown class outside the program may have a metaclass, as those of enum have."""
         thing = self.objects[base]
         foreign = self.node(("foreign", made))
         if thing.kind is ObjectKind.CLASS:
@@ -208,7 +210,7 @@ class PointsTo(SpecialMethods):
             self.native(site, Arguments(), None)
 
     def _other(self, site: Site, number: int, made: int) -> None:
-        """A metaclass or a keyword: what it does with the class is not known, unless it is a plain value or ABCMeta."""
+        """Add a metaclass or keyword of a class: its effect is unknown, unless it is a plain value or ABCMeta."""
         thing = self.objects[number]
         if thing.kind is ObjectKind.VALUE or thing.of == "abc.ABCMeta":
             return
@@ -274,19 +276,19 @@ class PointsTo(SpecialMethods):
             self._dunder(site, number, ("__delitem__",), (key,), self.node(("ignored", site)))
 
     def _store_slice(self, site: Site, number: int, key: int, src: str) -> None:
-        """If the key may be a slice, the elements of what is stored become elements."""
+        """If the key may be a slice, the elements of the stored value become elements."""
         if self._may_slice(key):
             self.iterate(site, Argument(self.local(site[0], src), ""), self.field(number, "[]"))
 
     def _index(self, number: int, key: int, dst: Node) -> None:
-        """A slice of a sequence holds what it holds; all else is the index of an element."""
+        """Load an item: a slice of a sequence holds what it holds; any other key gives an element."""
         if self._may_slice(key):
             self.give(dst, number)
         if self.objects[key].of != "tuple":
             self.edge(self.field(number, "[]"), dst)
 
     def _may_slice(self, key: int) -> bool:
-        """A slice is made as a tuple."""
+        """Whether the key may be a slice, which is modelled as a tuple."""
         return self.objects[key].of == "tuple" or self.objects[key].kind is ObjectKind.UNKNOWN
 
     def _dunder(self, site: Site, number: int, methods: tuple[str, ...], operands: tuple[str, ...], dst: Node) -> None:
@@ -329,7 +331,7 @@ class PointsTo(SpecialMethods):
             self._import_all_native(here, thing.of)
 
     def _import_all_native(self, path: str, module: str) -> None:
-        """Any global of the module that nothing else gives a value may come from there."""
+        """Any global of the module that has no other value may come from there."""
         for function in self.program.functions:
             for instruction in function.instructions if function.path == path else ():
                 if isinstance(instruction, ir.LoadVariable) and instruction.variable.is_global:

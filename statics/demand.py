@@ -1,8 +1,10 @@
-"""What a variable may point to, found when it is first asked for: backwards along what flows to it. [PL, section 5.5.3]
+"""Demand-driven points-to: the set of a variable is found when first asked for, backwards along the flow [PL, section
+5.5.3].
 
-With contexts, only along ways on which every return leads to the call that was entered; ways that begin inside a call
-may leave it to any caller. What goes through the heap forgets where it was. A question that takes too many steps has
-the exhaustive answer.
+With contexts, only along paths on which every return goes to the call that was entered; a path that begins inside a
+call
+may leave it to any caller. The context is lost in the heap. A question that takes too many steps gets the exhaustive
+answer.
 """
 
 from __future__ import annotations
@@ -15,14 +17,14 @@ from dpor.statics.constraints import PointsTo
 from dpor.statics.solver import Node
 
 Calls: TypeAlias = tuple[Site, ...]
-"""The calls that one is in, the innermost last."""
+"""The calls on the path, the innermost last."""
 STEPS: Final = 5_000
 DEPTH: Final = 8
-"""Calls that are remembered; of those further out any may be returned to."""
+"""How many calls are remembered; calls further out may be returned from to any caller."""
 
 
 class Demand:
-    """Answers are kept."""
+    """Answers questions about variables, and caches the answers."""
 
     def __init__(self, points_to: PointsTo, contexts: bool, steps: int = STEPS) -> None:
         self._points_to = points_to
@@ -35,7 +37,7 @@ class Demand:
         self._owner = points_to.owners()
 
     def ask(self, instance: int, variable: str) -> int:
-        """The objects that the variable of the function instance may point to, as a mask."""
+        """The objects, as a mask, that the variable of the function instance may point to."""
         node = self._points_to.local(instance, variable)
         known = self._known.get(node)
         if known is None:
@@ -59,7 +61,7 @@ class Demand:
         return found
 
     def _ways(self, source: Node, at: Node, calls: Calls) -> list[tuple[Node, Calls]]:
-        """Where one may be before the flow from `source`: at the source, in which calls."""
+        """The nodes before the flow from `source`, each with the calls on the path."""
         if not self._contexts:
             return [(source, ())]
         passed, returned = self._points_to.passed.get((source, at)), self._points_to.returned.get((source, at))

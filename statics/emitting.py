@@ -1,7 +1,8 @@
-"""Building a function's code: instructions are put one after another, ways that end anywhere meet at the next one.
+"""Builds a function's code: instructions are emitted one after the other, and all open ends are linked to the next one.
 
-A `finally` body is laid once: whoever leaves through it (an exception, a return, a break) enters it there, and all
-their ways go on from its end. That adds paths that no run takes, and loses none.
+A `finally` body is emitted once: every way through it (an exception, a return, a break) enters it there, and all of
+them
+go on from its end. That adds paths that no run takes, and loses none.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dpor.statics.ir import Function, Instruction, Nothing, Position, Raise, Ret
 
 @attrs.define
 class Loop:
-    """A loop being built: where `continue` goes, and the ways that `break` took."""
+    """A loop being built: the target of `continue`, and the ends of its `break`s."""
 
     head: int
     breaks: list[int] = attrs.field(factory=list)
@@ -23,20 +24,20 @@ class Loop:
 
 @attrs.define
 class Cleanup:
-    """A `finally` being built: where it begins, and what those who left through it want to do afterwards."""
+    """A `finally` being built: where it begins, and how the ways through it go on afterwards."""
 
     entry: int
     leavings: set[str] = attrs.field(factory=set)
 
 
 class Emitter:
-    """Lays the instructions of one function."""
+    """Emits the instructions of one function."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
         self.position = Position(function.line, function.line, 0, 0)
         self.ends: list[int] = []
-        """Instructions whose next one is still to be laid; none where control cannot come."""
+        """Instructions whose successor is still to be emitted; empty where control cannot come."""
         self.handler = -1
         self.surroundings: list[Loop | Cleanup] = []
         self._temporaries = 0
@@ -58,25 +59,25 @@ class Emitter:
         return at
 
     def label(self) -> int:
-        """A place to which ways may lead that are laid later."""
+        """Emit a label that instructions emitted later may jump to; returns its index."""
         return self._place(Nothing(""))
 
     def link(self, to: int) -> None:
-        """All ways that end here go on at `to`."""
+        """Link all open ends to `to`."""
         for end in self.ends:
             if to not in self.function.following[end]:
                 self.function.following[end].append(to)
         self.ends = []
 
     def emit(self, instruction: Instruction) -> str:
-        """Lay the instruction after all that ends here; the name of its result."""
+        """Emit the instruction after all open ends; returns the name of its result."""
         at = self._place(instruction)
         self.link(at)
         self.ends = [at]
         return instruction.dst
 
     def here(self) -> int:
-        """A label where one stands."""
+        """Emit a label at the present position."""
         at = self.label()
         self.link(at)
         self.ends = [at]
@@ -91,7 +92,7 @@ class Emitter:
         self.ends = []
 
     def leave(self, how: str) -> None:
-        """`return`, `break` or `continue`, through the cleanups in between."""
+        """Emit `return`, `break` or `continue`, through the cleanups in between."""
         for place in reversed(self.surroundings):
             if isinstance(place, Cleanup):
                 place.leavings.add(how)
@@ -109,7 +110,7 @@ class Emitter:
         self.ends = []
 
     def with_cleanup(self, body: Callable[[], None], cleanup: Callable[[], None]) -> None:
-        """`body`, then `cleanup`, however the body is left."""
+        """Emit `body`, then `cleanup`, however the body is left."""
         place = Cleanup(self.label())
         outside = self.handler
         self.handler = place.entry

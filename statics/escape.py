@@ -1,8 +1,8 @@
-"""Which variables may point to objects that have escaped to the heap. [PL, sections 6.1 and 6.2]
+"""Which variables may point to objects that have escaped to the heap [PL, sections 6.1 and 6.2].
 
 First the summaries of all functions: which parameters escape in it, which it may return, whether it may return an
-object that has escaped. Then, forward through each function, the variables that may have escaped (Fig. 13); calls take
-what holds of the arguments into the callee, and bring back only what its summary says.
+object that has escaped. Then, forward through each function, the variables that may have escaped (Fig. 13); calls pass
+the state of the arguments to the callee, and get back only what its summary says.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _MATTER = {
 
 @attrs.define
 class Summary:
-    """Of a function: the parameters that may escape in it, those it may return, whether it may return from the heap."""
+    """The summary of a function: parameters that may escape in it, those it may return, whether it may return from the
+    heap."""
 
     escaping: set[str] = attrs.field(factory=set)
     returned: set[str] = attrs.field(factory=set)
@@ -38,7 +39,7 @@ class Summary:
 
 
 class Summaries:
-    """The summaries of all function instances, by worklist."""
+    """The summaries of all function instances, found by a worklist."""
 
     def __init__(self, points_to: PointsTo) -> None:
         self.points_to = points_to
@@ -85,7 +86,7 @@ class Summaries:
     # -------------------------------------------------------------- instructions
 
     def stored(self, site: Site, instruction: ir.Instruction) -> Iterator[str]:
-        """Variables whose objects the instruction puts into the heap, itself or in what it calls."""
+        """Yield the variables whose objects the instruction stores in the heap, itself or in what it calls."""
         match instruction:
             case ir.StoreAttribute(_, _, _, src) | ir.StoreVariable(_, _, src) | ir.Raise(_, src) | ir.Yield(_, src):
                 yield src
@@ -121,7 +122,7 @@ class Summaries:
         return any(objects[n].kind is ObjectKind.BOUND for n in members(self.points_to.find((site[0], name))))
 
     def passed(self, site: Site, instruction: ir.Instruction) -> Iterator[str]:
-        """Variables whose objects may be what `dst` then points to."""
+        """Yield the variables whose objects `dst` may then point to."""
         match instruction:
             case ir.Copy(_, src):
                 yield src
@@ -156,7 +157,7 @@ class Summaries:
 
 
 class Escape:
-    """For each function instance, the variables that may have escaped before each instruction, as masks."""
+    """For each function instance, masks of the variables that may have escaped before each instruction."""
 
     def __init__(self, points_to: PointsTo, summaries: Summaries) -> None:
         self.points_to = points_to
@@ -179,15 +180,17 @@ class Escape:
         return bool(self.before[site[0]][site[1]] >> self.numbers[site[0]][variable] & 1)
 
     def is_local(self, site: Site, variable: str) -> bool:
-        """Whether the variable's object cannot have escaped, nor does by the instruction. What the frames of generators
-        hold goes with them to other threads."""
+        """Whether the variable's object neither has escaped nor escapes by the instruction.
+
+        What the frame of a generator holds may go with it to other threads.
+        """
         number, i = site
         if number in self.points_to.suspended or variable not in self.numbers[number] or not variable:
             return False
         return not (self.before[number][i] | self._steps[number][i][0]) >> self.numbers[number][variable] & 1
 
     def _prepare(self, number: int, function: ir.Function) -> None:
-        """Put what each instruction does into masks: (variables that escape, `dst`, its sources, from the heap)."""
+        """Compute the masks of each instruction: (variables that escape, `dst`, its sources, from the heap)."""
         numbers = {name: i for i, name in enumerate(function.parameters.all())}
         for instruction in function.instructions:
             if instruction.dst:
@@ -214,7 +217,7 @@ class Escape:
         self.before.append(before)
 
     def _pointed(self, instance: int, name: str) -> int:
-        """What the variable may point to, bound methods and super() counted as their receivers."""
+        """The objects that the variable may point to; bound methods and super() count as their receivers."""
         mask = 0
         for number in members(self.points_to.find((instance, name))):
             thing = self.points_to.objects[number]
@@ -250,7 +253,8 @@ class Escape:
                 todo[handler] = None
 
     def transfer(self, number: int, i: int, before: int) -> int:
-        """`new` takes v out; loads put it in; stores put v and aliases(v) in; other instructions copy. [Fig. 13]"""
+        """The transfer function [Fig. 13]: `new` takes v out; loads put it in; stores put v and aliases(v) in; others
+        copy."""
         stored, dst, passed, from_heap = self._steps[number][i]
         after = before | stored
         if dst:
@@ -260,7 +264,8 @@ class Escape:
         return after
 
     def _enter_callees(self, number: int) -> Iterator[int]:
-        """before[M.entry] takes the parameters whose arguments have escaped before the call."""
+        """Add to before[M.entry] the parameters whose arguments have escaped before the call; yields the callees that
+        changed."""
         for i in range(len(self.before[number])):
             for edge in self.points_to.edges.get((number, i), ()):
                 target = self.numbers[edge.target]

@@ -1,4 +1,4 @@
-"""Expressions, as three-address code. What an operator does to an object is a call of its special method."""
+"""Lowers expressions to three-address code. What an operator does to an object is a call of its special method."""
 
 from __future__ import annotations
 
@@ -42,16 +42,17 @@ TRUTH: Final = ("__bool__", "__len__")
 TEXT: Final = ("__format__", "__str__", "__repr__")
 
 WHOLE_STATEMENT: Final = sys.version_info < (3, 13)
-"""Whether `for`, `with` and comprehensions call special methods at the place of the whole, not of their expression."""
+"""Whether `for`, `with` and comprehensions call special methods at the position of the whole, not of their
+expression."""
 
 
 class Expressions(NameEmitter):
-    """Lays expressions; `value` gives the variable that holds the result."""
+    """Lowers expressions; `value` returns the variable that holds the result."""
 
     # -------------------------------------------------------------- expressions
 
     def value(self, node: ast.expr) -> str:
-        """Lay the expression; the variable of its value."""
+        """Lower the expression; returns the variable of its value."""
         lay = getattr(self, f"_lay_{type(node).__name__}")
         result: str = lay(node)
         return result
@@ -64,14 +65,16 @@ class Expressions(NameEmitter):
         return self.emit(Invoke(self.temporary(), methods, operands))
 
     def iterated(self, node: ast.expr) -> str:
-        """Lay an expression that is iterated over: a program under control does that where it stands, before the
-        construct around it does."""
+        """Lower an expression that is iterated over.
+
+        A program under control calls `__iter__` at the expression's own position, before the construct around it does.
+        """
         value = self.value(node)
         self.invoke(node, ITERATES, value)
         return value
 
     def truth(self, node: ast.expr) -> str:
-        """Lay a condition."""
+        """Lower a condition."""
         if isinstance(node, ast.BoolOp):
             return self._short_circuit(node.values, node.values)
         value = self.value(node)
@@ -236,7 +239,7 @@ class Expressions(NameEmitter):
         return self.emit(Super(self.temporary(), klass, self.load(first[0]) if first else klass))
 
     def klass_variable(self) -> str:
-        """The class whose body the function stands in, loaded."""
+        """Load the class whose body the function is in; returns the variable."""
         assert self.klass is not None
         variable = Variable(self.path, f"class {self.klass.name}:{self.klass.line}", False)
         return self.emit(LoadVariable(self.temporary(), variable))
@@ -288,7 +291,7 @@ class Expressions(NameEmitter):
         return self.emit(MakeFunction(self.temporary(), function, defaults))
 
     def inner(self, node: FunctionNode | ast.GeneratorExp, name: str, parameters: Parameters) -> Function:
-        """The function that the node is, laid."""
+        """Lower the function that the node defines."""
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
         qualified = f"{self.qualified}.{name}" if self.qualified else name
         in_body = self.scope.kind == "class"
@@ -308,7 +311,7 @@ class Expressions(NameEmitter):
         return function
 
     def body_of(self, node: FunctionNode | ast.GeneratorExp) -> None:
-        """Lay the body of the function that is being laid."""
+        """Lower the body of the present function."""
         if isinstance(node, ast.Lambda):
             self.give_back(self.value(node.body))
         elif isinstance(node, ast.GeneratorExp):
@@ -378,7 +381,7 @@ class Expressions(NameEmitter):
         self.ends = done
 
     def assign(self, target: ast.expr, src: str) -> None:
-        """Lay the assignment of `src` to the target."""
+        """Lower the assignment of `src` to the target."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""All that is found out about a program, in one place: `analyse` makes it."""
+"""The results of the static analysis of a program: `analyse` returns `Facts`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from dpor.statics.pointers import Pointers
 
 
 class Point(NamedTuple):
-    """Where a frame stands: its file, and the range of its instruction in the source (of `co_positions`).
+    """The position of a frame: its file, and the range of its instruction in the source (of `co_positions`).
 
-    `line` and `function` are `co_firstlineno` and `co_qualname` of its code, for ranges that are none of ours.
+    `line` and `function` are `co_firstlineno` and `co_qualname` of its code, for ranges of code that we did not lower.
     """
 
     path: str
@@ -39,7 +39,7 @@ class Point(NamedTuple):
 
 
 ANYTHING: Final = frozenset(Access(mode, Field(ANY, ANY)) for mode in ("r", "w"))
-"""What a thread may access of which nothing is known."""
+"""What a thread may access if nothing is known of it."""
 
 
 class Facts:
@@ -103,10 +103,11 @@ class Facts:
         return SecondPhase(self.accesses, self.first)
 
     def accesses_from(self, stack: Sequence[Point], precision: Precision = Precision.SENSITIVE) -> frozenset[Access]:
-        """What a thread may access from now on, threads included that it starts later.
+        """What a thread may access from now on, including the threads that it starts later [PL, section 5].
 
-        `stack` has its frames in the program, the innermost first: that one is about to carry out the instruction
-        at its point, the others wait in theirs for what they have called. An empty stack: the thread has ended.
+        `stack` has its frames in the program, innermost first: the first is about to execute the instruction at its
+        point, the
+        others wait at theirs for what they have called. An empty stack: the thread has ended.
         """
         if not stack:
             return frozenset()
@@ -131,11 +132,11 @@ class Facts:
         return self.accesses.told(self._union(self.accesses.own, self.sites(point)))
 
     def may_conflict(self, one: Access, other: Access) -> bool:
-        """Whether one of them writes, and both may be to the same field of the same object."""
+        """Whether one of them writes, and both may go to the same field of the same object."""
         return "w" in (one.mode, other.mode) and (bool(self.unknown) or self.accesses.may_meet(one, other))
 
     def sites(self, point: Point) -> list[Site]:
-        """The instructions that the point may be; if its range is none's, all of its function (or file)."""
+        """The instructions that the point may be at; if none has its range, all of its function (or file)."""
         found = self._at.get((point.path, point.position))
         if found:
             return found
@@ -153,7 +154,7 @@ class Facts:
         return mask
 
     def until_return(self, instance: int) -> frozenset[Access]:
-        """What the function instance may access until it returns, threads that it starts included."""
+        """What the function instance may access until it returns, including the threads that it starts."""
         if self.unknown:
             return ANYTHING
         return self.accesses.told(self.first.before[instance][0])
@@ -176,9 +177,14 @@ def analyse(
     pointers: Pointers = Pointers.NONE,
     names: Mapping[str, str] | None = None,
 ) -> Facts:
-    """Analyse the source files, by path; `entry` is "path::function", called after all modules have been imported.
+    """Analyse source files.
 
-    `names` are the names of their modules, by path; if not given, they follow from the paths. Raises SyntaxError.
+    sources    the text of each file, by path
+    entry      "path::function", called after all modules have been imported; None: the modules alone
+    pointers   how objects are distinguished [PL, section 5.5]
+    names      the name of each file's module, by path; None: they follow from the paths
+
+    Returns `Facts`, whose `unknown` says why if nothing is known of the program. Raises SyntaxError.
     """
     program = lower(sources, names)
     return Facts(program, PointsTo(program, entry, contexts=pointers is Pointers.CS_EX), pointers)

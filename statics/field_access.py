@@ -1,10 +1,10 @@
-"""Which fields may be accessed from a point of the program on: a backward may-analysis with union. [PL, section 5]
+"""Which fields may be accessed from a point of the program on: a backward may-analysis with union [PL, section 5].
 
-    x = c.cmp      insensitive: all that may come after here, a call's return taken to lead to every caller
+    x = c.cmp      insensitive: all that may come after here; a call's return leads to every caller
     x.print()      callee: a call adds what the callee does until it returns, and only that
                    sensitive: until this function returns; to be united over the points of the whole call stack
 
-Threads that a point may start later count as its own. The transfer functions are those of Figs. 7, 9 and 10.
+Accesses of threads that a point may start later count as its own. The transfer functions are those of Figs. 7, 9, 10.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Phase:
         self.before = [[0] * len(masks) for masks in self._exposed]
         self.after = [[0] * len(masks) for masks in self._exposed]
         self.leave = [0] * len(self._exposed)
-        """What may come after the function has returned, or raised."""
+        """By function instance: accesses after it has returned or raised."""
         self.callers: dict[int, set[Site]] = defaultdict(set)
         for site, edges in self.points_to.edges.items():
             for edge in edges:
@@ -61,7 +61,7 @@ class Phase:
                 yield (instance, i), after
 
     def _passed_on(self, site: Site, after: int) -> list[int]:
-        """Add what comes after the call to what comes after the functions called; those that change by that."""
+        """Propagate the accesses after the call into each callee; return the callees that changed."""
         changed = []
         for edge in self.points_to.edges[site]:
             leave = self.leave[edge.target] | self.at_return(after)
@@ -101,33 +101,34 @@ class Phase:
                     changed = True
 
     def at_call(self, targets: Iterable[int]) -> int:
-        """`call M`: what is added before the call, besides what comes after it: what is before the callees' entries."""
+        """`call M`: the accesses before the callees' entries, which are added before the call to what comes after
+        it."""
         mask = 0
         for target in targets:
             mask |= self.before[target][0]
         return mask
 
     def at_return(self, after: int) -> int:
-        """`return`: what is added before it, of what comes `after` one of the calls of the function."""
+        """`return`: the part of the accesses after the calls of the function that is added before it."""
         raise NotImplementedError
 
 
 class Insensitive(Phase):
-    """before0: a call is a way into the callee, a return a way to after every call. [Fig. 7]"""
+    """before0 [Fig. 7]: a call leads into the callee, a return to after every call."""
 
     def at_return(self, after: int) -> int:
         return after
 
 
 class FirstPhase(Phase):
-    """before1: what is accessed until the function returns. [Fig. 9]"""
+    """before1 [Fig. 9]: accesses until the function returns."""
 
     def at_return(self, after: int) -> int:
         return 0
 
 
 class SecondPhase(Phase):
-    """before2: at calls what the first phase says of the callee; returns lead to after all calls. [Fig. 10]"""
+    """before2 [Fig. 10]: calls add the first phase of the callee; returns lead to after all calls."""
 
     def __init__(self, accesses: Accesses, first: FirstPhase) -> None:
         self._first = first
@@ -146,8 +147,9 @@ class SecondPhase(Phase):
 def waits_only(points_to: PointsTo, site: Site) -> bool:
     """Whether the instruction is over as soon as the function that it has called returns.
 
-    Starred arguments are unpacked before that: they matter only if that may call something, which may be what is waited
-    for.
+    Starred arguments are unpacked before that: they matter only if that may call something, which may be the function
+    that
+    the instruction waits for.
     """
     instruction = points_to.instances[site[0]].function.instructions[site[1]]
     if not isinstance(instruction, ir.Call):

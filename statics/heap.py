@@ -1,9 +1,10 @@
-"""What variables may point to, and what calls may call: found together, from the entry on.
+"""What variables may point to and what calls may call, found together, starting at the entry.
 
-Inclusion constraints, insensitive to order. With `contexts`, a method that makes containers is taken apart by the
-object it is called on, so the lists of two companies are two lists. What the program does not hold may do anything
-with whatever reached it: such objects are *leaked*, native code is function instance 0, which calls all leaked
-functions, and what comes from it is UNKNOWN, any leaked object.
+Inclusion constraints, insensitive to order. With `contexts`, a method that makes containers is analysed for each object
+that it is called on, so the lists of two companies are two lists. Code outside the program may do anything with
+whatever
+reaches it: such objects are *leaked*, native code is function instance 0, which calls all leaked functions, and what
+comes from it is UNKNOWN, any leaked object.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from dpor.statics.solver import Node, Solver
 
 
 class Heap(Solver):
-    """Function instances, fields and what has leaked; the constraints of instructions are laid by a subclass."""
+    """Function instances, fields and leaked objects; a subclass adds the constraints of instructions."""
 
     def __init__(self, program: Program, contexts: bool) -> None:
         super().__init__()
@@ -50,9 +51,9 @@ class Heap(Solver):
         self.edges: dict[Site, set[Edge]] = defaultdict(set)
         self.touches: dict[Site, set[Touch]] = defaultdict(set)
         self.passed: dict[tuple[Node, Node], set[Site]] = defaultdict(set)
-        """Of an edge from an argument to a parameter, the calls that make it."""
+        """For an edge from an argument to a parameter, the calls that add it."""
         self.returned: dict[tuple[Node, Node], set[Site]] = defaultdict(set)
-        """Of an edge from a function's result to a caller's variable, the calls that make it."""
+        """For an edge from a function's result to a caller's variable, the calls that add it."""
         self.specials = {
             instruction.name
             for function in program.functions
@@ -61,11 +62,11 @@ class Heap(Solver):
         }
         """Names that some attribute, a method too, has."""
         self.class_reads: dict[tuple[int, str], set[Site]] = defaultdict(set)
-        """Of a class and the name of an attribute, the instructions that look it up there or in its bases."""
+        """For a class and the name of an attribute, the instructions that look it up there or in its bases."""
         self.escapes: dict[Site, set[str]] = defaultdict(set)
         """Variables whose objects are stored in the heap by what an instruction calls outside the program."""
         self.heap_results: set[Site] = {(NATIVE, 1)}
-        """Instructions whose result may come out of the heap, whatever the functions called return."""
+        """Instructions whose result may come from the heap, whatever the called functions return."""
         self.suspended: set[int] = set()
         """Function instances that are bodies of generators and coroutines."""
         self.generated: set[int] = set()
@@ -79,15 +80,15 @@ class Heap(Solver):
         self._made_classes: dict[Function, set[str]] = {}
         """The variables with the classes whose bodies are part of a function."""
         self._met: set[object] = set()
-        """What has been laid and need not be again."""
+        """Constraints that were added, and need not be again."""
         self._hubs: dict[tuple[str, ...], int] = {}
         self._occupied: set[Node] = set()
         """Nodes with some object whose special methods may be the program's."""
         self._waiting: dict[Node, list[Callable[[], None]]] = {}
-        """What is to be done once a node is occupied."""
+        """Actions for when a node becomes occupied."""
         self._iterators: set[Node] = set()
         self._receivers: dict[int, set[int]] = defaultdict(set)
-        """Of each class, the objects that native code has and whose methods it may call."""
+        """By class, the objects that native code has and whose methods it may call."""
         self.makes_containers = _with_containers(program)
         self.field_names: dict[int, set[str]] = defaultdict(set)
         self.leaked: set[int] = set()
@@ -103,7 +104,7 @@ class Heap(Solver):
     # -------------------------------------------------------------- nodes
 
     def instance(self, function: Function, context: int = -1) -> int:
-        """The number of the function in that context; it is reachable from now on."""
+        """The number of the function in that context; makes it reachable."""
         key = Instance(function, context)
         number = self._instance_numbers.get(key)
         if number is None:
@@ -113,7 +114,7 @@ class Heap(Solver):
         return number
 
     def lay(self, number: int) -> None:
-        """Lay the constraints of a function instance."""
+        """Add the constraints of a function instance."""
         raise NotImplementedError
 
     def local(self, instance: int, name: str) -> Node:
@@ -135,18 +136,18 @@ class Heap(Solver):
         return self.node(("field", thing, name))
 
     def constant(self, thing: int) -> Node:
-        """A node that has just this object."""
+        """A node whose set is just this object."""
         node = self.node(("constant", thing))
         self.constants[node] = thing
         self.add(node, 1 << thing)
         return node
 
     def escape(self, site: Site, *variables: str) -> None:
-        """The caller's variables hold objects that the instruction stores in the heap."""
+        """The instruction stores the objects of these variables of the caller in the heap."""
         self.escapes[site].update(variable for variable in variables if variable and variable != FRESH)
 
     def give_up(self, site: Site, why: str) -> None:
-        """The program does something after which nothing that is found out about it would hold."""
+        """Give up: the program does something after which no result would be sound."""
         self.given_up = self.given_up or f"{why}, {self.site_name(site)}"
 
     def touch(self, site: Site, mode: str, thing: int, name: str, through: str = "") -> None:
@@ -157,7 +158,7 @@ class Heap(Solver):
         return f"{function.path}:{function.positions[site[1]].line}" if function.positions else "native"
 
     def make(self, site: Site, kind: ObjectKind, of: object, container: bool = False) -> int:
-        """The object made at the site; containers (and what holds them) are told apart by context."""
+        """Make the object of the site; containers (and objects that hold some) are distinguished by context."""
         instance = self.instances[site[0]]
         label = f"{self.site_name(site)}:{site[1]}" if site[0] else "native"
         return self.number(Object(kind, of, label, instance.context if container else -1))
@@ -169,7 +170,7 @@ class Heap(Solver):
         self.add(node, 1 << self.unknown)
 
     def native(self, site: Site, arguments: Arguments, dst: Node | None) -> None:
-        """A call of something that may do anything with what it is given, and what leaked before."""
+        """Call something unknown, which may do anything with its arguments and with what has leaked."""
         self.edges[site].add(Edge(NATIVE, How.CALL, (), False))
         self.escape(site, arguments.receiver, *(argument.variable for argument in arguments.all()))
         self.heap_results.add(site)
@@ -180,7 +181,7 @@ class Heap(Solver):
         self.add(self.exceptions, 1 << self.unknown)
 
     def _leak(self, number: int) -> None:
-        """Native code has the object now: whatever it leads to leaks, its functions are called, its fields written."""
+        """Native code gets the object: all that it leads to leaks, its functions are called, its fields written."""
         if number in self.leaked:
             return
         self.leaked.add(number)
@@ -232,12 +233,12 @@ class Heap(Solver):
         raise NotImplementedError
 
     def advance(self, site: Site, generator: int, dst: Node | None, through: str = "") -> None:
-        """A generator goes on: that changes it, too."""
+        """Advance a generator, which changes it."""
         self.touch(site, "w", generator, "[]", through)
         self.resume(site, self.objects[generator].of, dst)
 
     def resume(self, site: Site, instance: int, dst: Node | None) -> None:
-        """Run a generator's body on."""
+        """Resume the body of a generator."""
         self.edges[site].add(Edge(instance, How.RESUME, (), True))
         if dst is not None:
             self.edge(self.local(instance, "%yielded"), dst)

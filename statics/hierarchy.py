@@ -1,4 +1,4 @@
-"""The class hierarchy: attributes looked up in classes and what they inherit from, and which class declares a field."""
+"""The class hierarchy: looks attributes up in classes and their bases, and finds the class that declares a field."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from dpor.statics.objects import ANY, Field, Object, ObjectKind
 from dpor.statics.solver import Node, members
 
 _OF_OBJECT: Final = frozenset({"__new__", "__setattr__", "__delattr__", "__getattribute__"})
-"""Methods of object that matter where a class that names no other is looked up for them."""
+"""Methods of object that matter when they are looked up in a class without explicit bases."""
 
 
 class Hierarchy(Heap):
     """Looks attributes up in classes."""
 
     def look_up(self, site: Site, klass: int, name: str, found: Callable[[int], None]) -> None:
-        """Tell `found` each value that the attribute may have in the class, or in those it inherits from."""
+        """Call `found` with each value that the attribute may have in the class or its bases."""
         self.class_reads[klass, name].add(site)
         self.watch(self.attribute(klass, name), found)
 
     def attribute(self, klass: int, name: str) -> Node:
-        """The node of what the attribute may be, looked up from the class on."""
+        """The node of the attribute's values, looked up from the class on."""
         node = self.node(("attribute", klass, name))
         if node in self._met:
             return node
@@ -50,12 +50,12 @@ class Hierarchy(Heap):
         self.add(node, 1 << self.number(Object(ObjectKind.NATIVE, f"dataclass.{name}")))
 
     def may_define(self, thing: Object, method: str) -> bool:
-        """Whether the class of the instance may have the special method: some class of the program has it, or the class
-        inherits from another."""
+        """Whether the class of the instance may have the special method: a class of the program has it, or the class
+        has bases."""
         return method in self.specials or self.number(thing.of) in self.derived
 
     def fields_of(self, touch: Touch) -> list[Field]:
-        """The fields that are touched, as they are told."""
+        """The fields that are accessed, as reports name them."""
         thing = self.objects[touch.thing]
         if thing.kind is ObjectKind.INSTANCE:
             klass = self.number(thing.of)
@@ -76,7 +76,7 @@ class Hierarchy(Heap):
         return [Field(str(owner), touch.name)]
 
     def _declarer(self, klass: int, name: str) -> str:
-        """The name of the class that declares the field: of those that the class inherits from, the last that does."""
+        """The name of the class that declares the field: the furthest base that does."""
         order = self.ancestors(klass)
         declaring = [k for k in order if name in self.objects[k].of.declares]
         return str(self.objects[(declaring or order)[-1 if declaring else 0]].of.name)
@@ -92,7 +92,7 @@ class Hierarchy(Heap):
         return isinstance(instruction, StoreAttribute) and instruction.base in made
 
     def touch_classes(self) -> None:
-        """Looking up what is replaced in a class, other than by its body, reads that."""
+        """Lookups of attributes that are replaced in a class, other than by its body, read them."""
         replaced = {
             (touch.thing, touch.name)
             for site, touches in self.touches.items()
@@ -107,14 +107,14 @@ class Hierarchy(Heap):
                         self.touch(site, "r", k, name)
 
     def each_ancestor(self, klass: int, found: Callable[[int], None], seen: set[int]) -> None:
-        """Tell `found` the class and all program classes that it inherits from, now or later."""
+        """Call `found` with the class and all its bases in the program, now or when they become known."""
         if klass not in seen and self.objects[klass].kind is ObjectKind.CLASS:
             seen.add(klass)
             found(klass)
             self.watch(self.bases(klass), lambda base: self.each_ancestor(base, found, seen))
 
     def ancestors(self, klass: int) -> list[int]:
-        """The class and all program classes it inherits from, nearest first."""
+        """The class and all its bases in the program, nearest first."""
         order = [klass]
         for k in order:
             for base in members(self.find(("bases", k))):

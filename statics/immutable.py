@@ -1,4 +1,4 @@
-"""Immutable fields: no write goes through a variable whose object may have escaped to the heap. [PL, section 6.3]"""
+"""Immutable fields: no write goes through a variable whose object may have escaped to the heap [PL, section 6.3]."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpor.statics.objects import ANY, Field, ObjectKind
 
 
 class Reason(NamedTuple):
-    """Why a field is not immutable, and where that is seen: path and line, "" and 0 for code outside the program."""
+    """Why a field is not immutable, and where: path and line, "" and 0 for code outside the program."""
 
     why: str
     path: str
@@ -23,7 +23,7 @@ class Reason(NamedTuple):
 
 
 def immutable_fields(points_to: PointsTo, escape: Escape) -> tuple[set[Field], dict[Field, Reason]]:
-    """The immutable fields of the program's instances, and of each other one why it is not."""
+    """Return the immutable fields of the program's instances, and for each other field the reason."""
     fields: set[Field] = set()
     mutable: dict[Field, Reason] = {}
     for site, touches in sorted(points_to.touches.items()):

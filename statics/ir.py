@@ -1,9 +1,10 @@
-"""Three-address code: what a program's functions do, one small step an instruction.
+"""Three-address code of a program's functions, one small step an instruction.
 
-A function is a list of instructions, numbered; `following` tells which may come next and `handlers` where an exception
-leads (-1: out of the function). Class bodies and comprehensions are part of the function they stand in. Variables that
-other functions see (globals, closure cells) are `Variable`s and are loaded and stored; all others are plain names,
-and temporary ones are `%1`, `%2`, ... `show` prints a function.
+A function is a list of numbered instructions; `following` has the possible successors and `handlers` the target of an
+exception (-1: out of the function). Class bodies and comprehensions are part of the function around them. Variables
+that
+other functions see (globals, closure cells) are `Variable`s and are loaded and stored; all others are plain names, and
+temporaries are `%1`, `%2`, ... `show` prints a function.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import attrs
 
 
 class Position(NamedTuple):
-    """Where something stands in its file, as `co_positions` counts: lines from 1, columns in bytes from 0."""
+    """A range in a file, as `co_positions` counts: lines from 1, columns in bytes from 0."""
 
     line: int
     end_line: int
@@ -36,14 +37,14 @@ class Variable(NamedTuple):
 
 @attrs.frozen
 class Instruction:
-    """`dst` of any instruction is the name that it gives a value, "" if none."""
+    """An instruction. `dst` is the variable that it assigns, "" if none."""
 
     dst: str
 
 
 @attrs.frozen
 class Nothing(Instruction):
-    """A place where ways meet."""
+    """A label, where paths join."""
 
 
 @attrs.frozen
@@ -58,7 +59,7 @@ class Copy(Instruction):
 
 @attrs.frozen
 class Allocate(Instruction):
-    """dst = a new list, tuple, set or dict (`kind`); of starred elements, what they hold goes in."""
+    """dst = a new list, tuple, set or dict (`kind`); of starred elements, the items are put in."""
 
     kind: str
     elements: tuple[str, ...]
@@ -163,11 +164,11 @@ IMPORTED: Final = "import *"
 
 @attrs.frozen
 class Invoke(Instruction):
-    """dst = what special methods, any of `methods`, of the operands return when given the operands.
+    """dst = what special methods, any of `methods`, of the operands return when called with the operands.
 
-    Some names are none of methods. MATCHED: patterns look at the operand, at the attributes named after it and at what
-    is found in there; dst is all of that. RAISED: the first operand is raised, from the second. IMPORTED: all names of
-    the operand are.
+    Some names are not methods. MATCHED: patterns read the operand, the attributes named after it and what is found in
+    there; dst is all of that. RAISED: the first operand is raised, from the second. IMPORTED: all names of the operand
+    are.
     """
 
     methods: tuple[str, ...]
@@ -191,14 +192,17 @@ class Return(Instruction):
 
 @attrs.frozen
 class Yield(Instruction):
-    """Gives `src` to whoever resumes the generator; dst = what is sent."""
+    """Yields `src` to the caller of the generator; dst = what is sent."""
 
     src: str
 
 
 @attrs.define(eq=False)
 class Parameters:
-    """`plain` by position, then `only_keywords`; `rest` and `rest_keywords` are those of * and **, or ""."""
+    """The parameters of a function.
+
+    `plain` by position, then `only_keywords`; `rest` and `rest_keywords` are those of * and **, or "".
+    """
 
     plain: tuple[str, ...] = ()
     only_keywords: tuple[str, ...] = ()
@@ -239,7 +243,8 @@ class Function:
         return f"<{self.name} of line {self.line}>"
 
     def after(self, i: int) -> Iterator[int]:
-        """Where control may be after instruction i, an exception included, within the function."""
+        """Yield the instructions that control may reach after instruction i, also by an exception, within the
+        function."""
         yield from self.following[i]
         if self.handlers[i] >= 0:
             yield self.handlers[i]
@@ -247,7 +252,9 @@ class Function:
 
 @attrs.define(eq=False)
 class ClassDefinition:
-    """defines   names that the body binds whatever happens
+    """A class.
+
+    defines      names that the body binds on every path
     declares     names that its methods store through their first parameter, or that the body binds
     """
 
@@ -263,10 +270,12 @@ class ClassDefinition:
 
 @attrs.define(eq=False)
 class Program:
-    """names        the name of each file's module, by path
+    """A lowered program.
+
+    names        the name of each file's module, by path
     modules      the function of each module's body, by the module's name
-    functions     all functions, those of modules included
-    deleted       attribute names that some instruction deletes
+    functions    all functions, those of modules included
+    deleted      attribute names that some instruction deletes
     """
 
     names: dict[str, str] = attrs.field(factory=dict)
@@ -277,7 +286,7 @@ class Program:
 
 
 def used(instruction: Instruction) -> tuple[str, ...]:
-    """The variables whose objects the instruction looks into."""
+    """The variables whose objects the instruction reads."""
     match instruction:
         case LoadAttribute(_, base, _) | StoreAttribute(_, base, _, _) | DeleteAttribute(_, base, _):
             return (base,)
@@ -302,7 +311,7 @@ _PLAIN: Final = frozenset({"__doc__", "__name__", "__module__", "__qualname__", 
 
 
 def show(function: Function) -> str:
-    """The function's code, a line an instruction: number, what, where it goes on if not at the next, its handler."""
+    """Print the function's code, a line an instruction: number, text, successors other than the next, its handler."""
     lines = [f"{function.name}({', '.join(function.parameters.all())}) of {function.path}:{function.line}"]
     for i, instruction in enumerate(function.instructions):
         ways = function.following[i]

@@ -1,8 +1,8 @@
-"""Which variables of a function still matter at each instruction: a backward dataflow over bytecode.
+"""Live variables of a function at each instruction: a backward dataflow over bytecode.
 
-A variable is live where its present value may be read before it is replaced, an exception counted as one more way to
-go on. Slots are numbered as the interpreter's frame has them: parameters and locals, then cells, then free variables.
-A cell that is stored to is read by that: others see the store. To delete a variable reads whether it is bound.
+A variable is live where its present value may be read before it is replaced; an exception is one more successor. Slots
+are numbered as in the interpreter's frame: parameters and locals, then cells, then free variables. A store to a cell
+counts as a read of it, since other functions see the store. Deleting a variable reads whether it is bound.
 
     x = f()        x is not live before this line
     g(x)           x is live up to here, and no longer while g runs, unless it is read further on
@@ -28,12 +28,12 @@ _READS_AND_REPLACES: Final = frozenset({"DELETE_FAST", "LOAD_FAST_AND_CLEAR", "M
 _SEE_ALL: Final = frozenset(
     {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack", "f_locals", "breakpoint"}
 )
-"""Names whose use in a function means that any of its variables may be looked at, by name."""
+"""A function that uses one of these names may read any of its variables by name."""
 
 
 class Live(NamedTuple):
-    """For each instruction, by its index in `Flow`, the live slots as bit masks: when it begins, and once what it has
-    called returns, or raises."""
+    """For each instruction, by its index in `Flow`, bit masks of the live slots: when it begins, and after what it
+    calls returns or raises."""
 
     before: list[int]
     after: list[int]
@@ -95,7 +95,7 @@ def _always(code: CodeType) -> int:
 
 
 def _change(name: str, arg: int, free: int) -> tuple[int, int]:
-    """What the instruction reads, and what it gives a new value whatever it was, as masks."""
+    """Masks of the slots that the instruction reads, and of those that it overwrites."""
     if name in _READS:
         return 1 << arg, 0
     if name == "STORE_FAST":

@@ -1,4 +1,4 @@
-"""Whole programs, from source to three-address code."""
+"""Lowers whole programs from source to three-address code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpor.statics.statements import Statements
 
 
 def module_name(path: str) -> str:
-    """The dotted name under which the file is imported, its directories taken as packages."""
+    """The dotted name under which the file is imported, with its directories as packages."""
     parts = list(PurePath(path).with_suffix("").parts)
     if parts and parts[-1] == "__init__":
         parts.pop()
@@ -20,8 +20,11 @@ def module_name(path: str) -> str:
 
 
 def lower(sources: Mapping[str, str], names: Mapping[str, str] | None = None) -> Program:
-    """The program that the source files, by path, are; `names` are those under which they are imported, by path, and
-    follow from the paths if they are not given. Raises SyntaxError."""
+    """Lower source files. Raises SyntaxError.
+
+    sources   the text of each file, by path
+    names     the name under which each is imported, by path; None: they follow from the paths
+    """
     program = Program(names=dict(names or {path: module_name(path) for path in sources}))
     for path, text in sources.items():
         tree = ast.parse(text, path)

@@ -21,7 +21,7 @@ from dpor.statics.scopes import Scope
 
 
 class NameEmitter(Emitter):
-    """Loads and stores what names stand for."""
+    """Emits loads and stores of names."""
 
     def __init__(
         self, program: Program, path: str, function: Function, scopes: dict[ast.AST, Scope], scope: Scope
@@ -32,9 +32,9 @@ class NameEmitter(Emitter):
         self.scopes = scopes
         self.scope = scope
         self.keys: dict[Scope, str] = {}
-        """The key of the function that each scope is part of."""
+        """By scope, the key of the function that it is part of."""
         self.class_namespace: dict[Scope, str] = {}
-        """The variable that holds the class whose body is being laid."""
+        """By scope, the variable that holds the class whose body is being lowered."""
         self.klass: ClassDefinition | None = None
         self.qualified = ""
 
@@ -44,7 +44,7 @@ class NameEmitter(Emitter):
         )
 
     def private(self, name: str) -> str:
-        """The name as the compiler changes it in a class."""
+        """Mangle the name as the compiler does in a class."""
         if self.klass is None or not name.startswith("__") or name.endswith("__"):
             return name
         owner = self.klass.name.rpartition(".")[2].lstrip("_")

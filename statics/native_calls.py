@@ -1,4 +1,4 @@
-"""Calls of what is outside the program, as far as `natives` knows it, and operations on built-in objects."""
+"""Calls of code outside the program, as far as `natives` knows it, and operations on built-in objects."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dpor.statics.solver import Node
 
 
 class NativeCalls(NativeThreads):
-    """Applies native callables."""
+    """Adds the constraints of calling native functions and classes."""
 
     def call_native(self, site: Site, name: str, arguments: Arguments, dst: Node | None, how: How) -> None:
-        """A native function or class, of this dotted name, is called."""
+        """Call a native function or class of this dotted name."""
         short = name.rpartition(".")[2]
         receiver = arguments.plain[0] if arguments.plain else None
         if name in natives.PROTOCOLS:
@@ -124,7 +124,7 @@ class NativeCalls(NativeThreads):
         self.add(self.node(("generated", klass)), 1 << self.plain)
 
     def _look_at_fields(self, site: Site, number: int) -> None:
-        """All fields of an instance are read, and what they hold is compared and told as text."""
+        """Read all fields of an instance, compare their values and convert them to text."""
         if self.objects[number].kind is ObjectKind.INSTANCE:
             self.touch(site, "r", number, ANY)
             for name in self.objects[number].of.of.declares:
@@ -133,7 +133,7 @@ class NativeCalls(NativeThreads):
             self.touch(site, "r", number, ANY)
 
     def _check_class(self, site: Site, number: int) -> None:
-        """An abstract class is asked what it has been told of others."""
+        """`isinstance` with an abstract class reads which classes were registered with it."""
         thing = self.objects[number]
         if thing.kind is ObjectKind.CLASS:
             self.touch(site, "r", number, "register")
@@ -164,7 +164,7 @@ class NativeCalls(NativeThreads):
         self.escape(site, *(argument.variable for argument in arguments))
 
     def open_up(self, site: Site) -> None:
-        """Code that is not seen may do anything with the variables of the function and of all modules."""
+        """Unseen code may do anything with the variables of the function and of all modules."""
         instance = site[0]
         function = self.instances[instance].function
         names = {i.dst for i in function.instructions if i.dst} | set(function.parameters.all())
@@ -192,7 +192,7 @@ class NativeCalls(NativeThreads):
         self.give(dst, made)
 
     def _computed(self, site: Site, what: str, arguments: Arguments, dst: Node | None) -> None:
-        """An attribute whose name is not known."""
+        """Access an attribute whose name is not known."""
         for argument in arguments.plain[:1] or arguments.anything:
 
             def met(number: int) -> None:

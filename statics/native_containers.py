@@ -10,7 +10,7 @@ from dpor.statics.solver import Node
 
 
 class NativeContainers(Protocols):
-    """Makes containers, and calls their methods."""
+    """Adds the constraints of making containers, and of calling their methods."""
 
     def _collect(self, site: Site, kind: str, arguments: Arguments, dst: Node | None) -> None:
         made = self.make(site, ObjectKind.CONTAINER, "iterator" if kind == "pairs" else kind, container=True)

@@ -9,10 +9,10 @@ from dpor.statics.solver import Node
 
 
 class NativeThreads(NativeContainers):
-    """Starts threads."""
+    """Adds the constraints of starting threads."""
 
     def _keep(self, site: Site, thread: int, name: str, arguments: Arguments) -> None:
-        """What a thread is told to run, and on what, is kept in fields of the object."""
+        """Store the function that a thread will run, and its arguments, in fields of the thread object."""
         self.add(self.node("threads"), 1 << thread)
         positions = ("group", "target", "name", "args", "kwargs") if name.endswith("Thread") else (
             "interval", "target", "args", "kwargs") if name.endswith("Timer") else (

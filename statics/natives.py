@@ -22,7 +22,7 @@ NOT_INERT: Final = frozenset(
         *(f"typing.{name}" for name in ("cast", "NamedTuple", "get_type_hints", "no_type_check", "overload")),
     }
 )
-"""Functions of these modules that look at what they are given, or give it back."""
+"""Functions of these modules that read their arguments, or return them."""
 """Their functions touch nothing of the program's objects but what they are given, and give plain values."""
 
 INERT: Final = frozenset(
@@ -46,7 +46,7 @@ PROTOCOLS: Final = {
     "builtins.bytes": ("__bytes__",), "builtins.divmod": ("__divmod__", "__rdivmod__"), "builtins.hex": ("__index__",),
     "builtins.pow": ("__pow__", "__rpow__"), "builtins.bin": ("__index__",), "builtins.oct": ("__index__",),
 }  # fmt: skip
-"""They call these special methods of their arguments, and give a plain value."""
+"""Functions that call these special methods of their arguments, and return a plain value."""
 
 COLLECTORS: Final = {
     "builtins.list": "list", "builtins.tuple": "tuple", "builtins.set": "set", "builtins.frozenset": "set",
@@ -58,14 +58,16 @@ COLLECTORS: Final = {
     "itertools.islice": "iterator", "itertools.cycle": "iterator", "itertools.repeat": "iterator",
     "builtins.bytearray": "list",
 }  # fmt: skip
-"""They make a container of what their arguments hold, calling any function among the arguments on it. Iterators do so
-when they are advanced; "pairs" are iterators over tuples."""
+"""Functions that make a container of the items of their arguments, calling any function among the arguments on them.
+
+Iterators do so when they are advanced; "pairs" are iterators over tuples.
+"""
 
 PICKERS: Final = frozenset(
     {"builtins.next", "builtins.min", "builtins.max", "builtins.sum", "builtins.any", "builtins.all",
     "functools.reduce"}
 )  # fmt: skip
-"""They give one of what their arguments hold, calling any function among the arguments on it."""
+"""Functions that return an item of their arguments, calling any function among the arguments on it."""
 
 LOCKS: Final = frozenset(
     {
@@ -73,7 +75,7 @@ LOCKS: Final = frozenset(
         "threading.Condition", "threading.Barrier",
     }
 )  # fmt: skip
-"""Their methods touch nothing of the program's objects; they may call a function that they are given."""
+"""Classes whose methods touch no object of the program; they may call a function that they are given."""
 
 THREADS: Final = frozenset({"threading.Thread", "threading.Timer"})
 EXECUTORS: Final = frozenset({"concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"})
@@ -90,7 +92,7 @@ READING_METHODS: Final = frozenset(
         "__hash__", "__repr__",
     }
 )  # fmt: skip
-"""Methods of containers that change nothing; of a queue, `get` takes an element away."""
+"""Methods of containers that change nothing; for a queue, `get` takes an element away."""
 
 
 COMPARING_METHODS: Final = frozenset(
@@ -99,7 +101,7 @@ COMPARING_METHODS: Final = frozenset(
         *("__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__"),
     }
 )
-"""Methods of sequences that compare what they hold; those of other containers may all do."""
+"""Methods of sequences that compare their elements; any method of other containers may do so."""
 
 _SETS: Final[tuple[type, ...]] = (set, frozenset, type({}.keys()), type({}.items()))
 _METHODS: Final = {
@@ -117,11 +119,11 @@ _METHODS: Final = {
         ),
     }.items()
 }  # fmt: skip
-"""Of each kind of built-in container, the attributes of all classes that are told as this kind."""
+"""By kind of built-in container: the attributes of all classes that are modelled as this kind."""
 
 
 def has_method(kind: str, name: str) -> bool:
-    """Whether built-in containers that are told as this kind may have the attribute."""
+    """Whether built-in containers that are modelled as this kind may have the attribute."""
     return kind not in _METHODS or name in _METHODS[kind]
 
 
@@ -154,7 +156,7 @@ _MATTER: Final = frozenset(
     f"__{name}__"
     for name in ("new", "setattr", "delattr", "getattribute", "getattr", "reduce", "reduce_ex", "getstate", "class")
 )
-"""Attributes of object that do something to its fields."""
+"""Attributes of object that access fields."""
 
 
 OPENERS: Final = frozenset(
@@ -164,22 +166,22 @@ OPENERS: Final = frozenset(
         "gc.get_objects", "gc.get_referents", "gc.get_referrers",
     }
 )  # fmt: skip
-"""They reach variables by name."""
+"""Functions that reach variables by name."""
 
 PEEKING: Final = frozenset({"sys._getframe", "inspect.currentframe", "inspect.stack"}) | {
     f"gc.get_{name}" for name in ("objects", "referents", "referrers")
 }
-"""They reach objects that were given to nobody: neither the analysis nor a run sees that they are shared."""
+"""Functions that reach objects nobody passed to them: neither the analysis nor a run sees that these are shared."""
 
 RUNNING: Final = frozenset({"threading.current_thread", "threading.main_thread", "threading.enumerate"})
-"""They give thread objects."""
+"""Functions that return thread objects."""
 
 REPLACED: Final = frozenset(
     f"__{name}__" for name in ("dict", "class", "bases", "code", "defaults", "kwdefaults", "closure", "globals")
 )
 """Attributes with which a program changes what an object is, or what a function does."""
 GIVE_UP: Final = frozenset({"__closure__", "cell_contents", "redirect_stdout", "redirect_stderr", "f_locals"})
-"""Attributes by which variables are reached, or the standard output, without being named."""
+"""Attributes that reach variables, or the standard output, without naming them."""
 
 WRAPPERS: Final = frozenset({"functools.partial", "functools.cached_property"})
 DATACLASS_METHODS: Final = frozenset(
@@ -187,7 +189,7 @@ DATACLASS_METHODS: Final = frozenset(
 )
 DATACLASSES: Final = frozenset({"dataclasses.dataclass", "dataclasses.field"})
 FOREIGN: Final = "foreign"
-"""The name of all native things about which nothing is known."""
+"""The name of all native things that nothing is known of."""
 
 _MODELLED: Final = CONTROLS.union(INERT, PROTOCOLS, COLLECTORS, PICKERS, OPENERS, WRAPPERS, DATACLASSES, RUNNING)
 _PREFIXES: Final = frozenset(
@@ -196,7 +198,7 @@ _PREFIXES: Final = frozenset(
 
 
 def attribute(name: str, of: str) -> str:
-    """The name of an attribute of a native thing, FOREIGN if nothing depends on which it is."""
+    """The name of an attribute of a native thing, or FOREIGN if nothing depends on which it is."""
     whole = f"{name}.{of}"
     known = whole in _PREFIXES or name in CONTROLS or name in INERT_MODULES
     return whole if known or (name.startswith("builtins") and whole.count(".") <= 2) else FOREIGN

@@ -1,4 +1,4 @@
-"""What variables may point to: abstract objects, and the fields that they have.
+"""Abstract objects, which variables may point to, and their fields.
 
 An object stands for all that one allocation site makes (in one context, see `points_to`). Functions, classes, modules,
 bound methods and native things are objects as well. UNKNOWN is any object that native code may have.
@@ -13,7 +13,7 @@ from dpor.statics.ir import ClassDefinition, Function, Variable
 
 
 class ObjectKind(StrEnum):
-    """What an abstract object is; beside it, what `Object.of` then holds."""
+    """The kind of an abstract object; below each, what `Object.of` then holds."""
 
     UNKNOWN = "unknown"
     VALUE = "value"
@@ -43,8 +43,10 @@ class ObjectKind(StrEnum):
 
 
 class Object(NamedTuple):
-    """site      where it is made, "path:line", "" if nowhere
-    context   number of the receiver's object in whose method it is made, -1 if that is not told apart
+    """An abstract object.
+
+    site      where it is made, "path:line", "" if nowhere
+    context   number of the receiver's object in whose method it is made, -1 if contexts are not distinguished
     """
 
     kind: ObjectKind
@@ -65,13 +67,13 @@ class Object(NamedTuple):
 UNKNOWN: Final = Object(ObjectKind.UNKNOWN)
 VALUE: Final = Object(ObjectKind.VALUE)
 ANY: Final = "*"
-"""The name of a field that may be any of its owner; as owner: whatever has such a field."""
+"""As the name of a field: any field of its owner; as the owner: any object with such a field."""
 
 
 class Field(NamedTuple):
     """A field: the class that declares it, and its name.
 
-    Owners of other kinds are told by label: "type C" (attributes of the class itself), list, dict, ... (their elements
+    Owners of other kinds have labels: "type C" (attributes of the class itself), list, dict, ... (their elements
     are named []), a module's path, a function's key.
     """
 
@@ -82,11 +84,11 @@ class Field(NamedTuple):
         return f"{self.owner}.{self.name}"
 
     def may_be(self, other: Field) -> bool:
-        """Whether both may be the same, where one or both are not known exactly."""
+        """Whether both may be the same field, if one or both are not known exactly."""
         owners = self.owner == other.owner or ANY in (self.owner, other.owner)
         return owners and (self.name == other.name or ANY in (self.name, other.name))
 
 
 def variable_field(variable: Variable) -> Field:
-    """Globals and cells are fields of their scopes."""
+    """The field of a global or cell: these are fields of their scopes."""
     return Field(variable.scope, variable.name)

@@ -1,4 +1,4 @@
-"""Patterns of `match`, as three-address code."""
+"""Lowers patterns of `match` to three-address code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpor.statics.ir import Allocate
 
 
 class Patterns(Expressions):
-    """Lays patterns."""
+    """Lowers patterns."""
 
     def _matched(self, node: ast.expr | ast.pattern, subject: str, patterns: list[ast.pattern]) -> str:
         """All that the patterns may look at of the subject, at any depth; a program under control reads it in one step
@@ -22,8 +22,10 @@ class Patterns(Expressions):
         return self.invoke(node, (ir.MATCHED, *sorted(names)), subject)
 
     def _pattern(self, pattern: ast.pattern, subject: str, inside: str) -> None:
-        """Lays all that the pattern may look at; it may fail after each, and then the next case follows. `inside` is
-        whatever is found in the subject."""
+        """Lower all that the pattern may read; it may fail after each, and then the next case follows.
+
+        `inside`: the variable for what is found in the subject.
+        """
         if isinstance(pattern, ast.MatchValue):
             self.invoke(pattern, ("__eq__",), subject, self.value(pattern.value))
         elif isinstance(pattern, ast.MatchAs):

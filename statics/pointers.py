@@ -1,4 +1,4 @@
-"""How exactly objects are told apart where accesses are compared. [PL, section 5.5]"""
+"""How exactly objects are distinguished when accesses are compared [PL, section 5.5]."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Pointers(StrEnum):
     CI_EX = "ci-ex"
     """By the site where they are allocated."""
     CS_EX = "cs-ex"
-    """And containers by the object in whose method they are made."""
+    """As CI_EX, and containers by the object in whose method they are made."""
     CI_DD = "ci-dd"
     """By the variable through which they are accessed, whose points-to set is looked up when first asked for."""
     CS_DD = "cs-dd"
-    """The same, and a set holds only what comes along calls and the returns that belong to them."""
+    """As CI_DD, and a set holds only what comes along calls and the returns that belong to them."""
 
     @property
     def demand_driven(self) -> bool:
-        """Whether accesses are told by variable."""
+        """Whether objects are distinguished by variable."""
         return self in (Pointers.CI_DD, Pointers.CS_DD)

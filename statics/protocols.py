@@ -1,4 +1,4 @@
-"""Special methods that code outside the program calls: to compare, to tell as text, to iterate."""
+"""Special methods that code outside the program calls: to compare, to convert to text, to iterate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CALLABLE: Final = frozenset(
 
 
 class Protocols(Hierarchy):
-    """Calls special methods of whatever is in a node."""
+    """Adds the constraints of calling special methods of the objects in a node."""
 
     def send(
         self, site: Site, receiver: int, name: str, arguments: Arguments, dst: Node | None, how: How = How.CALL,
@@ -76,14 +76,14 @@ class Protocols(Hierarchy):
                 self.native(site, Arguments(), None)
 
     def _compare_keys(self, site: Site, key: int, method: int) -> None:
-        """A look-up under keys that the program itself compares is an operation on all that they have."""
+        """Looking up a key by the program's own comparison reads all fields of the key."""
         if self.objects[method].kind is not ObjectKind.NATIVE:
             self.touch(site, "r", key, ANY)
 
     def _protocol_by_hub(self, site: Site, methods: tuple[str, ...], given: Node, dst: Node | None) -> None:
-        """Whatever is in the node is given to the function instance that calls these methods, the same for all sites.
+        """Pass the objects of the node to the function instance that calls these methods, the same for all sites.
 
-        The site calls it once there is something whose methods may be the program's.
+        The site calls it once the node has an object whose methods may be the program's.
         """
         hub, held, result = self._hub(methods)
         self.edge(given, held)
@@ -97,7 +97,7 @@ class Protocols(Hierarchy):
         self._when_occupied(given, call)
 
     def _hub(self, methods: tuple[str, ...]) -> tuple[int, Node, Node]:
-        """The function instance, the node of what it calls the methods of, and the node of what they return."""
+        """The function instance, the node of the objects whose methods it calls, and the node of their results."""
         held, result = self.node(("hub", methods)), self.node(("hub's result", methods))
         if methods not in self._hubs:
             self._hubs[methods] = hub = len(self.instances)
@@ -107,7 +107,7 @@ class Protocols(Hierarchy):
         return self._hubs[methods], held, result
 
     def _when_occupied(self, node: Node, action: Callable[[], None]) -> None:
-        """Act when the node has an object whose special methods may be the program's."""
+        """Run the action when the node has an object whose special methods may be the program's."""
         if node in self._occupied:
             action()
         elif node in self._waiting:
@@ -127,7 +127,7 @@ class Protocols(Hierarchy):
                 action()
 
     def iterate(self, site: Site, source: Argument, into: Node) -> None:
-        """All that iterating over the source may give goes into the node."""
+        """Add all that iterating over the source may give to the node."""
         held = self.node(("iterated", site, source))
         self.edge(held, into)
         if held not in self._iterators:
@@ -167,7 +167,7 @@ class Protocols(Hierarchy):
         self.watch(source.node, met)
 
     def advance_iterator(self, site: Site, iterator: int, into: Node | None, through: str) -> None:
-        """One of our own making goes on: it advances what it goes over, and calls what it was given to call."""
+        """Advance a native iterator: it advances what it iterates over, and calls the functions that it was given."""
         self.touch(site, "w", iterator, "[]", through)
         elements, given = self.field(iterator, "[]"), self.field(iterator, "given")
         if into is not None:
@@ -190,14 +190,15 @@ class Protocols(Hierarchy):
             self.iterate(site, Argument(self.constant(number), ""), into)
 
     def _held(self, site: Site, arguments: Arguments) -> Node:
-        """What the containers among the arguments hold."""
+        """The elements of the containers among the arguments."""
         held = self.node(("held", site))
         for argument in arguments.all():
             self.iterate(site, argument, held)
         return held
 
     def _call_back(self, site: Site, given: Node, arguments: Arguments, into: Node) -> None:
-        """Functions among the arguments are called on what is given; that, and what they return, goes into the node."""
+        """Call the functions among the arguments on the objects in `given`; these objects, and the results, go to the
+        node."""
         self.edge(given, into)
         inner = Arguments(anything=(Argument(given, ""),))
         for argument in arguments.all():

@@ -1,4 +1,4 @@
-"""Each access of the program, and whether it can matter to another thread: never, as far as the analyses can tell.
+"""Each access of the program, with whether it may matter to another thread as far as the analyses can decide.
 
 This asks for all points at once what a search asks at one of them (`Facts.accesses_from`), so the threads' stacks are
 not known: a thread may be anywhere in what it runs, and threads that were started may all be running.
@@ -22,7 +22,7 @@ OUTSIDE = "code outside the program"
 
 
 class Label(StrEnum):
-    """What becomes of an access; of one that several threads make, or in several contexts, the last that applies."""
+    """The result for an access; if several threads make it, or several contexts, the last that applies."""
 
     IMMUTABLE = "immutable"
     """A read of a field that nothing writes once its object may have escaped."""
@@ -32,7 +32,7 @@ class Label(StrEnum):
 
 
 class Judged(NamedTuple):
-    """An access where the source makes it: `access` as the pointer setting tells it, `function` by qualified name."""
+    """An access at its place in the source: `access` as the pointer setting shows it, `function` by qualified name."""
 
     path: str
     position: ir.Position
@@ -43,7 +43,8 @@ class Judged(NamedTuple):
 
 
 class _Thread(NamedTuple):
-    """`entries`: the function instances that it begins with; `several`: whether there may be several such threads."""
+    """A thread. `entries`: the function instances that it begins with; `several`: whether there may be several of
+    it."""
 
     name: str
     entries: frozenset[int]
@@ -59,8 +60,10 @@ class _Later(NamedTuple):
 
 
 def judge(facts: Facts, precision: Precision = Precision.SENSITIVE) -> list[Judged]:
-    """All accesses, in the order of the source; those to what nothing writes after import are left out.
-    None at all if nothing is known of the program."""
+    """Return all accesses with their labels, in the order of the source; empty if nothing is known of the program.
+
+    Accesses to what nothing writes after import are left out.
+    """
     if facts.unknown:
         return []
     threads = _threads(facts)
@@ -91,7 +94,8 @@ _RANK = {label: rank for rank, label in enumerate(Label)}
 def _verdict(
     facts: Facts, access: Access, rivals: list[_Later] | None, places: dict[int, list[Site]]
 ) -> tuple[Label, str]:
-    """`rivals`: what others may access meanwhile, None if nobody else has the object yet."""
+    """Return the label of an access, and why. `rivals`: what others may access meanwhile; None if nobody else has the
+    object yet."""
     if access.mode == "r" and access.field in facts.immutable:
         return Label.IMMUTABLE, "nothing writes it once its object may have escaped"
     if rivals is None:
@@ -137,7 +141,7 @@ def _spawns(facts: Facts) -> Iterator[tuple[Site, int]]:
 
 
 def _reached(facts: Facts, entries: frozenset[int], spawns: bool = False) -> frozenset[int]:
-    """The function instances that a thread may run; with `spawns`, those too that the threads may which it starts."""
+    """The function instances that a thread may run; with `spawns`, also those of the threads that it may start."""
     called: dict[int, set[int]] = defaultdict(set)
     for site, edges in facts.points_to.edges.items():
         called[site[0]].update(edge.target for edge in edges if spawns or edge.how is not How.SPAWN)
@@ -152,8 +156,10 @@ def _reached(facts: Facts, entries: frozenset[int], spawns: bool = False) -> fro
 def _rivals(
     facts: Facts, thread: _Thread, reached: dict[_Thread, frozenset[int]], precision: Precision
 ) -> Iterator[_Later]:
-    """What others may access while the thread runs: started threads all that they run, the main thread what comes after
-    the starts that lead to this one."""
+    """Yield what others may access while the thread runs.
+
+    Started threads: all that they run. The main thread: what comes after the starts that lead to this one.
+    """
     phase: Phase = facts.first
     if precision is not Precision.SENSITIVE:
         phase = facts.insensitive if precision is Precision.INSENSITIVE else facts.second
@@ -176,7 +182,7 @@ def _rivals(
 
 
 class _Once:
-    """Which instructions are carried out at most once in a run, as far as the call graph tells."""
+    """Finds the instructions that run at most once, as far as the call graph shows."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -186,7 +192,7 @@ class _Once:
                 self._callers[edge.target].append(site)
 
     def is_once(self, site: Site) -> bool:
-        """Whether it stands in no loop, in a function that is called once."""
+        """Whether it is in no loop, in a function that is called once."""
         seen = set()
         while site[0] not in seen:
             seen.add(site[0])

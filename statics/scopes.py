@@ -1,6 +1,6 @@
-"""Which scope each name belongs to, and which variables of a function other functions see.
+"""The scope that each name belongs to, and the variables of a function that other functions see.
 
-Comprehensions are scopes, but part of the function they stand in: their variables get names of their own (`x@2`).
+Comprehensions are scopes, but part of the function around them: their variables get names of their own (`x@2`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 @attrs.define(eq=False)
 class Scope:
-    """kind       module, function, class or comprehension
+    """A scope.
+
+    kind        module, function, class or comprehension
     parent      the scope around it
-    captured    names bound here that functions within use
+    captured    names bound here that functions inside use
     """
 
     kind: str
@@ -184,7 +186,7 @@ class Scopes(ast.NodeVisitor):
 
 
 def annotations_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
-    """The annotations of the function's parameters and of what it returns."""
+    """The annotations of the function's parameters and of its result."""
     arguments = node.args
     named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     found = [argument.annotation for argument in named if argument is not None]

@@ -1,6 +1,7 @@
-"""Sets of abstract objects that flow along edges, until nothing changes: inclusion constraints, differences propagated.
+"""Solves inclusion constraints: sets of abstract objects flow along edges until nothing changes; differences are
+propagated.
 
-Sets are bit masks over the numbers of objects. What depends on a set is a watcher: it is told each object once.
+Sets are bit masks over the numbers of objects. What depends on a set is a watcher, called with each object once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Watcher: TypeAlias = Callable[[int], None]
 
 
 class Solver:
-    """Nodes are named by any hashable value."""
+    """Constraints and their solution. Nodes have any hashable value as name."""
 
     def __init__(self) -> None:
         self.objects: list[Object] = []
@@ -23,18 +24,18 @@ class Solver:
         self._nodes: dict[Hashable, Node] = {}
         self.sets: list[int] = []
         self.given: list[int] = []
-        """Of each set, what does not come along edges."""
+        """By set, the objects that do not come along edges."""
         self._new: list[int] = []
         self._edges: list[set[Node]] = []
         self._watchers: list[list[Watcher]] = []
         self._todo: list[Node] = []
         self.steps = 0
-        """How often a set has been told along an edge, or a watcher an object."""
+        """How often a set was propagated along an edge, or a watcher called."""
         self.given_up = ""
-        """Why nothing would be known if it went on; "" if something would."""
+        """Why a result would be of no use; "" if it would be."""
         self.anything = 0
         self.subsumed = 0
-        """Objects that need not be added where the object of the mask `anything` is: it stands for them."""
+        """Objects that need not be added to a set with the object of the mask `anything`, which stands for them."""
 
     def number(self, thing: Object) -> int:
         """The number of the object."""
@@ -62,7 +63,7 @@ class Solver:
         return 0 if node is None else self.sets[node]
 
     def add(self, node: Node, mask: int) -> None:
-        """The node's set has these objects."""
+        """Add these objects to the node's set."""
         self.given[node] |= mask
         self._flow(node, mask)
 
@@ -77,24 +78,23 @@ class Solver:
             self._new[node] |= fresh
 
     def edge(self, source: Node, target: Node) -> None:
-        """All that the source has, the target has."""
+        """Make the target's set include that of the source."""
         if source != target and target not in self._edges[source]:
             self._edges[source].add(target)
             self._flow(target, self.sets[source])
 
     def flows(self) -> Iterator[tuple[Node, Node]]:
-        """All edges: source, target."""
+        """Yield all edges: source, target."""
         return ((source, target) for source, targets in enumerate(self._edges) for target in targets)
 
     def watch(self, node: Node, watcher: Watcher) -> None:
-        """Tell the watcher each object of the node, now or later."""
+        """Call the watcher with each object of the node, now or later."""
         self._watchers[node].append(watcher)
         for number in members(self.sets[node] & ~self._new[node]):
             watcher(number)
 
     def solve(self, steps: int) -> bool:
-        """Until nothing changes; False if that would be of no use, or take more steps than these, counted from the
-        beginning."""
+        """Propagate until nothing changes; False if the analysis gave up, or needs more than `steps` steps in total."""
         while self._todo:
             if self.given_up or self.steps > steps:
                 return False
@@ -110,7 +110,7 @@ class Solver:
 
 
 def members(mask: int) -> Iterator[int]:
-    """The numbers of the bits that are set."""
+    """Yield the numbers of the bits that are set."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1

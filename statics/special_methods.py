@@ -1,4 +1,4 @@
-"""Operators, and whatever else calls special methods: what they do to each kind of object."""
+"""Effects of operators, and of all else that calls special methods, on each kind of object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CALL: Final = frozenset(
         *("__getitem__", "__setitem__", "__delitem__", "send", "throw"),
     }
 )
-"""Special methods by which an object that is not known may run any code."""
+"""Special methods by which an unknown object may run any code."""
 _KEEP: Final = frozenset(
     f"__{prefix}{name}__"
     for name in ("add", "sub", "mul", "matmul", "mod", "or", "and", "xor")
@@ -26,12 +26,12 @@ _KEEP: Final = frozenset(
 
 
 class SpecialMethods(Attributes):
-    """Invokes special methods."""
+    """Adds the constraints of calling special methods."""
 
     def invoke(
         self, site: Site, number: int, methods: tuple[str, ...], mine: Argument, others: Arguments, dst: Node
     ) -> None:
-        """What the special methods do to one object among the operands."""
+        """Add what the special methods do to one object among the operands."""
         thing = self.objects[number]
         if thing.kind is ObjectKind.INSTANCE:
             for method in methods:
@@ -65,7 +65,8 @@ class SpecialMethods(Attributes):
                 self.protocol(site, natives.ORDER, others.plain, None)
 
     def _invoke_unknown(self, site: Site, methods: tuple[str, ...], others: Arguments, dst: Node) -> None:
-        """Of an object that native code may have: what is built in touches the object, all else code is called for."""
+        """The same for an object that native code may have: a built-in method accesses the object, any other may run
+        any code."""
         self.touch(site, "r", self.unknown, ANY)
         if not _CALL.isdisjoint(methods) or not self.specials.isdisjoint(methods):
             self.native(site, others, dst)
@@ -113,7 +114,7 @@ class SpecialMethods(Attributes):
             self.give(dst, self.plain)
 
     def _match(self, site: Site, number: int, names: tuple[str, ...], inside: Node) -> None:
-        """What patterns may look at in an object."""
+        """Add what patterns may read in an object."""
         kind = self.objects[number].kind
         if kind is ObjectKind.CONTAINER:
             self.touch(site, "r", number, "[]")
@@ -130,7 +131,7 @@ class SpecialMethods(Attributes):
         self.heap_results.add(site)
 
     def _set_cause(self, site: Site, number: int, causes: tuple[Argument, ...]) -> None:
-        """An exception that is raised is told what it comes from."""
+        """A raised exception gets its cause as a field."""
         if self.objects[number].kind in (ObjectKind.INSTANCE, ObjectKind.NATIVE_INSTANCE):
             for name in ("__cause__", "__context__", "__traceback__", "__suppress_context__"):
                 self.touch(site, "w", number, name)

@@ -1,4 +1,4 @@
-"""Statements as three-address code."""
+"""Lowers statements to three-address code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dpor.statics.scopes import FunctionNode, annotations_of
 
 
 class Statements(Assignments):
-    """Lays statements."""
+    """Lowers statements."""
 
     def body_of(self, node: FunctionNode | ast.GeneratorExp) -> None:
         if isinstance(node, (ast.Lambda, ast.GeneratorExp)):
@@ -74,7 +74,7 @@ class Statements(Assignments):
         self.throw(src)
 
     def throw_also(self, cause: str) -> None:
-        """The cause is where the exception is."""
+        """Let the cause go where the exception goes."""
         before = list(self.ends)
         self.throw(cause)
         self.ends = before
@@ -124,7 +124,8 @@ class Statements(Assignments):
         self.store(node.name.id, self.plain_value())  # type: ignore[attr-defined]
 
     def _type_parameters(self, node: ast.stmt) -> None:
-        """Bounds and defaults, as if they were evaluated at once; in fact they are when they are first asked for."""
+        """Lower bounds and defaults as if they were evaluated at once; in fact they are when they are first asked
+        for."""
         for parameter in getattr(node, "type_params", ()):
             for part in ("bound", "default_value"):
                 if getattr(parameter, part, None) is not None:
