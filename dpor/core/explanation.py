@@ -32,7 +32,7 @@ class Order(NamedTuple):
 
 @attrs.frozen
 class Reordering:
-    """A race of the failing run, and what came of the other order with the rest as it was where possible.
+    """A race of the failing run, and whether the run still fails if only this order is reversed (as far as possible).
 
     fails   the same failure again? None: that order could not be followed to an end
     """
@@ -64,5 +64,5 @@ class Explanation:
 
     @property
     def avoided_by(self) -> tuple[Order, ...]:
-        """Each of these orders alone, turned round, made the failure vanish."""
+        """Orders such that the failure disappears if only one of them is reversed."""
         return tuple(tried.order for tried in self.reorderings if tried.fails is False)

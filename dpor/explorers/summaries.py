@@ -64,11 +64,11 @@ class _Guard:
 
 
 class KnownEvent:
-    """An event, and what is known of it with respect to the items that it has met.
+    """An event, with the answers found so far about items relative to it.
 
-    known       these items
+    known       items that were compared with it
     conflicts   those of them that conflict with it
-    changing    those that become others when they are carried back over it; `changed`: what, where it was asked for
+    changing    those that change when propagated back over this event; `changed`: the new items, as far as asked for
     """
 
     __slots__ = ("changed", "changing", "conflicts", "known", "operation", "thread")

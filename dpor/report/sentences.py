@@ -1,8 +1,10 @@
-"""What an explanation says, in sentences: when the failure comes, what avoids it, what was tried."""
+"""An explanation in sentences: when the failure comes, what avoids it, what was tried."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from dpor.core.explanation import Order
 from dpor.core.outcome import Kind
@@ -15,10 +17,9 @@ MOST_FAILING = 3
 
 
 def closing(failure: Failure) -> list[str]:
-    """What to end with: one sentence, in several lines where several orders make the failure; nothing where nothing is
-    known.
+    """Return the sentence that ends a report, in several lines if it has several orders; empty if nothing is known.
 
-    It says no more than what was tried: see `tried`.
+    It claims no more than was tried: see `tried`.
     """
     explanation = failure.explanation
     if failure.kind is Kind.RACE:
@@ -30,7 +31,7 @@ def closing(failure: Failure) -> list[str]:
     if explanation.failing == explanation.schedules:
         return ["Fails in every schedule tried: no order of the threads is known that avoids it."]
     if explanation.avoided_by:
-        return [f"Avoided where {turned(failure, explanation.avoided_by[0])}."]
+        return [f"Does not fail if {turned(failure, explanation.avoided_by[0])}."]
     return []
 
 
@@ -41,8 +42,10 @@ def _whenever(orders: Sequence[str]) -> list[str]:
 
 
 def tried(failure: Failure, *, verbose: bool = False) -> list[str]:
-    """What the closing sentence rests on, and what else came out; a line that begins with spaces belongs to the one
-    before."""
+    """Return lines on the schedules that were tried, the evidence for the closing sentence.
+
+    A line that begins with spaces belongs to the one before.
+    """
     explanation = failure.explanation
     if explanation is None or not explanation.schedules:
         return []
@@ -55,33 +58,36 @@ def tried(failure: Failure, *, verbose: bool = False) -> list[str]:
         first += f", {held:,} of them with these orders: others can lead to it, too." if held else "."
     lines = [first]
     for order in explanation.avoided_by[:MOST_AVOIDING]:
-        lines.append(f"Avoided, with the rest as it was, where {turned(failure, order)}.")
+        lines.append(f"The failure disappears if only this order is reversed: {straight(failure, order)}.")
     lines += _all_the_same(failure, verbose)
     if explanation.untried:
-        lines.append(f"{plural(explanation.untried, 'race')} of the run were not tried the other way round.")
+        lines.append(f"{plural(explanation.untried, 'race')} of the run were not tried in the other order.")
     return lines
 
 
 def _all_the_same(failure: Failure, verbose: bool) -> list[str]:
-    """Which reorderings fail, too."""
+    """Return lines on the reorderings that fail, too."""
     assert failure.explanation is not None
     also = [tried.order for tried in failure.explanation.reorderings if tried.fails is True]
     if not also:
         return []
     shown = also if verbose else also[:MOST_FAILING]
-    lines = ["Fails all the same, with the rest as it was, where", *(f"  {turned(failure, order)}" for order in shown)]
+    lines = [
+        "It still fails if only one of these orders is reversed:",
+        *(f"  {straight(failure, order)}" for order in shown),
+    ]
     if len(shown) < len(also):
         lines.append(f"  ({len(also) - len(shown)} more: -v)")
     return lines
 
 
 def straight(failure: Failure, order: Order) -> str:
-    """The order as it was in the run."""
+    """The order of the failing run, in words."""
     return f"{_event(failure, order.earlier)} before {_later(failure, order)}"
 
 
 def turned(failure: Failure, order: Order) -> str:
-    """The order the other way round."""
+    """The reversed order, in words."""
     return f"{_later(failure, order)} before {_event(failure, order.earlier)}"
 
 
@@ -99,7 +105,29 @@ def _later(failure: Failure, order: Order) -> str:
     if order.later is not None:
         return _event(failure, order.later)
     name = failure.threads[order.thread] if order.thread < len(failure.threads) else f"thread {order.thread}"
-    return f"{name} gets what it waits for"
+    return f"{name} {_unblocked(failure, name)}"
+
+
+def _unblocked(failure: Failure, name: str) -> str:
+    """The operation that the thread was blocked before, as the message of a deadlock says it: "joins Ada (line 8)"."""
+    for line in failure.message.splitlines():
+        for verb, pattern in _BLOCKED:
+            found = re.fullmatch(f"{re.escape(name)} {pattern}", line)
+            if found is not None:
+                place = found["place"]
+                return f"{verb} {found['what']}" + (f" (line {place})" if place else "")
+    return "stops waiting"
+
+
+_BLOCKED: Final = tuple(
+    (verb, rf"(?:at \S+:(?P<place>\d+) )?waits {waits} (?P<what>.+?)(?: again)?(?: \(made at .*|, held by .*)?")
+    for verb, waits in (
+        ("acquires", "to (?:lock|acquire)"),
+        ("is notified on", "for a notify o[fn]"),
+        ("joins", "for the end of"),
+    )
+)
+"""Verbs for operations, and the lines of deadlocks on threads that are blocked before them."""
 
 
 def _alike(a: Step, b: Step) -> bool:

@@ -148,14 +148,16 @@ def test_check_then_act_needs_two_orders() -> None:
     assert explanation is not None
     assert explanation.held == explanation.failing
     _, avoided, also, *others = tried(failure)
-    assert avoided.startswith("Avoided, with the rest as it was, where Bob runs line 19 (append sold) before Ada runs ")
-    assert also == "Fails all the same, with the rest as it was, where"
-    assert others == ["  Ada runs line 19 (append sold) before Bob runs line 19 (append sold)"]
+    assert avoided.startswith(
+        "The failure disappears if only this order is reversed: Ada runs line 18 (len sold) before "
+    )
+    assert also == "It still fails if only one of these orders is reversed:"
+    assert others == ["  Bob runs line 19 (append sold) before Ada runs line 19 (append sold)"]
 
 
 def test_a_deadlock_needs_each_lock_taken_first() -> None:
     failure = failure_of("crossed")
-    assert closing(failure)[-1].endswith("before Ada gets what it waits for.")
+    assert closing(failure)[-1].endswith("before Ada acquires b (line 30).")
     assert [order.later for order in failure.explanation.whenever] == [None, None]  # type: ignore[union-attr]
     locks = [step.locks for step in failure.trace if step.locks]
     assert [state for ((_, state),) in locks] == ["held by Ada", "held by Bob"]
