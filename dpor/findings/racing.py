@@ -1,8 +1,8 @@
 """Which orders of a failing run matter: its races, each tried in the other order; and which two events to mark.
 
 The races of the run are tried, latest first: the run is repeated with the later event of the race before the earlier
-one, and the rest as it was as far as possible. The first race whose reversal makes the failure vanish is the one to mark;
-if none does, the latest race. Only an aid to reading: no verdict depends on it.
+one, and the rest as it was as far as possible. The first race whose reversal makes the failure disappear is the one to
+mark; if none does, the latest race. Only an aid to reading: no verdict depends on it.
 """
 
 from __future__ import annotations

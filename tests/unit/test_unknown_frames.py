@@ -144,7 +144,7 @@ def test_what_is_hard_to_read_is_not_read(tmp_path: Path, options: dict[str, Any
 def test_a_loop_that_spins_is_cut_and_the_reason_is_one_line(tmp_path: Path, options: dict[str, Any]) -> None:
     report = check(tmp_path, SPINS, max_steps=100, max_executions=20, **options)
     assert report.verdict == "inconclusive"
-    told = [reason for reason in report.reasons if "loops that wait by spinning are not told from others" in reason]
+    told = [reason for reason in report.reasons if "loops that wait by spinning are not recognised" in reason]
     assert told
     assert all(TOLD in reason and "\n" not in reason for reason in told)
 

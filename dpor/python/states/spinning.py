@@ -81,7 +81,7 @@ def begin(capture: Capture) -> None:
 def loops_unseen() -> str:
     """See `dpor.python.kernel.above.Above`."""
     reason = why_unreadable()
-    return f" (loops that wait by spinning are not told from others here: {reason})" if reason else ""
+    return f" (loops that wait by spinning are not recognised here: {reason})" if reason else ""
 
 
 def back_edge_taken(frame: FrameType) -> None:
