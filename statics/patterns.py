@@ -13,8 +13,10 @@ class Patterns(Expressions):
     """Lowers patterns."""
 
     def _matched(self, node: ast.expr | ast.pattern, subject: str, patterns: list[ast.pattern]) -> str:
-        """All that the patterns may look at of the subject, at any depth; a program under control reads it in one step
-        where it yields before the subject."""
+        """Lower all that the patterns may read of the subject, at any depth.
+
+        A program under control reads it in one step at the position of the subject.
+        """
         classes = [p for pattern in patterns for p in ast.walk(pattern) if isinstance(p, ast.MatchClass)]
         names = {self.private(name) for klass in classes for name in klass.kwd_attrs}
         if any(klass.patterns for klass in classes):

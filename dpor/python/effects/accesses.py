@@ -13,9 +13,9 @@ structure, or changes keys that are not known beforehand, the search learns this
 starts again (as for fields, see `dpor.python.hooks.attributes`). In the runs in which nobody did it, its reads commute
 with everything.
 
-That is also what makes `d[k] = v` exact: whether it inserts a key or replaces a value is known beforehand as long as
-nobody changes the keys, and once somebody does, every store counts as an insertion. (Deciding it each time by a look
-at the dict is unsound: another thread may insert or delete the key while this one waits before its store.)
+This also makes `d[k] = v` exact. As long as nobody changes the keys it is known beforehand whether the store inserts a
+key or replaces a value; once somebody does, every store counts as an insertion. (Looking at the dict each time would be
+unsound: another thread may insert or delete the key while this one waits at its scheduling point.)
 
 A fact is about a container by the name of its `SharedObject`. That name contains a number of events, so it changes when
 more operations become events, and a search may start again several times for one container. To bound that, after `MANY`
@@ -50,7 +50,7 @@ _WHAT: Final = {
 
 
 def changes(shared: SharedObject, part: str) -> bool:
-    """Does this part (STRUCTURE, ELEMENTS or KEY_SET) change in runs of this search, for all that is known?"""
+    """True if this part (STRUCTURE, ELEMENTS or KEY_SET) is known to change in runs of this search."""
     facts = run.facts
     return (CHANGES, part, shared.name) in facts or EVERYTHING in facts or isinstance(shared, Namespace)
 
@@ -89,7 +89,7 @@ UNMADE: Final = object()
 def made(shared: SharedObject, kind: str, part: Hashable = None) -> Any:
     """Return the cached operation, None if there is nothing to perform, or `UNMADE` if `make` has to make it first.
 
-    The caller yields before it in one place for both: where a thread waits must not depend on earlier runs.
+    The caller yields at one place for both cases: the place where a thread waits must not depend on earlier runs.
     """
     if run.operations is not _made_by or len(run.facts) != _made_with:
         return UNMADE
@@ -122,8 +122,9 @@ def writes_structure(shared: SharedObject) -> Accesses:
 class Touched:
     """The accesses of one operation to several objects: one mode for each location, in a fixed order.
 
-    What is nested may be replaced by others while the thread waits before the operation. So what goes deep is gathered
-    by `deeply`, and `reread` gives what is touched by then.
+    Other threads may replace nested objects while the thread waits to perform the operation. So accesses to nested
+    objects
+    are collected by `deeply`, and `reread` collects them again from what is there by then.
     """
 
     __slots__ = ("_deep", "_gathered", "_modes")

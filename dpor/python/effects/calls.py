@@ -1,10 +1,10 @@
 """Calls of built-in methods on shared containers, and the objects that replace these methods.
 
-A container type has an *entry* for each method (`kinds.ContainerType.entries`): a function that is given the
-`MethodCall`, yields before the operation and then performs it. Most entries only say what is touched and what the
-container keeps; `entry` makes those. The others are methods that would call back into the program while they run
-(`list.sort` with a key, `list.extend` with a generator): those do the same in steps that are operations each, as other
-threads can come in between.
+A container type has an *entry* for each method (`kinds.ContainerType.entries`): a function that takes a `MethodCall`,
+waits at the scheduling point of the operation and then performs it. Most entries state only the accesses and what the
+container keeps; `entry` makes those. The others are for methods that would call back into the program while they run
+(`list.sort` with a key, `list.extend` with a generator): these do the same in steps, each an operation of its own, so
+that other threads can come in between.
 """
 
 from __future__ import annotations

@@ -274,8 +274,10 @@ def stepwise(items: Any) -> Any:
 
 
 def report_uninstrumented_iteration(items: Any) -> None:
-    """Stand before Python code that is not instrumented goes through something shared: it is told that other threads
-    are not seen to come in between."""
+    """Scheduling point before uninstrumented Python code iterates over something shared.
+
+    The run is then incomplete, since other threads are not seen to come in between.
+    """
     unseen = uninstrumented_method_of(type(items)) if run.multi else None
     if unseen is not None:
         yield_before_unseen(unseen, items)
@@ -317,7 +319,7 @@ _already_performed = 0
 
 @contextmanager
 def already_performed() -> Iterator[None]:
-    """What the steps inside touch was performed before, all together."""
+    """Within this context, iterators perform no operations: that of the whole iteration has been performed."""
     global _already_performed
     _already_performed += 1
     try:
@@ -329,8 +331,9 @@ def already_performed() -> Iterator[None]:
 class StepwiseContainer:
     """An iterator over a container, for C code: each step is an operation if the container is shared by then.
 
-    It is re-entrant, as the container's own is and a generator is not: another thread may take an item while this one
-    yields before its step.
+    It is re-entrant, like the container's own iterator and unlike a generator: another thread may take an item while
+    this
+    one waits to perform its step.
     """
 
     __slots__ = ("_index", "_iterator", "_step", "source")

@@ -135,7 +135,7 @@ def part_in_words(part: Hashable, called: Called) -> str:
 
 
 def object_numbered(number: int) -> Any:
-    """The shared object of the present run; None if it is none, or is not known."""
+    """Return the shared object with this number in the present run; None if there is none, or it is not known."""
     shared = shared_objects.shared_object_named(run.operations.name_of(number))
     if shared is None:
         return next((o for o in run.made if o.dpor_location == number), None)

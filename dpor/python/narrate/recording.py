@@ -94,7 +94,7 @@ class Recording(Recorder):
         self._events.append(_Event(thread.name, frame, done, locks, self._variables(frame), call))
 
     def _call(self, thread: ModelThread, here: FrameType, frame: FrameType | None) -> tuple[str, int]:
-        """The call of the library that the event is part of: what of what, and its number."""
+        """Return the call of the library that the event is part of ("put of jobs"), and its number."""
         found = self._calls.of(thread.id, here)
         if found is None:
             return "", 0
@@ -173,7 +173,7 @@ class Recording(Recorder):
 
 
 def _standing() -> Iterator[FrameType]:
-    """The innermost function of the program in each thread that stands somewhere."""
+    """Yield the innermost function of the program in each waiting thread."""
     for thread in run.threads:
         frame = program_frame(thread.greenlet.gr_frame) if thread.greenlet else None
         if frame is not None:

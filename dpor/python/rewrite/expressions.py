@@ -148,7 +148,7 @@ class ExpressionRewriter:
 
         In a class body it would show in the namespace, so it is a variable of the function around, or of the module:
         see
-        `_declarations` of `statements`.
+        `declare_names`.
         """
         frame = self.frame
         frame.temporaries += 1

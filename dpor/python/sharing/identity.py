@@ -19,7 +19,7 @@ _OF_THREAD: Final = 1 << 32
 
 
 def stable_id(obj: Any) -> int:
-    """A number for the object that no other has in this run, and that equivalent runs agree on."""
+    """Return a number that no other object has in this run, and that equivalent runs agree on."""
     given: dict[int, tuple[int, Any]] = run.threads[0].data.setdefault("ids", {})
     known = given.get(id(obj))
     if known is None:

@@ -124,12 +124,12 @@ class Namespace(SharedObject):
 
 
 def structure_of(name: Hashable, exposed: object) -> Accesses:
-    """What a store of a key touches beside the key, of the namespace of this name."""
+    """Accesses of a store of a key in the namespace of this name, besides that of the key."""
     return (_structure_of(name, WRITE),) if exposed in run.facts else ()
 
 
 def reads_names(shared: SharedObject, kind: type) -> Accesses:
-    """What is read by who looks at all fields of the object, of this type, whatever they are."""
+    """Accesses of reading all fields of the object, of this type, whatever they are."""
     if names_change(kind) in run.facts:
         assumptions.used_by_several(names_looked_at(kind), f"which fields a {kind.__qualname__} has")
     elif exposed(kind) not in run.facts:
@@ -147,9 +147,10 @@ def _structure_of(name: Hashable, mode: Mode) -> Access:
 
 
 table: dict[int, SharedObject | ModelThread] = {}
-"""By `id`: the `SharedObject` of a shared object, or the thread to which an unshared one belongs. Objects in it are
-kept alive until the run ends, so that no number is used twice. Of a run, as `_kept`, `_used`, `_mortal` and `_exposed`
-are: `begin` empties them."""
+"""By `id`: the `SharedObject` of a shared object, or the thread to which an unshared one belongs.
+
+Objects in it are kept alive until the run ends, so that no `id` is used twice.
+"""
 _kept: list[Any] = []
 _used: list[SharedObject] = []
 """Those with an object in this run."""
@@ -196,8 +197,10 @@ def are_there_any() -> bool:
 
 
 def shared_object_of(obj: Any) -> SharedObject | None:
-    """The `SharedObject` of a shared object; None where an access is no operation: the object belongs to one thread,
-    cannot change (int, str, function, ...), or only one thread exists."""
+    """Return the `SharedObject` of an object; None if accesses to it are not operations.
+
+    That is so if it belongs to one thread, cannot change (int, str, function, ...), or only one thread exists.
+    """
     if not run.multi:
         return None
     mark = table.get(id(obj))
@@ -290,7 +293,7 @@ def names_looked_at(kind: type) -> tuple[str, ...]:
 
 
 def expose(obj: Any, fields: dict[str, Any]) -> None:
-    """The dict is the `__dict__` of the object: accesses of either are accesses of both."""
+    """Record that the dict is the `__dict__` of the object: accesses of either are accesses of both."""
     owner = shared_object_of(obj) if run.multi else table.get(id(obj))
     if not isinstance(owner, SharedObject):
         _exposed[id(obj)] = _exposed[id(fields)] = (obj, fields)
@@ -358,8 +361,8 @@ def run_number(obj: Any) -> int | None:
 
 
 def publish(value: Any) -> None:
-    """Make the value, and all that is reachable from it, shared: a reference is about to be stored where another
-    thread can reach it."""
+    """Share the value and all that is reachable from it: a reference is about to be stored where another thread can
+    reach it."""
     if run.multi and type(value) not in HOLD_NOTHING:
         _publish(value)
 
@@ -614,7 +617,7 @@ operators with a literal number as operand."""
 _finalised: dict[type, bool] = {}
 """A cache, for the process: does Python code run when an object of the type dies?"""
 _unremarkable: set[type] = set()
-"""A cache, for the process: types that were looked at, and of which nothing is to be said."""
+"""Types that were examined and need no fact."""
 
 
 def _look_at(kind: type) -> None:

@@ -6,12 +6,12 @@ writes of what a specification has read are *ordered*: each also writes one loca
 dependent. Equivalent runs then agree on the sequence of all values that specifications can see, and one run of each
 class shows all of them. Other events change nothing that they see.
 
-What a specification looks at shows when it is called. That an object is among it is a fact
-(`dpor.python.kernel.assumptions`): a run in which it shows for the first time starts the search again. So in a search
-that comes to its end, no call looked at anything whose writes were not ordered: the argument holds for all its runs,
-and for all runs equivalent to them.
+Only calling a specification shows what it reads. That it reads an object is a fact (`dpor.python.kernel.control`): a
+run
+that shows this for the first time starts the search again. So in a search that comes to its end, no call read anything
+whose writes were not ordered: the argument holds for all its runs, and for all runs equivalent to them.
 
-While a specification runs it makes no events (`run.observer`). Locks that it takes are taken for granted: it sees
+While a specification runs it makes no events (`control.observer`). Locks that it acquires are granted at once: it sees
 the state as it is, whoever holds what.
 """
 
@@ -121,7 +121,7 @@ class Specifications:
             self._check()
 
     def now(self, thread: ModelThread) -> None:
-        """A specification was made known just now: does it hold?"""
+        """Check a specification that was declared just now."""
         self._look_at(thread)
         self._check()
 
@@ -172,7 +172,7 @@ class Specifications:
 
 
 def owner(location: Location) -> Hashable:
-    """The name of the object that a location is a part of, or its own."""
+    """Return the name of the object that a location is a part of, or the location's own name."""
     name = run.operations.name_of(location)
     while type(name) is tuple and type(name[0]) is int:
         name = run.operations.name_of(name[0])
@@ -198,18 +198,18 @@ def begin(facts: Collection[object], operations: OperationTable) -> None:
 
 
 def forget() -> None:
-    """What is left of the run before dies now."""
+    """Drop what is left of the run before; its objects die now."""
     global current
     current = run.specifications = None
 
 
 def end() -> None:
-    """After it. `current` is still there, with its findings."""
+    """Called after the run. `run` stays, with its findings."""
     run.specifications = None
 
 
 def present() -> Specifications:
-    """Those of the present run, made when the first is needed."""
+    """Return those of the present run; makes them when the first is needed."""
     if current is None:
         made = _make(run.facts, run.operations)
         run.update_careful()
@@ -264,7 +264,8 @@ class SpecificationObserver:
 
 @contextmanager
 def looking(look: SpecificationObserver) -> Iterator[None]:
-    """What the present thread does inside is no part of the run. Learns the facts that it shows."""
+    """Context in which the present thread runs a specification: what it does is not part of the run. Learns what it
+    reads."""
     run.observer = look
     run.update_careful()
     try:

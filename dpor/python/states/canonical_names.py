@@ -61,7 +61,8 @@ class CanonicalNames:
         return location < self._table.size and self.location(location) == location
 
     def shown(self, location: Location) -> Location:
-        """What of the name is part of the state: a canonical name, or any if the program looks at identities."""
+        """Return what of the name is part of the state: a canonical name, or any name if the program looks at
+        identities."""
         counts = IDENTITIES in run.facts or self.is_canonical(location)
         answer = self.known[location] = location if counts else self._hidden(location)
         return answer

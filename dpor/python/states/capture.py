@@ -184,14 +184,16 @@ class Capture:
         return any(mode is not READ and self._names.is_data(location) for location, mode in operation.accesses)
 
     def place_of(self, thread: ModelThread) -> tuple[str, int] | None:
-        """File and line of the program at which the thread is."""
+        """File and line of the program at which the thread waits."""
         frames = frames_of(thread)
         frame = program_frame(frames[0] if frames else None)
         return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
     def private(self, thread: ModelThread, frame: types.FrameType) -> bytes | None:
-        """What the present thread, of which this is the innermost frame, would find changed only by its own doing.
-        Equal at two moments of one run only if all of that is the same; None if it cannot be told."""
+        """Encode what only the present thread can change, and reaches from its innermost frame, `frame`.
+
+        Equal at two moments of one run only if all of that is the same; None if the state is unknown.
+        """
         try:
             frames = frames_from(frame)
             part, _ = read_frames(thread, self._layouts, frames, ())
@@ -266,7 +268,7 @@ class Capture:
         return heap
 
     def _about(self, thread: ModelThread, part: Part) -> None:
-        """What is known of the thread apart from its frames."""
+        """Add the state of the thread apart from its frames."""
         operation = thread.pending if thread.reread is None else None  # else it follows from the rest of the state
         part.shape.append(
             (
@@ -288,7 +290,7 @@ class Capture:
         self._own(thread, part)
 
     def _own(self, thread: ModelThread, part: Part) -> None:
-        """What drop-ins keep for the thread, and its context."""
+        """Add what drop-ins store for the thread, and its context."""
         for key, value in thread.data.items():
             if key in _COUNTED:
                 continue
@@ -335,7 +337,7 @@ class Capture:
             heap.refs([vars(copy)[key] for key in _changing(copy)])
 
     def _of_run(self, heap: Heap) -> None:
-        """What the drop-ins and the kernel remember."""
+        """Add what the drop-ins and the kernel store for the run."""
         library = state.library
         heap.out.append(
             (
@@ -362,14 +364,14 @@ class Capture:
             heap.refs(library.listed.values())
 
     def _failures(self, heap: Heap) -> None:
-        """The exceptions that have ended threads: the run's outcome has their texts, and the places."""
+        """Add the exceptions that have ended threads: the run's outcome has their texts and places."""
         for failure in run.exceptions:
             heap.out.append(("failed", failure.thread.id, failure.message))
             heap.ref(failure.error)
 
 
 def _has_clocks() -> bool:
-    """Is the time part of the state?"""
+    """True if the time is part of the state."""
     return CLOCKS in run.facts or run.options.timeouts == "idle"
 
 

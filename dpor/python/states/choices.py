@@ -32,7 +32,7 @@ TRIES: Final = "tried locks"
 
 
 Holding: TypeAlias = Callable[[ModelThread], Sequence[Any]]
-"""What the frames of a thread hold: its live variables and operands. Raises `StateUnknown`."""
+"""Returns the objects that the frames of a thread hold: its live variables and operands. Raises `StateUnknown`."""
 
 
 def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by: Holding) -> bool:
@@ -82,7 +82,7 @@ def _shares(
 
 
 def _variables(thread: ModelThread, layouts: Layouts) -> list[Any]:
-    """The objects in the live variables of the program's frames: not what it hands over just now."""
+    """The objects in the live variables of the program's frames, without the operands that it is passing on."""
     part, dead = Part(), []  # type: tuple[Part, list[Any]]
     for frame in frames_of(thread):
         if run.is_program_file(frame.f_code.co_filename):
@@ -107,7 +107,7 @@ def _objects(accesses: Iterable[tuple[int, Any]]) -> set[int] | None:
 
 
 def _reached(wanted: set[int], threads: Iterable[ModelThread], held_by: Holding) -> bool:
-    """Can one of these objects, given by `id`, be reached from one of the threads, or by everybody?"""
+    """True if one of these objects (by `id`) can be reached from one of the threads, or by every thread."""
     roots: list[Any] = [value for _, value in shared_objects.roots()]
     for thread in threads:
         try:

@@ -34,8 +34,8 @@ _ACCESSORS: Final = (
 class Classes:
     """The classes that one search has encoded.
 
-    known   the number of a class that is none of the program's, if it has been asked for
-    program_modules   the program's, by name;  are_constant: are they the same objects in all runs that change nothing?
+    known   returns the number of a class that is not the program's, if it was asked for before
+    guest_modules   the program's, by name;  are_constant: are they the same objects in all runs that change nothing?
     """
 
     def __init__(

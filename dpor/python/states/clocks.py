@@ -10,8 +10,11 @@ from dpor.python.kernel.run import run
 
 
 def clocks() -> list[Any]:
-    """The threads' times, and for each location at which time came to pass, what whoever reads, updates or writes it
-    takes over. Empty while nobody's clock has moved."""
+    """List the threads' times, and for each location the time that a read, update or write of it passes on to its
+    thread.
+
+    Empty while nobody's clock has moved.
+    """
     if not run.virtual_time.advances:
         return []
     now: dict[ThreadId, float] = {}

@@ -1,7 +1,7 @@
-"""The frames of a waiting thread: where each is, and what its live variables and operands are.
+"""The frames of a waiting thread: the position of each, its live variables and its operands.
 
-Frames of ours count as the program's do: a drop-in in the middle of its steps has a position and variables too. Those
-of the kernel itself are left out, since the pending operation says all that they still have to do.
+Frames of ours are encoded like the program's: a drop-in in the middle of its steps has a position and variables too.
+Frames of the kernel are left out, since the pending operation determines all that they still have to do.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Layouts:
 
 
 def frames_of(thread: ModelThread) -> list[FrameType]:
-    """Those of a thread that waits before an operation, the innermost first, without those of the kernel."""
+    """List the frames of a thread that waits before an operation, innermost first, without the kernel's."""
     frame: FrameType | None
     if thread is run.current:
         frame = sys._getframe()
@@ -118,7 +118,7 @@ def frames_from(frame: FrameType | None) -> list[FrameType]:
 
 _DECIDE: Final = scheduler.decide.__code__
 _LIVE: Final = live.__code__
-"""The end of what is a thread's: below it is the greenlet, which carried out other threads before."""
+"""The code of a thread's outermost frame: below it is the greenlet, which ran other threads before."""
 
 
 class Part:
@@ -150,7 +150,8 @@ ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, typ
 
 
 def read_thread(thread: ModelThread, layouts: Layouts) -> tuple[Part, list[Any]]:
-    """All frames of the thread, and its dead variables' objects. Raises `StateUnknown`."""
+    """Read all frames of the thread; returns their part, and the objects of its dead variables. Raises
+    `StateUnknown`."""
     return read_frames(thread, layouts, frames_of(thread), thread.objects or ())
 
 
@@ -190,8 +191,10 @@ def read_frames(
 
 
 def _handled(thread: ModelThread, handling: set[bool]) -> BaseException | None:
-    """The exception that the thread's frames handle, apart from generators, which have their own. (Those that frames
-    further out handle are on the operand stacks of those further in.)"""
+    """The exception that the thread's frames handle, apart from generators, which have their own.
+
+    (Exceptions that frames further out handle are on the operand stacks of those further in.)
+    """
     if False not in handling:
         return None
     if thread is not run.current:

@@ -372,7 +372,7 @@ def _ending_of(kind: type) -> _Ending:
 
 
 _OURS: Final = (ModelThread, shared_objects.SharedObject, Operation, BaseRule, ContainerType)
-"""They live as long as the run, or the search."""
+"""Types whose objects live as long as the run, or the search."""
 
 
 def _is_harmless(kind: type) -> bool:

@@ -2,12 +2,12 @@
 
 A round of a loop, from one back edge to the next, *spins* if all operations of the thread in it were plain reads, and
 all that only this thread can reach is the same at both ends: then another round is the same again, for as long as
-nobody writes what it read. So the thread waits before a `Spin`, which waits for such a write. Whether a round spins
-depends on what its own thread did and read alone, so equivalent runs agree on it.
+nobody writes what it read. So the thread waits at a `Spin`, which is enabled by such a write. Whether a round spins
+depends only on what its own thread did and read, so equivalent runs agree on it.
 
-That a loop may spin is a fact: the search starts again with what accesses write counted (`counter_of`), and with
-the state looked at whenever that loop begins. Before that, a round costs a look at its operations; only where these
-were reads, and the live variables of the frame hold the same objects as a round before, is more done.
+That a loop may spin is a fact: the search starts again, counts what accesses write (`control.written`), and captures
+the private state whenever that loop begins. Before that, a round costs only a look at its operations; more is done only
+if these were reads, and the live variables of the frame hold the same objects as a round before.
 
 A loop that also reads the clock may wait for a deadline: time passes for it, as for a wait that times out.
 
@@ -64,10 +64,10 @@ class Loop:
 
 _capture: Capture | None = None
 _reads: dict[Operation, bool] = {}
-"""A cache, for the process: which operations are plain reads."""
+"""For each operation examined: is it a plain read?"""
 _MOST_KNOWN: Final = 10_000
 _rules: dict[tuple[int, ...], Spin] = {}
-"""For the process. Kept, as what is known of operations is found by the identity of their rules."""
+"""Rules are cached, as other caches look up operations by the identity of their rules."""
 
 
 def begin(capture: Capture) -> None:
@@ -85,7 +85,7 @@ def loops_unseen() -> str:
 
 
 def back_edge_taken(frame: FrameType) -> None:
-    """The loop at which the frame is goes round, and its thread has performed operations since one did."""
+    """Called at a back edge in this frame, if the thread has performed operations since the last one."""
     me = run.current
     if run.unwinding or run.atomic:
         return
@@ -121,7 +121,7 @@ def back_edge_taken(frame: FrameType) -> None:
 
 
 def _back_edge_of_spinning_loop(me: ModelThread, frame: FrameType) -> None:
-    """As `back_edge_taken`, of a loop that is known to spin."""
+    """As `back_edge_taken`, for a loop that is known to spin."""
     key = ("spins", id(frame.f_code), frame.f_lineno)
     loop = me.loops.get(key) or _enter(me, key)
     start, loop.start = loop.start, run.position
@@ -133,7 +133,7 @@ def _back_edge_of_spinning_loop(me: ModelThread, frame: FrameType) -> None:
 
 
 def _look_at_clocks(me: ModelThread, frame: FrameType) -> None:
-    """In searches that store states, a loop ends where it comes back to one, though the clock might go on."""
+    """In searches that store states: a loop ends where it comes back to a state, though the clock might go on."""
     key = (id(frame.f_code), frame.f_lasti)
     loop = me.loops.get(key) or _enter(me, key)
     if me.looked >= loop.start and me.time == loop.time and run.options.timeouts == "any":
@@ -154,7 +154,7 @@ def _site(frame: FrameType) -> tuple[str, str, str, int]:
 
 
 def loops_without_operations(frame: FrameType) -> None:
-    """It has gone round very often without an operation: what it reads, if anything, nobody writes."""
+    """Called after very many rounds without an operation: if the loop reads anything, nobody writes it."""
     me = run.current
     if _capture is None or run.stateful or run.atomic:
         return
@@ -168,7 +168,7 @@ def loops_without_operations(frame: FrameType) -> None:
 
 
 def _is_as_before(me: ModelThread, frame: FrameType, loop: Loop) -> bool:
-    """Is nothing different, for the thread, from how it was when that was last looked at?"""
+    """True if the thread's private state equals that at the last comparison."""
     before, time = loop.private, loop.time
     loop.private, loop.time = _private(me, frame), me.time
     return (
@@ -180,7 +180,7 @@ def _is_as_before(me: ModelThread, frame: FrameType, loop: Loop) -> bool:
 
 
 def _only_reads(me: ModelThread, start: int) -> bool:
-    """Were all operations of the thread since then plain reads, and at least one?"""
+    """True if all operations of the thread since position `start` were plain reads, and there was one."""
     threads, operations = run.event_threads, run.event_operations
     number, found = me.id, False
     for position in range(run.position - 1, start - 1, -1):
@@ -196,7 +196,7 @@ def _only_reads(me: ModelThread, start: int) -> bool:
 
 
 def _has_accesses(me: ModelThread, start: int) -> bool:
-    """Did the thread do anything since then but give others a turn?"""
+    """True if the thread did more since position `start` than let others run."""
     own = (run.event_operations[n] for n in range(start, run.position) if run.event_threads[n] == me.id)
     return any(operation.kind != "yield" for operation in own)
 
@@ -217,7 +217,7 @@ def _private(me: ModelThread, frame: FrameType) -> bytes | None:
 
 
 def _spin(me: ModelThread, start: int) -> None:
-    """Wait until something is written that the thread has read since then."""
+    """Wait until something is written that the thread has read since position `start`."""
     seen: dict[Location, int] = {}
     trace = run.trace
     for position in range(start, run.position):
@@ -253,7 +253,7 @@ def _rule(seen: tuple[int, ...]) -> Spin:
 
 
 def _is_memory(location: Location) -> bool:
-    """Is it written by plain accesses alone?"""
+    """True if only plain accesses write the location."""
     name: Any = run.operations.name_of(location)
     if isinstance(name, tuple) and isinstance(name[0], int):
         name = run.operations.name_of(name[0])
