@@ -8,14 +8,16 @@ in a log that nobody reads would double the search with each record.
 What a record shows of its arguments, and what a handler writes to a file in memory or keeps in a list, the program may
 look at: both are operations.
 
-Left as it is: the lock of the module, under which no code of the program runs. What loggers and handlers are set to is
-read unseen, so a program that changes it while several threads exist is told.
+How loggers and handlers are set, and what levels are called, is a part of the state of the process: one location.
+
+Left as it is: the lock of the module, under which no code of the program runs.
 """
 
 from __future__ import annotations
 
 import _thread
 import logging
+import logging.config
 import logging.handlers
 import sys
 import threading
@@ -24,13 +26,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from dpor.core.operations import READ, WRITE, Mode
 from dpor.python.dropins.locks import RLock
 from dpor.python.effects.accesses import Reread, Touched, yield_before
+from dpor.python.effects.process_state import part
 from dpor.python.effects.reach import SHOW, writes
 from dpor.python.hooks import attributes
+from dpor.python.hooks.calls.process import stand_before
 from dpor.python.hooks.calls.unknown import yield_before_call
 from dpor.python.hooks.exceptions import read_shown
-from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
@@ -117,27 +121,61 @@ _OUTPUTS: Final = ("stream", "buffer")
 """Fields of handlers: what they write to."""
 
 
-_CHANGED_LATE: Final = (
-    "logging is set up while several threads exist, which is seen in one order: do it before they are started"
-    " (logging.warning and the like call basicConfig if nobody has)"
-)
+def _setting(real: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
+    """A function that changes or asks how loggers and handlers are set."""
 
-
-def _reported(real: Callable[..., Any]) -> Callable[..., Any]:
     def set_(*args: Any, **kwargs: Any) -> Any:
-        if run.multi and _thread.get_ident() == run.os_thread:
-            incomplete(_CHANGED_LATE)
+        if not _is_part_of_another():
+            stand_before(real.__name__, [(LOGGING, mode)])
+            if mode is WRITE:
+                for value in args[1:]:
+                    shared_objects.publish(value)
         return real(*args, **kwargs)
 
     return set_
 
 
+def _is_part_of_another() -> bool:
+    """Whoever holds the lock of the module has stood before all that is done under it."""
+    return _thread.get_ident() != run.os_thread or logging._lock._is_owned()  # type: ignore[attr-defined]
+
+
+def _handle_by(self: logging.Handler, record: logging.LogRecord) -> bool:
+    """After it the logger looks which handlers there are."""
+    handled = _REAL_HANDLE_BY(self, record)
+    if not _is_part_of_another():
+        stand_before("handle", [(LOGGING, READ)])
+    return handled
+
+
 def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
     """What a program logs because its threads are being ended, after its run, nobody is to see."""
     if not run.unwinding or _thread.get_ident() != run.os_thread:
+        stand_before("handle", [(LOGGING, READ)])
         _REAL_HANDLE(self, record)
 
 
+LOGGING: Final = "how logging is set"
+_NAMES: Final = ("_loggerClass", "_logRecordFactory", "raiseExceptions", "lastResort")
+
+
+def _levels_and_names() -> Any:
+    names = vars(logging)
+    return dict(names["_levelToName"]), dict(names["_nameToLevel"]), [names[name] for name in _NAMES]
+
+
+def _put_levels_and_names(value: Any) -> None:
+    """(`HostState` has the loggers.)"""
+    names = vars(logging)
+    for name, levels in zip(("_levelToName", "_nameToLevel"), value, strict=False):
+        names[name].clear()
+        names[name].update(levels)
+    names.update(zip(_NAMES, value[2], strict=True))
+
+
+part(LOGGING, _levels_and_names, _put_levels_and_names)
+
+_REAL_HANDLE_BY: Final = logging.Handler.handle
 _REAL_HANDLE: Final = logging.Logger.handle
 _REAL_CREATE_LOCK: Final = logging.Handler.createLock
 _REAL_GET_MESSAGE: Final = logging.LogRecord.getMessage
@@ -151,14 +189,21 @@ _CHANGED: Final = [
         (owner, "emit", vars(owner)["emit"], _emitting(vars(owner)["emit"]))
         for owner in (logging.StreamHandler, logging.handlers.BufferingHandler)
     ],
+    (logging.Handler, "handle", _REAL_HANDLE_BY, _handle_by),
     *[
-        (owner, name, vars(owner)[name], _reported(vars(owner)[name]))
-        for owner, names in (
-            (logging.Logger, ("setLevel", "addHandler", "removeHandler")),
-            (logging.Handler, ("setLevel", "setFormatter")),
-            (logging.Filterer, ("addFilter", "removeFilter")),
+        (owner, name, vars(owner)[name], _setting(vars(owner)[name], mode))
+        for owner, names, mode in (
+            (logging.Logger, "setLevel addHandler removeHandler", WRITE),
+            (logging.Logger, "isEnabledFor getEffectiveLevel hasHandlers", READ),
+            (logging.Handler, "setLevel setFormatter", WRITE),
+            (logging.Handler, "format", READ),
+            (logging.Filterer, "addFilter removeFilter", WRITE),
+            (logging, "basicConfig disable addLevelName setLoggerClass setLogRecordFactory", WRITE),
+            (logging, "getLevelName getLoggerClass getLogRecordFactory getLevelNamesMapping", READ),
+            (logging.config, "dictConfig fileConfig", WRITE),
         )
-        for name in names
+        for name in names.split()
+        if name in vars(owner)
     ],
 ]
 

@@ -20,7 +20,9 @@ from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any, Final
 
+from dpor.core.operations import READ, WRITE
 from dpor.python.dropins.patches import Patches
+from dpor.python.hooks.calls.process import SIGNALS, stand_before
 from dpor.python.kernel import opaque_code
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.incomplete import incomplete
@@ -62,6 +64,10 @@ def signal_module() -> DropInModule:
         return found
 
     def getsignal(signalnum: Any, /) -> Any:
+        stand_before("getsignal", [(SIGNALS, READ)])
+        return handler_of(signalnum)
+
+    def handler_of(signalnum: Any) -> Any:
         return handlers().get(int(signalnum), real_signal.getsignal(signalnum))
 
     def signal(signalnum: Any, handler: Any, /) -> Any:
@@ -69,7 +75,8 @@ def signal_module() -> DropInModule:
             raise ValueError("signal only works in main thread of the main interpreter")
         if not callable(handler) and handler not in (real_signal.SIG_IGN, real_signal.SIG_DFL):
             raise TypeError("signal handler must be signal.SIG_IGN, signal.SIG_DFL, or a callable object")
-        before = getsignal(signalnum)
+        stand_before("signal", [(SIGNALS, WRITE)], (handler,))
+        before = handler_of(signalnum)
         handlers()[int(signalnum)] = handler
         return before
 

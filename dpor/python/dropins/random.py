@@ -2,7 +2,8 @@
 
 Each model thread draws from a generator of its own, made from the thread's number. So what a thread draws is a
 function of its own past, equal in equivalent runs, and drawing is no operation. (One generator for all, as in CPython,
-would make every order in which threads draw a case of its own.) `seed` seeds the caller's.
+would make every order in which threads draw a case of its own, though nobody knows what is drawn.) Once the program
+has seeded it, or asked for its state, it is one generator for all, and drawing from it is an operation.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from dpor.python.dropins import copying, environ, outside
+from dpor.core.operations import READ, WRITE, Mode
+from dpor.python.dropins import copying, environ, folders, outside, state
 from dpor.python.dropins.time import time
+from dpor.python.effects.process_state import part
+from dpor.python.hooks.calls.process import stand_before
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.run import run
 
@@ -25,13 +29,59 @@ CPUS: Final = 4
 
 _SEED: Final = 0x9E3779B97F4A7C15
 _ON_SEQUENCES: Final = ("choice", "choices", "sample", "shuffle")
+_FIXING: Final = ("seed", "getstate", "setstate")
+"""After these, or through them, a program knows what is drawn."""
+
+GENERATOR: Final = "the generator of random"
+part(GENERATOR, lambda: None, lambda value: None)  # the run's own: see `state`
+
+
+class _Shared(real.Random):
+    """The one generator of all threads, when there is one: each draw from it is an operation."""
+
+    def __init__(self) -> None:
+        pass  # it has nothing of its own
+
+    def random(self) -> float:
+        return self._at("random", WRITE).random()
+
+    def getrandbits(self, k: int, /) -> int:
+        return self._at("getrandbits", WRITE).getrandbits(k)
+
+    def seed(self, *args: Any, **kwargs: Any) -> None:
+        self._at("seed", WRITE).seed(*args, **kwargs)
+
+    def getstate(self) -> tuple[Any, ...]:
+        return self._at("getstate", READ).getstate()
+
+    def setstate(self, to: tuple[Any, ...]) -> None:
+        self._at("setstate", WRITE).setstate(to)
+
+    @property
+    def gauss_next(self) -> float | None:
+        """The second of two numbers that `gauss` draws at once."""
+        return self._at("gauss", WRITE).gauss_next  # type: ignore[attr-defined, no-any-return]
+
+    @gauss_next.setter
+    def gauss_next(self, number: float | None) -> None:
+        state.library.generator.gauss_next = number
+
+    def _at(self, name: str, mode: Mode) -> real.Random:
+        stand_before(name, [(GENERATOR, mode)])
+        generator: real.Random = state.library.generator
+        return generator
+
+
+_SHARED: Final = _Shared()
 
 
 def _own() -> real.Random:
-    """The generator of the thread that asks."""
+    """The generator from which the thread that asks draws: its own, or the one of all."""
     thread = run.current
     if thread is None:
         return real.Random(_SEED)
+    if state.library.generator is not None:
+        return _SHARED
     generator = thread.data.get(real.Random)
     if generator is None:
         generator = thread.data[real.Random] = real.Random(_SEED + thread.id)
@@ -55,6 +105,10 @@ def _own_entropy() -> real.Random:
 
 def _delegating(name: str) -> Callable[..., Any]:
     def draw(*args: Any, **kwargs: Any) -> Any:
+        if name == "seed" and not args and not kwargs:
+            args = (_own_entropy().getrandbits(64),)  # and nobody knows which
+        elif name in _FIXING and state.library.generator is None and run.current is not None:
+            state.library.generator = real.Random(_SEED)
         return getattr(_own(), name)(*args, **kwargs)
 
     return draw
@@ -91,7 +145,7 @@ def random_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModu
 
 
 def os_module() -> DropInModule:
-    changed: dict[str, Any] = {"urandom": urandom, "cpu_count": lambda: CPUS, **environ.names()}
+    changed: dict[str, Any] = {"urandom": urandom, "cpu_count": lambda: CPUS, **environ.names(), **folders.names()}
     for name in ("process_cpu_count",):
         if hasattr(real_os, name):
             changed[name] = changed["cpu_count"]

@@ -20,6 +20,7 @@ class LibraryState:
     stack_size   what `stack_size` was given, in bytes: no more is made of it
     launching   the thread that is being started, until it runs
     register, listed   see `listing`
+    generator   the one that `random` has for all threads; None while nobody knows what it draws
     """
 
     main: Any
@@ -34,6 +35,7 @@ class LibraryState:
         self.launching: Any = None
         self.unjoined: dict[int, Any] = {}
         self.listed: dict[int, Any] = {}
+        self.generator: Any = None
 
 
 library = LibraryState()

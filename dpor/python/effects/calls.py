@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import Accesses
+from dpor.python.effects import c_modules
 from dpor.python.effects.accesses import NOTHING, UNMADE, Touched, made, make, yield_before
 from dpor.python.effects.kinds import container_type_of, container_types, is_immutable, is_program, static
 from dpor.python.effects.reach import writes
@@ -147,7 +148,7 @@ def unknown(call: MethodCall) -> Any:
     """Perform a method without an entry: it may change all that it can reach, and keep its arguments."""
     if is_immutable(type(call.obj)):
         return call.run()
-    touched = Touched()
+    touched = Touched(c_modules.written(_home(call).__module__))
     touched.deeply(writes, (call.obj, *call.args, *call.kwargs.values()))
     if run.multi and any(type(value) is types.GeneratorType for value in call.args):
         incomplete(f"{call.name} takes from a generator: what it does with the items is not seen")
@@ -155,6 +156,13 @@ def unknown(call: MethodCall) -> Any:
     for value in (*call.args, *call.kwargs.values()):
         shared_objects.publish(value)
     return call.run()
+
+
+def _home(call: MethodCall) -> type:
+    """The class that has the method."""
+    kind = type(call.obj)
+    found: type | None = getattr(call.plain, "__objclass__", None)
+    return found or next((base for base in kind.__mro__ if call.name in vars(base)), kind)
 
 
 def perform_uninstrumented(call: MethodCall, function: types.FunctionType) -> Any:

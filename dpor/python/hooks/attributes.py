@@ -17,11 +17,13 @@ from contextvars import ContextVar, Token
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
+from dpor.python.effects import process_state
 from dpor.python.effects.calls import yield_before_unseen
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_of_c
 from dpor.python.kernel import accessing, assumptions, loops, opaque_code
 from dpor.python.kernel.assumptions import about
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.program_frames import last_place
 from dpor.python.kernel.run import run
@@ -187,7 +189,7 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
             elif yield_before_write(obj, name):
                 publish(value)
     elif is_a(obj, _HOLDERS):
-        run.dirty = True
+        _note_change(obj, name)
     setattr(obj, name, value)
 
 
@@ -203,7 +205,7 @@ def yield_before_write(obj: Any, name: str) -> bool:
     """Before `obj.name` changes. Returns whether another thread can see it."""
     if not run.multi:
         if is_a(obj, _HOLDERS):
-            run.dirty = True
+            _note_change(obj, name)
         return False
     shared = shared_object_of(obj)
     if shared is None:
@@ -400,7 +402,7 @@ def _is_data_descriptor(found: Any) -> bool:
 
 def _write_class_or_module(obj: Any, name: str) -> None:
     """A class attribute or module global changes while several threads exist."""
-    run.dirty = True
+    _note_change(obj, name)
     if is_a(obj, types.ModuleType):
         write_global(obj.__name__, name)
         return
@@ -412,6 +414,13 @@ def _write_class_or_module(obj: Any, name: str) -> None:
         "write",
         ((location, WRITE), *shared_objects.structure_of(shared_objects.CLASS_NAMES, shared_objects.CLASSES_EXPOSED)),
     )
+
+
+def _note_change(obj: Any, name: str) -> None:
+    """What outlives a run changes. What is the program's is made again, what is of others is put back."""
+    run.dirty = True
+    if is_a(obj, types.ModuleType) and ".call" not in vars(obj) and not is_a(obj, DropInModule):
+        process_state.sets_attribute(obj, name)
 
 
 RULES: Final = "rules"
@@ -476,6 +485,8 @@ def global_hooks(module: str) -> dict[str, Callable[..., Any]]:
     def gload(name: str) -> None:
         if run.multi:
             read_global(module, name)
+            if ("global", "builtins", name) in run.facts:
+                read_global("builtins", name)
 
     def gstore(name: str, value: Any) -> Any:
         run.dirty = True

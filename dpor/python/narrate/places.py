@@ -92,6 +92,8 @@ def _on(kind: str, location: Location, mode: Mode, names: ObjectNames, frame: Fr
         case ("global", module, str(name)):
             known = sys.modules.get(str(module))
             place = ObjectPart(None if known is None else vars(known), name)
+        case ("process", str(part), *piece):
+            return Description(f"{kind} {part}{' of ' + ', '.join(map(str, piece)) if piece else ''}".strip())
         case ("class attribute", str(attribute)):
             owner = names.class_with(attribute, frame)
             name = f"class attribute {attribute}" if owner is None else f"{owner.__name__}.{attribute}"

@@ -29,8 +29,10 @@ from dpor.core.errors import BadTarget
 from dpor.core.home import is_workload
 from dpor.python.dropins import generating, logs, loops, outside
 from dpor.python.dropins.importing import import_statement
-from dpor.python.kernel.host_modules import DropInModule
+from dpor.python.effects import process_state
+from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import CLOSED, CONSTANT, MODELLED, PARTS, STDLIB
+from dpor.python.kernel.run import run
 from dpor.python.program.changing_globals import changing_globals
 from dpor.python.program.import_once import can_import_once
 from dpor.python.program.sides import Sides
@@ -102,8 +104,10 @@ class Loader:
         self.starting: frozenset[str] = frozenset()  # modules that start threads when they are imported
         self._sides = Sides(self._is_of_program)
         self._has_loops = False  # does the program import `asyncio`?
+        self._named: list[process_state.Kept] = []  # objects of others' modules that the source names
         self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
-        self._builtins = dict(vars(builtins), __import__=self._import)
+        self._builtins = shadow(builtins, __import__=self._import)  # what the program changes there, only it sees
+        self.visible_builtins: frozenset[str] = frozenset()
         self._finder = _Finder(self)
         self.host: HostState | None = None  # from when the program imports a module whose state it may change
 
@@ -181,6 +185,7 @@ class Loader:
         """While the program runs or is loaded: its imports go through here, and its modules are in `sys.modules`."""
         sys.meta_path.insert(0, self._finder)
         self._sides.enter()
+        process_state.watch(self._named)
         try:
             with outside.watched, generating.watched, self._logs(), loops.apart(self._has_loops):
                 yield
@@ -189,9 +194,11 @@ class Loader:
             self._sides.leave()
 
     def restore_host(self) -> None:
-        """After a run: what the program has changed in modules that it has in common with the host."""
+        """After a run: what the program has changed in the process, and in modules that it has in common with the
+        host."""
         if self.host is not None:
             self.host.restore()
+        process_state.put_back()
 
     def _logs(self) -> AbstractContextManager[None]:
         return _NOTHING if self.host is None else logs.watched(self._module_for_program("threading"))
@@ -207,9 +214,10 @@ class Loader:
             self._has_loops = True
             loops.begin()
         self._sides.hide_host()
+        if name == "builtins":
+            return self._builtins
         module = import_statement(self._module_for_program, name, globals, locals, fromlist, level)
         from dpor.python.hooks import attributes
-        from dpor.python.kernel.run import run
 
         if run.multi and fromlist and not isinstance(module, DropInModule):
             for imported in fromlist:
@@ -331,11 +339,12 @@ class Loader:
         self._files.add(path)
         self.sources[path] = sha256(content).hexdigest()
         self._prepare(name, loaded)
+        self._named += [found for found in process_state.named_in([loaded.source]) if found not in self._named]
         self.modules.pop(name, None)
         return loaded
 
     def _prepare(self, name: str, loaded: ProgramModule) -> None:
-        visible = self.visible_globals.get(name, frozenset())
+        visible = self.visible_globals.get(name, frozenset()) | self.visible_builtins
         loaded.code = _instrumented(
             loaded.source,
             loaded.path,
@@ -344,7 +353,7 @@ class Loader:
             starts_threads=name in self.starting,
             unhooked=self.unhooked,
         )
-        loaded.module.__dict__.update(self._hooks(name), __builtins__=self._builtins)
+        loaded.module.__dict__.update(self._hooks(name), __builtins__=vars(self._builtins))
         loaded.first = dict(loaded.module.__dict__)
 
     # ------------------------------------------------------------------ between runs
@@ -405,6 +414,7 @@ class Loader:
 
     def roots(self, of_all: bool) -> Iterable[tuple[Any, Any]]:
         """What every thread can reach by the globals that are changing, or all: what they hold, and what classes do."""
+        yield from process_state.attributes()
         for name, loaded in self.modules.items():
             for key, value in loaded.globals(of_all):
                 if isinstance(value, type):

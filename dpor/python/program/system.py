@@ -19,7 +19,15 @@ from weakref import WeakSet
 
 import attrs
 
-from dpor.core.errors import AssumptionBroken, BadSchedule, BadTarget, InternalError, Unfinished, UserError
+from dpor.core.errors import (
+    AssumptionBroken,
+    BadSchedule,
+    BadTarget,
+    InternalError,
+    NotDeterministic,
+    Unfinished,
+    UserError,
+)
 from dpor.core.operations import Location, Operation, ThreadId
 from dpor.core.oracle import At, Oracle, ProgramSource
 from dpor.core.outcome import NOBODY_WRITES, Finding, Kind
@@ -27,9 +35,11 @@ from dpor.core.steps import Explained
 from dpor.core.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
 from dpor.primitives.threads import End
 from dpor.python.dropins.threads import Startable
+from dpor.python.effects import process_state
 from dpor.python.effects.reach import ANYTHING, yield_before_reading
 from dpor.python.hooks import attributes, failures
 from dpor.python.hooks.calls.contexts import tell_shared as tell_shared_contexts
+from dpor.python.hooks.calls.files import FILES
 from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import driving, timing
 from dpor.python.kernel.assumptions import INSTRUMENTED, STARTS, about
@@ -57,6 +67,11 @@ COLLECT_EVERY = 64
 a run there is none: it would run finalisers at moments of its own."""
 
 _END = End()
+
+_WRITTEN_FILES = (
+    "(It writes files: what it leaves there, the next run finds. Let it write into a folder that tempfile makes, which"
+    " is removed after each run.)"
+)
 
 
 class PythonSystem:
@@ -88,6 +103,7 @@ class PythonSystem:
                 raise UserError(f"--instrument {package}: what runs the program cannot be a part of it, take it away")
         self._stdlib = stdlib
         stdlib.begin_search()
+        process_state.begin_search()
         self._loader = Loader(self._hooks, stdlib.module_for_program, instrument)
         self._layers = Layers(self._loader.is_program_file, self._loader.can_instrument)
         self._target: Target | None = None
@@ -186,6 +202,8 @@ class PythonSystem:
                 gc.collect(2 if self._runs % COLLECT_EVERY**2 == 0 else 0)
             if was_enabled:
                 gc.enable()
+            else:
+                gc.disable()  # code that is not instrumented may have switched it on
 
     def _drive(
         self, body: Callable[[], None], trace: Trace, choose: Chooser, recorder: Recorder | None
@@ -201,6 +219,10 @@ class PythonSystem:
             try:
                 self._stdlib.reset()
                 return driving.drive(body)
+            except NotDeterministic as error:
+                if not process_state.has_changed(FILES):
+                    raise
+                raise NotDeterministic(f"{error} {_WRITTEN_FILES}") from error
             finally:
                 driving.end()
                 specifying.end()
@@ -209,6 +231,7 @@ class PythonSystem:
     def _roots(self) -> Iterable[tuple[Hashable, Any]]:
         """What every thread can reach. What is not changing, and nobody has changed, holds nothing that can be
         written."""
+        process_state.share()
         return self._loader.roots(run.dirty)
 
     def _renew_facts(self) -> None:
@@ -232,6 +255,7 @@ class PythonSystem:
         for module, name in about(self._facts_used, "global"):
             visible.setdefault(module, set()).add(name)
         self._loader.visible_globals = {module: frozenset(names) for module, names in visible.items()}
+        self._loader.visible_builtins = frozenset(visible.get("builtins", ()))
         self._loader.starting = frozenset(module for (module,) in about(self._facts_used, STARTS))
         self._loader.unhooked = self._never_written()
         self._loader.numbers = not self._facts_used.isdisjoint((attributes.RULES, shared_objects.ARITHMETIC))

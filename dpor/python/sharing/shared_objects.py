@@ -55,7 +55,7 @@ CONTAINED: Final = frozenset({tuple, frozenset, types.FunctionType, types.Method
 """Those of these types through which other objects are reached."""
 
 
-NAMES: Final = frozenset({"object", "root", "type", "dict of", "global", "class attribute"})
+NAMES: Final = frozenset({"object", "root", "type", "dict of", "global", "class attribute", "process"})
 """The first words of names of locations with data; names of locks, of the process and of caches begin otherwise."""
 
 
@@ -223,13 +223,15 @@ def first_touch(obj: Any) -> SharedObject | None:
         _look_at(kind)
     number = id(obj)
     table[number] = run.current
-    if kind is types.GeneratorType or kind is memoryview:  # what these have to do in the end, they do when they die
+    if kind in _MORTAL or (kind.__module__ == "sqlite3" and kind.__weakrefoffset__):
         _mortal[number] = weakref.ref(obj, lambda _: _died(number))
     else:
         _kept.append(obj)
     return None
 
 
+_MORTAL: Final = frozenset({types.GeneratorType, memoryview})
+"""What these have to do in the end, they do when they die (a cursor of a database lets go of its lock)."""
 _mortal: dict[int, weakref.ref[Any]] = {}
 """By `id`: unshared objects that are not kept alive."""
 
@@ -384,6 +386,12 @@ def publish_roots(thread_object: Any) -> None:
         for name, value in _roots():
             _publish(value, name)
     _publish(thread_object)
+
+
+def share(obj: Any, root: Hashable) -> None:
+    """Every thread can reach the object under this name, and what it holds is nothing of the program."""
+    if not isinstance(table.get(id(obj)), SharedObject):
+        _put(obj, ("root", root, 0))
 
 
 def publish_all(value: Any) -> None:

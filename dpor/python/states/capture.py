@@ -27,6 +27,7 @@ from dpor.python.dropins import copying, state, stdlib
 from dpor.python.dropins.idents import numbering
 from dpor.python.dropins.locals import Here
 from dpor.python.dropins.threads import DummyThread
+from dpor.python.effects import process_state
 from dpor.python.kernel import host_modules
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
 from dpor.python.kernel.driving import Search
@@ -330,6 +331,12 @@ class Capture:
             changes = self._loader.host.changed()
             heap.out.append(len(changes))
             heap.refs(changes)
+        hidden = process_state.hidden()
+        if hidden is not None:
+            raise StateUnknown(f"{hidden} has changed, which cannot be told")
+        for part, value in process_state.values():
+            heap.out.append(part)
+            heap.ref(value)
         for copy in copying.copies:
             if copy.__name__.partition(".")[0] not in stdlib.used_packages:
                 continue
@@ -358,7 +365,16 @@ class Capture:
             kept += [*specifying.current.kept, *(history.events for history in specifying.current.histories)]
         heap.out.append(len(kept))
         heap.refs(kept)
-        heap.refs((library.main, library.trace, library.profile, library.launching, getattr(library, "register", None)))
+        heap.refs(
+            (
+                library.main,
+                library.trace,
+                library.profile,
+                library.launching,
+                getattr(library, "register", None),
+                library.generator,
+            )
+        )
         if library.listed:
             heap.out.append(len(library.listed))
             heap.refs(library.listed.values())

@@ -25,7 +25,8 @@ from dpor.python.effects.calls import BoundMethod, uninstrumented_method_of
 from dpor.python.effects.kinds import container_type_of, is_immutable, static
 from dpor.python.effects.reach import ANYTHING, views
 from dpor.python.hooks import special
-from dpor.python.hooks.calls import consumers, contexts, environment, objects, operating, tracebacks  # noqa: F401
+from dpor.python.hooks.calls import consumers, contexts, environment, files, objects, operating, tracebacks  # noqa: F401
+from dpor.python.hooks.calls.process import in_process
 from dpor.python.hooks.calls.registry import AS_IS, class_wrappers, harmless, set_wrapper, wrappers
 from dpor.python.hooks.calls.table import (
     HARMLESS_MODULES,
@@ -84,7 +85,12 @@ def _python_function(function: types.FunctionType) -> Any:
     module = module_of(function)
     if module == "ctypes" and function.__name__ in _POINTING:
         return making_incomplete(function, _POINTERS)
-    if not run.multi or is_instrumented(function):
+    if is_instrumented(function):
+        return function
+    wrapper = in_process(function, module)
+    if wrapper is not None:
+        return wrapper
+    if not run.multi:
         return function
     if module == "functools" and function.__qualname__.startswith("singledispatch.<locals>.register"):
         return special.registering(function)
@@ -114,11 +120,13 @@ def _python_method(method: Any, function: Any) -> Any:
         return method if inner is function else functools.partial(inner, method.__self__)
     if function.__module__ == "multiprocessing.context" and function.__name__ in PROCESSES and run.current:
         refuse(f"multiprocessing.{function.__name__}", PROCESSES[function.__name__])
-    if not run.multi:
-        return method
-    known = wrappers.get(id(function))
+    known = wrappers.get(id(function)) or (
+        None if is_instrumented(function) else in_process(function, module_of(function))
+    )
     if known is not None and known is not AS_IS:
         return functools.partial(known, method.__self__)
+    if not run.multi:
+        return method
     if function is abc.ABCMeta.register:
         return special.registering(method)
     module = module_of(function)
@@ -202,6 +210,9 @@ def _c_function(function: Any) -> Any:
     owner = function.__self__
     if owner is None or type(owner) is types.ModuleType:
         module = function.__module__ or ""
+        found = in_process(function, module)
+        if found is not None:
+            return found
         if module == "_ctypes" and function.__name__ in _POINTING:
             made = making_incomplete(function, _POINTERS)
             set_wrapper(function, made)

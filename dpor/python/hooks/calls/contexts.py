@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.python.hooks.calls.registry import set_wrapper, wrap
-from dpor.python.hooks.calls.unknown import reading_c, unknown_c
+from dpor.python.hooks.calls.unknown import reading_c, unknown_c, yield_before_call
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
@@ -37,6 +37,9 @@ _in_force: Final[list[decimal.Context]] = []
 
 @wrap(decimal.getcontext)
 def _getcontext() -> decimal.Context:
+    """A thread that has none yet gets a copy of the default."""
+    if isinstance(shared_objects.table.get(id(decimal.DefaultContext)), shared_objects.SharedObject):
+        yield_before_call(decimal.getcontext, (decimal.DefaultContext,))
     return _note(decimal.getcontext())
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
+from dpor.python.effects import process_state
 from dpor.python.effects.accesses import Touched, yield_before
 from dpor.python.effects.calls import yield_before_unseen
 from dpor.python.effects.iteration import harmless_functions
@@ -22,7 +23,7 @@ from dpor.python.hooks.calls.formatting import simplified
 from dpor.python.hooks.calls.registry import set_wrapper, wrap, wrappers
 from dpor.python.hooks.calls.unknown import making_incomplete, module_of, reading_c, yield_before_call
 from dpor.python.hooks.operators import SCALARS, shown, truth
-from dpor.python.kernel import accessing, depth, opaque_code
+from dpor.python.kernel import accessing, opaque_code
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete_if_multithreaded
 from dpor.python.kernel.run import run
@@ -100,19 +101,6 @@ def _yield_before_write(obj: Any, name: str, value: Any = None) -> None:
         operation = None if shared is None else attributes.write_operation(shared, obj, name)
         if operation is not None:
             accessing.access(operation)
-
-
-@wrap(sys.getrecursionlimit)
-def _getrecursionlimit() -> int:
-    return depth.limit()
-
-
-@wrap(sys.setrecursionlimit)
-def _setrecursionlimit(limit: int) -> None:
-    if type(limit) is int and limit > 0:
-        depth.set_limit(limit)
-    else:
-        sys.setrecursionlimit(limit)  # says why not
 
 
 def slot_method(slot: types.MemberDescriptorType, method: Any) -> Callable[..., Any]:
@@ -243,16 +231,22 @@ harmless_functions.update(map(id, (_len, _bool, _hash)))
 @wrap(print)
 def _print(*args: Any, **kwargs: Any) -> None:
     if run.multi:
-        file = sys.stdout if kwargs.get("file") is None else kwargs["file"]
-        shared = shared_objects.shared_object_of(file)
-        own = is_a(file, io.StringIO) or not any(file is stream for stream in (sys.stdout, sys.stderr))
-        if shared is not None or own:  # else nobody sees what is printed
-            touched = Touched()
-            touched.deeply(reads, args, SHOW)
-            if shared is not None and not isinstance(static(type(file), "write"), types.FunctionType):
-                touched.deeply(writes, (file,))
-            yield_before("print", touched)
+        given = kwargs.get("file")
+        touched = Touched(process_state.attribute_read("sys", "stdout") if given is None else ())
+        touched.deeply(_printed, args, given)
+        yield_before("print", touched)
     print(*map(shown, args), **kwargs)
+
+
+def _printed(args: tuple[Any, ...], given: Any, touched: Touched) -> None:
+    """Add what printing touches; nothing if nobody sees what is printed."""
+    file = sys.stdout if given is None else given
+    shared = shared_objects.shared_object_of(file)
+    own = is_a(file, io.StringIO) or not any(file is stream for stream in (sys.stdout, sys.stderr))
+    if shared is not None or own:
+        reads(args, SHOW, touched)
+        if shared is not None and not isinstance(static(type(file), "write"), types.FunctionType):
+            writes((file,), touched)
 
 
 @wrap(types.MappingProxyType)

@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from dpor.python.effects import c_modules
 from dpor.python.effects.accesses import Touched, yield_before
 from dpor.python.effects.reach import ANYTHING, writes, yield_before_reading
 from dpor.python.hooks.operators import SCALARS
@@ -21,14 +22,16 @@ from dpor.python.sharing import shared_objects
 
 
 def unknown_c(function: Any) -> Callable[..., Any]:
-    """A C function: it may change what it is given, and keep it."""
+    """A C function: it may change what it is given, and keep it; and what its module keeps."""
+    module = function.__module__ if hasattr(function, "__module__") else type(function).__module__
 
     def call_unknown(*args: Any, **kwargs: Any) -> Any:
-        if not run.multi or (not kwargs and SCALARS.issuperset(map(type, args))):
+        kept = c_modules.written(module)
+        if not run.multi or (not kept and not kwargs and SCALARS.issuperset(map(type, args))):
             return function(*args, **kwargs)
-        touched = Touched()
+        touched = Touched(kept)
         values = (*args, *kwargs.values())
-        if not touched.deeply(writes, values):
+        if not touched.deeply(writes, values) and not kept:
             return function(*args, **kwargs)
         yield_before(name_of(function), touched)
         for value in values:

@@ -1,0 +1,253 @@
+"""The state of the process: what the interpreter, modules in C and the operating system keep apart from all objects.
+
+The collector's switch, the working folder, the locale, the dialects of `csv`: each is a *part*, and one location. What
+functions do to parts is in `hooks/calls/process.py`. As with fields, a part is silent until a run changes it while
+several threads exist: runs in which nobody did are all alike for those who look.
+
+A part that a run changes is put back when the run is over, by what it was before the first change. So are attributes
+that a run sets in modules that are not the program's own (`sys.excepthook = ...`). Nothing is looked at in runs that
+change nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from dpor.core.operations import READ, Accesses, Mode
+from dpor.python.kernel import assumptions
+from dpor.python.kernel.run import run
+from dpor.python.sharing import shared_objects
+
+PROCESS: Final = "process"
+
+PartName: TypeAlias = str | tuple[str, ...]
+"""Of a part; of a piece of a part, which is a location of its own, a tuple that begins with the name of the part."""
+
+
+class Part(NamedTuple):
+    """How what is in a part is looked at, and put back."""
+
+    get: Callable[[], Any]
+    put: Callable[[Any], object]
+
+
+parts: Final[dict[str, Part]] = {}
+"""Those that can be looked at."""
+
+_before: Final[dict[str, Any]] = {}
+"""What the parts that this run has changed, or may have changed, were before."""
+_attributes: Final[dict[tuple[str, str], tuple[ModuleType, Any]]] = {}
+"""By module and name: attributes of others' modules that this run has set, and what they were before."""
+
+_order: Final[list[Any]] = []
+"""The keys of both, as they came."""
+
+_ABSENT: Final = object()
+_HIDDEN: Final = object()
+"""In place of what a part was that cannot be looked at."""
+
+
+def accesses(part: PartName, mode: Mode) -> Accesses:
+    """What it is to look at the part, or to change it."""
+    name = part if isinstance(part, str) else part[0]
+    if name == "global":  # an attribute of a module, which code in C looks at
+        return attribute_read(*part[1:])
+    fact = (PROCESS, name)
+    if fact not in run.facts:
+        if mode is READ:
+            return ()
+        assumptions.broken(fact, f"threads change {name}, which is one for the whole process")
+    location = (PROCESS, name) if isinstance(part, str) else (PROCESS, *part)
+    return ((run.operations.location(location), mode),)
+
+
+def attribute_read(module: str, name: str) -> Accesses:
+    """What code in C does that looks at an attribute of a module (`print` at `sys.stdout`)."""
+    fact = ("global", module, name)
+    return ((run.operations.location(fact), READ),) if fact in run.facts else ()
+
+
+def changes(part: PartName) -> None:
+    """To be called before the run changes the part, in any number of threads."""
+    name = part if isinstance(part, str) else part[0]
+    if name not in _before and run.current is not None:
+        known = parts.get(name)
+        _before[name] = _HIDDEN if known is None else known.get()
+        _order.append(name)
+
+
+def sets_attribute(module: ModuleType, name: str) -> None:
+    """To be called before the run sets or deletes an attribute of a module that is not its own."""
+    key = (module.__name__, name)
+    if key not in _attributes and run.current is not None:
+        _attributes[key] = module, vars(module).get(name, _ABSENT)
+        _order.append(key)
+
+
+# ---------------------------------------------------------------------- objects of others' modules
+
+
+class Kept(NamedTuple):
+    """An object that a module of the library keeps, and that programs change in place (`sys.path`)."""
+
+    module: str
+    name: str
+    contents: Callable[[Any], Any]
+    refill: Callable[[Any, Any], object]
+    """Given the object, and what its contents were."""
+
+    def find(self) -> Any:
+        return vars(sys.modules[self.module]).get(self.name) if self.module in sys.modules else None
+
+    def get(self) -> tuple[Any, Any] | None:
+        """The object itself, and what is in it."""
+        found = self.find()
+        return None if found is None else (found, self.contents(found))
+
+    def put(self, value: tuple[Any, Any] | None) -> None:
+        if value is not None and value != self.get():
+            found, contents = value
+            vars(sys.modules[self.module])[self.name] = found
+            self.refill(found, contents)
+
+
+_kept: Final[list[Kept]] = []
+_watched: list[Kept] = []
+"""Those that the source of the present program names. Others no run changes by itself."""
+
+
+def kept(module: str, name: str, contents: Callable[[Any], Any], refill: Callable[[Any, Any], object]) -> None:
+    """Make such an object known."""
+    found = Kept(module, name, contents, refill)
+    _kept.append(found)
+    part(f"{module}.{name}", found.get, found.put)
+
+
+def named_in(sources: Iterable[str]) -> list[Kept]:
+    """The objects that the program may change."""
+    words = {word for source in sources for word in _WORDS.findall(source)}
+    return [found for found in _kept if found.name in words]
+
+
+_WORDS: Final = re.compile(r"\w+")
+
+
+def watch(found: list[Kept]) -> None:
+    """Before a run of a program that names these."""
+    global _watched
+    _watched = found
+    for name in _unseen:
+        if name not in _before:
+            _before[name] = parts[name].get()
+            _order.append(name)
+    for one in found:
+        _before[f"{one.module}.{one.name}"] = one.get()
+        _order.append(f"{one.module}.{one.name}")
+
+
+def share() -> None:
+    """When the first thread starts: all threads can reach these."""
+    for one in _watched:
+        found = one.find()
+        if found is not None:
+            shared_objects.share(found, (PROCESS, one.module, one.name))
+
+
+# ---------------------------------------------------------------------- states, and the end of a run
+
+
+def values() -> Iterable[tuple[object, Any]]:
+    """Name and value of all that is not as it was when the run began. (What cannot be looked at: see `hidden`.)"""
+    for name, before in _before.items():
+        if before is not _HIDDEN:
+            value = parts[name].get()
+            if value != before:
+                yield name, value
+    for key, (module, before) in _attributes.items():
+        value = vars(module).get(key[1], _ABSENT)
+        if value is not before:
+            yield key, None if value is _ABSENT else value
+
+
+def hidden() -> str | None:
+    """A part that this run has changed and that cannot be looked at."""
+    return next((name for name, before in _before.items() if before is _HIDDEN), None)
+
+
+def attributes() -> Iterable[tuple[tuple[str, str, str], Any]]:
+    """What this run has stored in modules that are not its own: every thread can reach it."""
+    for (module, name), (owner, _) in _attributes.items():
+        value = vars(owner).get(name, _ABSENT)
+        if value is not _ABSENT:
+            yield (PROCESS, module, name), value
+
+
+def put_back() -> None:
+    """When the run is over: what came last first."""
+    global _runs
+    for key in reversed(_order):
+        if isinstance(key, str):
+            before = _before.pop(key)
+            if before is not _HIDDEN:
+                parts[key].put(before)
+            continue
+        module, before = _attributes.pop(key)
+        if before is _ABSENT:
+            vars(module).pop(key[1], None)
+        else:
+            vars(module)[key[1]] = before
+    _order.clear()
+    if _runs % LOOK_EVERY < 2:
+        _look_for_unseen()
+    _runs += 1
+
+
+LOOK_EVERY: Final = 64
+"""Runs between looks at all parts: code that is not instrumented may change some unseen."""
+_runs = 0
+_unseen: Final[set[str]] = set()
+"""Parts that were found changed: from then on they are put back after every run."""
+_at_first: Final[dict[str, Any]] = {}
+
+
+def _look_for_unseen() -> None:
+    for name in looked_at:
+        now = parts[name].get()
+        if _at_first.setdefault(name, now) != now:
+            _unseen.add(name)
+            parts[name].put(_at_first[name])
+
+
+def begin_search() -> None:
+    """Before the first run of a program: what the process is like now, all its runs are to find."""
+    global _runs
+    _runs = 0
+    _unseen.clear()
+    _at_first.update((name, parts[name].get()) for name in looked_at)
+
+
+def has_changed(name: str) -> bool:
+    """Has this run changed the part?"""
+    return name in _before
+
+
+def is_set(module: str, name: str) -> bool:
+    """Has this run set the attribute of a module?"""
+    return (module, name) in _attributes
+
+
+looked_at: Final[list[str]] = []
+
+
+def part(name: str, get: Callable[[], Any], put: Callable[[Any], object], *, unseen: bool = False) -> None:
+    """Make known how the part is looked at and put back.
+
+    unseen   may code that is not instrumented change it? (To look at it changes nothing.)
+    """
+    parts[name] = Part(get, put)
+    if unseen:
+        looked_at.append(name)

@@ -1,0 +1,532 @@
+"""What functions of the library do to the state of the process (`effects/process_state.py`), one row for each part.
+
+A function is known by its module and name, wherever the program has it from. One call is one operation: it looks at
+some parts, or changes them, and looks at what it is given (or changes that and keeps it, if it changes a part).
+"""
+
+from __future__ import annotations
+
+import _csv
+import codecs
+import decimal
+import faulthandler
+import functools
+import gc
+import locale
+import os
+import socket
+import sys
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from dpor.core.operations import READ, WRITE, Mode
+from dpor.python.effects import process_state
+from dpor.python.effects.accesses import Reread, Touched, yield_before
+from dpor.python.effects.process_state import PartName, kept, part
+from dpor.python.effects.reach import ANYTHING, SHOW, reads, writes
+from dpor.python.hooks.calls.registry import set_wrapper, wrap
+from dpor.python.hooks.operators import SCALARS
+from dpor.python.kernel import depth
+from dpor.python.kernel.run import run
+from dpor.python.sharing import shared_objects
+
+Effect: TypeAlias = tuple[PartName, Mode]
+Effects: TypeAlias = Callable[[tuple[Any, ...], Mapping[str, Any]], Iterable[Effect]]
+"""What a call with these arguments does."""
+
+# ---------------------------------------------------------------------- the table
+
+
+class Row(NamedTuple):
+    """A part, and the functions that look at it and that change it, by module and name."""
+
+    part: str
+    looks: str
+    changes: str
+
+
+COLLECTOR: Final = "the garbage collector"
+WARNINGS: Final = "the filters of warnings"
+LOCALE: Final = "the locale"
+FOLDER: Final = "the working folder"
+UMASK: Final = "the umask"
+ENVIRONMENT: Final = "the environment in C"
+ZONE: Final = "the time zone"
+CODECS: Final = "the registry of codecs"
+DIALECTS: Final = "the dialects of csv"
+TIMEOUT: Final = "the default timeout of sockets"
+FAULTS: Final = "the fault handler"
+SIGNALS: Final = "the handlers of signals"
+TRACING: Final = "the tracing of memory"
+PRIORITY: Final = "the priority of the process"
+
+ROWS: Final = (
+    Row(
+        COLLECTOR,
+        "gc.isenabled gc.get_threshold gc.get_debug gc.get_freeze_count",
+        "gc.enable gc.disable gc.set_threshold gc.set_debug gc.freeze gc.unfreeze",
+    ),
+    Row("the recursion limit", "sys.getrecursionlimit", "sys.setrecursionlimit"),
+    Row("the switch interval", "sys.getswitchinterval", "sys.setswitchinterval"),
+    Row("the limit of digits", "sys.get_int_max_str_digits", "sys.set_int_max_str_digits"),
+    Row("the flags of dlopen", "sys.getdlopenflags", "sys.setdlopenflags"),
+    Row(
+        WARNINGS,
+        "",
+        "warnings.simplefilter warnings.filterwarnings warnings.resetwarnings",
+    ),
+    Row(
+        LOCALE,
+        "locale.localeconv locale.strcoll locale.strxfrm locale.nl_langinfo locale.getlocale locale.format_string"
+        " locale.currency locale.str locale.atof locale.atoi locale.delocalize locale.localize locale.getencoding"
+        " locale.getpreferredencoding locale.gettext locale.dgettext locale.dcgettext time.strftime",
+        "locale.textdomain locale.bindtextdomain locale.bind_textdomain_codeset",
+    ),
+    Row(ZONE, "time.localtime time.mktime time.ctime time.asctime time.strftime", "time.tzset"),
+    Row(
+        CODECS,
+        "codecs.lookup codecs.encode codecs.decode codecs.getencoder codecs.getdecoder codecs.getreader"
+        " codecs.getwriter codecs.getincrementalencoder codecs.getincrementaldecoder codecs.lookup_error codecs.open",
+        "codecs.register codecs.unregister codecs.register_error",
+    ),
+    Row(
+        DIALECTS,
+        "csv.get_dialect csv.list_dialects csv.reader csv.writer csv.field_size_limit",
+        "csv.register_dialect csv.unregister_dialect",
+    ),
+    Row(TIMEOUT, "socket.getdefaulttimeout", "socket.setdefaulttimeout"),
+    Row(FAULTS, "faulthandler.is_enabled", "faulthandler.enable faulthandler.disable"),
+    Row(
+        TRACING,
+        "tracemalloc.is_tracing tracemalloc.get_traced_memory tracemalloc.get_traceback_limit"
+        " tracemalloc.take_snapshot",
+        "tracemalloc.start tracemalloc.stop tracemalloc.clear_traces tracemalloc.reset_peak",
+    ),
+    Row(
+        FOLDER,
+        "os.getcwd os.getcwdb pathlib.Path.cwd pathlib.Path.absolute posixpath.abspath posixpath.realpath"
+        " posixpath.relpath",
+        "os.chdir os.fchdir",
+    ),
+    Row(UMASK, "", "os.umask"),
+    Row(PRIORITY, "os.getpriority", "os.setpriority os.nice"),
+)
+
+effects_of: Final[dict[str, list[Effects | Effect]]] = {}
+"""By module and name of a function."""
+
+for _row in ROWS:
+    for _name in _row.looks.split():
+        effects_of.setdefault(_name, []).append((_row.part, READ))
+    for _name in _row.changes.split():
+        effects_of.setdefault(_name, []).append((_row.part, WRITE))
+
+
+def does(*names: str) -> Callable[[Effects], Effects]:
+    """The decorated function tells what a call of these does beside what the rows say."""
+
+    def register(effects: Effects) -> Effects:
+        for name in names:
+            effects_of.setdefault(name, []).append(effects)
+        return effects
+
+    return register
+
+
+@does("locale.setlocale")
+def _setlocale(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
+    """Without a second argument it only asks; an empty one is what the environment says."""
+    to = args[1] if len(args) > 1 else kwargs.get("locale")
+    if to == "":
+        yield ENVIRONMENT, WRITE
+    yield LOCALE, READ if to is None else WRITE
+
+
+@does("os.putenv", "os.unsetenv")
+def _putenv(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
+    """Many change it and few look at it, so the modes are the other way round: changes are silent until somebody looks.
+    (That one name is changed twice, `os.environ` shows.)"""
+    yield ENVIRONMENT, READ
+
+
+@does("time.tzset")
+def _tzset(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
+    yield ENVIRONMENT, WRITE
+
+
+@does("csv.field_size_limit")
+def _field_size_limit(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
+    if args or kwargs:
+        yield DIALECTS, WRITE
+
+
+# ---------------------------------------------------------------------- calls
+
+_SAME: Final = {
+    "posix": "os", "nt": "os", "_py_warnings": "warnings", "ntpath": "posixpath", "pathlib._local": "pathlib",
+    "pathlib._abc": "pathlib",
+}  # fmt: skip
+"""Modules of which the table has others' names."""
+
+
+def name_in_table(module: str, name: str) -> str:
+    """How the table has a function of this module."""
+    return f"{_SAME.get(module) or module.lstrip('_')}.{name.replace('PathBase.', 'Path.')}"
+
+
+def in_process(function: Any, module: str, instead: Callable[..., Any] | None = None) -> Callable[..., Any] | None:
+    """What is called in place of a function that the table has, from now on; None if it has it not.
+
+    instead   what does it, if not the function itself
+    """
+    effects = effects_of.get(name_in_table(module, getattr(function, "__qualname__", "")))
+    if effects is None:
+        return None
+    made = _with_effects(function, instead or function, tuple(effects))
+    set_wrapper(function, made)
+    return made
+
+
+def _with_effects(
+    function: Callable[..., Any], run: Callable[..., Any], effects: tuple[Effects | Effect, ...]
+) -> Callable[..., Any]:
+    name = function.__name__
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        def done() -> Iterator[Effect]:
+            for effect in effects:
+                if callable(effect):
+                    yield from effect(args, kwargs)
+                else:
+                    yield effect
+
+        stand_before(name, done, (*args, *kwargs.values()))
+        return run(*args, **kwargs)
+
+    return call
+
+
+def stand_before(
+    name: str, effects: Callable[[], Iterable[Effect]] | Sequence[Effect], values: tuple[Any, ...] = ()
+) -> None:
+    """Stand before an operation of this name with these effects, which is given the values: it looks at these, or
+    changes and keeps them if it changes something of the process.
+
+    effects   as a function, where what others do in the meantime can make them other effects
+    """
+    now = list(effects() if callable(effects) else effects)
+    changed = False
+    for which, mode in now:
+        if mode is not READ:
+            changed = True
+            process_state.changes(which)
+    if not run.multi:
+        return
+    touched = Touched()
+    if callable(effects):
+        touched.deeply(_add, effects)
+    else:
+        _add(lambda: now, touched)
+    if not SCALARS.issuperset(map(type, values)):
+        if changed:
+            touched.deeply(writes, values)
+        else:
+            touched.deeply(reads, values, ANYTHING)
+    yield_before(name, touched)
+    if changed:
+        for value in values:
+            shared_objects.publish(value)
+
+
+def _add(effects: Callable[[], Iterable[Effect]], touched: Touched) -> None:
+    for which, mode in effects():
+        touched.add(process_state.accesses(which, mode))
+
+
+# ---------------------------------------------------------------------- how parts are looked at, and put back
+
+
+class _Switch:
+    """What a program sees of something that is on or off, and is not switched in fact."""
+
+    def __init__(self, on: bool) -> None:
+        self.on = on
+
+    def enable(self, *args: Any, **kwargs: Any) -> None:
+        self.on = True
+
+    def disable(self) -> bool:
+        on, self.on = self.on, False
+        return on
+
+    def is_enabled(self) -> bool:
+        return self.on
+
+
+_collecting: Final = _Switch(True)
+"""During a run there are no collections but those that are asked for: others would come at moments of their own."""
+_handling: Final = _Switch(faulthandler.is_enabled())
+"""It writes to a file of the system, which the program's standard error is not."""
+
+
+def _collector() -> tuple[Any, ...]:
+    return _collecting.on, gc.get_threshold(), gc.get_debug()
+
+
+def _put_collector(value: tuple[Any, ...]) -> None:
+    _collecting.on, threshold, flags = value
+    gc.set_threshold(*threshold)
+    gc.set_debug(flags)
+
+
+def _gc_disable() -> None:
+    _collecting.disable()
+
+
+part(COLLECTOR, _collector, _put_collector, unseen=True)
+in_process(gc.enable, "gc", _collecting.enable)
+in_process(gc.disable, "gc", _gc_disable)
+in_process(gc.isenabled, "gc", _collecting.is_enabled)
+part(FAULTS, lambda: _handling.on, lambda on: _handling.enable() if on else _handling.disable())
+for _name in ("enable", "disable", "is_enabled"):
+    in_process(getattr(faulthandler, _name), "faulthandler", getattr(_handling, _name))
+
+part("the recursion limit", depth.limit, lambda value: None)  # `depth.end` puts it back
+in_process(sys.getrecursionlimit, "sys", depth.limit)
+
+
+def _setrecursionlimit(limit: int, /) -> None:
+    if type(limit) is int and limit > 0:
+        depth.set_limit(limit)
+    else:
+        sys.setrecursionlimit(limit)  # says why not
+
+
+in_process(sys.setrecursionlimit, "sys", _setrecursionlimit)
+
+part("the switch interval", sys.getswitchinterval, sys.setswitchinterval, unseen=True)
+part("the limit of digits", sys.get_int_max_str_digits, sys.set_int_max_str_digits, unseen=True)
+if hasattr(sys, "getdlopenflags"):
+    part("the flags of dlopen", sys.getdlopenflags, sys.setdlopenflags)
+part(LOCALE, lambda: locale.setlocale(locale.LC_ALL), lambda value: locale.setlocale(locale.LC_ALL, value), unseen=True)
+part(FOLDER, os.getcwd, os.chdir, unseen=True)
+
+
+def _umask() -> int:
+    value = os.umask(0)
+    os.umask(value)
+    return value
+
+
+part(UMASK, _umask, os.umask, unseen=True)
+part(ENVIRONMENT, lambda: None, lambda value: None)  # `HostState` puts it back, with `os.environ`
+if hasattr(time, "tzset"):
+    part(ZONE, lambda: (os.environ.get("TZ"), time.tzname), lambda value: time.tzset())
+
+
+def _put_priority(value: int) -> None:
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, value)
+    except OSError:  # what has been made lower may not be made higher again
+        pass
+
+
+if hasattr(os, "setpriority"):
+    part(PRIORITY, lambda: os.getpriority(os.PRIO_PROCESS, 0), _put_priority)
+
+
+def _dialects() -> Any:
+    return _csv.field_size_limit(), {name: _csv.get_dialect(name) for name in _csv.list_dialects()}
+
+
+def _put_dialects(value: Any) -> None:
+    limit, dialects = value
+    _csv.field_size_limit(limit)
+    for name in _csv.list_dialects():
+        if name not in dialects:
+            _csv.unregister_dialect(name)
+    for name, dialect in dialects.items():
+        _csv.register_dialect(name, dialect)
+
+
+part(DIALECTS, _dialects, _put_dialects, unseen=True)
+part(TIMEOUT, socket.getdefaulttimeout, socket.setdefaulttimeout, unseen=True)
+part(SIGNALS, lambda: None, lambda value: None)  # they are the run's own: see `dropins/outside.py`
+
+
+def _put_tracing(value: tuple[bool, int]) -> None:
+    tracing, frames = value
+    tracemalloc.stop()
+    if tracing:
+        tracemalloc.start(frames)
+
+
+part(TRACING, lambda: (tracemalloc.is_tracing(), tracemalloc.get_traceback_limit()), _put_tracing)
+
+_searches: Final[list[Any]] = []
+"""The functions that this run has registered with `codecs`."""
+_errors: Final[dict[str, Any]] = {}
+"""The handlers of errors that it has registered, and what was there before; None where there was nothing."""
+
+
+def _register(search: Any, /) -> None:
+    codecs.register(search)
+    _searches.append(search)
+
+
+def _register_error(name: str, handler: Any, /) -> None:
+    try:
+        before = codecs.lookup_error(name)
+    except LookupError:
+        before = None
+    codecs.register_error(name, handler)
+    _errors.setdefault(name, before)
+
+
+def _put_codecs(value: object) -> None:
+    for search in _searches:
+        codecs.unregister(search)
+    _searches.clear()
+    for name, before in _errors.items():
+        if before is None:
+            _registry_of_errors().pop(name, None)
+        else:
+            codecs.register_error(name, before)
+    _errors.clear()
+
+
+@functools.cache
+def _registry_of_errors() -> dict[str, Any]:
+    """The interpreter's own dict, which nothing in Python shows."""
+    found = gc.get_referrers(codecs.lookup_error("ignore"))
+    return next(
+        (names for names in found if type(names) is dict and "backslashreplace" in names and "__name__" not in names),
+        {},
+    )
+
+
+part(CODECS, lambda: ([*_searches], {name: codecs.lookup_error(name) for name in _errors}), _put_codecs)
+in_process(codecs.register, "codecs", _register)
+in_process(codecs.register_error, "codecs", _register_error)
+
+# ---------------------------------------------------------------------- objects of modules
+
+
+def _refill_list(found: list[Any], contents: list[Any]) -> None:
+    found[:] = contents
+
+
+def _refill_dict(found: dict[Any, Any], contents: dict[Any, Any]) -> None:
+    found.clear()
+    found.update(contents)
+
+
+def _refill_modules(found: dict[str, Any], contents: dict[str, Any]) -> None:
+    """What has been imported meanwhile stays, with what it has entered for its own parts."""
+    for name in found.keys() - contents.keys():
+        top = name.partition(".")[0]
+        if getattr(getattr(found.get(top), "__spec__", None), "name", None) != top:
+            del found[name]
+    found.update(contents)
+
+
+for _list in ("path", "argv", "meta_path", "path_hooks", "warnoptions"):
+    kept("sys", _list, list, _refill_list)
+kept("sys", "modules", dict, _refill_modules)
+kept("sys", "path_importer_cache", dict, _refill_dict)
+kept("warnings", "filters", list, _refill_list)
+
+_FIELDS: Final = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+
+
+def _fields_of(context: decimal.Context) -> Any:
+    return (
+        {name: getattr(context, name) for name in _FIELDS},
+        [flag for flag, on in context.flags.items() if on],
+        [trap for trap, on in context.traps.items() if on],
+    )
+
+
+def _put_fields(context: decimal.Context, value: Any) -> None:
+    fields, flags, traps = value
+    for name, held in fields.items():
+        setattr(context, name, held)
+    for signals, on in ((context.flags, flags), (context.traps, traps)):
+        for signal in list(signals):
+            signals[signal] = signal in on
+
+
+for _context in ("DefaultContext", "BasicContext", "ExtendedContext"):
+    kept("decimal", _context, _fields_of, _put_fields)
+
+# ---------------------------------------------------------------------- warnings
+
+_SHOWING: Final = ("showwarning", "_showwarnmsg_impl")
+
+
+def _filters() -> Any:
+    names = vars(warnings)
+    registry = names.get("onceregistry", {})
+    return names["filters"], list(names["filters"]), dict(registry), {name: names.get(name) for name in _SHOWING}
+
+
+def _put_filters(value: Any) -> None:
+    filters, contents, registry, showing = value
+    names = vars(warnings)
+    filters[:] = contents
+    names["filters"] = filters
+    names.get("onceregistry", {}).clear()
+    names.get("onceregistry", {}).update(registry)
+    names.update(showing)
+    names["_filters_mutated"]()
+    _logs.clear()
+
+
+part(WARNINGS, _filters, _put_filters)
+
+
+class _CatchWarnings(warnings.catch_warnings):
+    """To enter and to leave it are operations."""
+
+    def __enter__(self) -> Any:
+        stand_before("enter", [(WARNINGS, WRITE)])
+        log = super().__enter__()
+        if log is not None and run.current is not None:
+            shared_objects.publish(log)
+            _logs.append(log)
+        return log
+
+    def __exit__(self, *exc_info: Any) -> None:
+        stand_before("exit", [(WARNINGS, WRITE)])
+        super().__exit__(*exc_info)
+
+
+_logs: Final[list[Any]] = []
+"""In which this run `SharedObject`s warnings."""
+_CatchWarnings.__name__ = _CatchWarnings.__qualname__ = "catch_warnings"
+set_wrapper(warnings.catch_warnings, _CatchWarnings)
+
+
+@wrap(warnings.warn)
+def _warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **more: Any) -> None:
+    _stand_before_warning(message)
+    warnings.warn(message, category, stacklevel + 1, source, **more)
+
+
+@wrap(warnings.warn_explicit)
+def _warn_explicit(message: Any, *args: Any, **kwargs: Any) -> None:
+    _stand_before_warning(message)
+    warnings.warn_explicit(message, *args, **kwargs)
+
+
+def _stand_before_warning(message: Any) -> None:
+    """A warning looks at the filters, and where warnings are recorded it is added to the list."""
+    if run.multi:
+        touched = Touched(process_state.accesses(WARNINGS, READ))
+        touched.add(process_state.attribute_read("warnings", "showwarning"))
+        touched.deeply(reads, (message,), SHOW)
+        touched.deeply(writes, Reread(lambda: _logs[-1:]))
+        yield_before("warn", touched)
