@@ -115,4 +115,4 @@ def _modules(target: str) -> Iterator[Examined]:
         yield Examined(None, f"{target}: instrumented: {relative(path)}")
     if isinstance(system, PythonSystem):
         for package in system.foreign():
-            yield Examined(None, f"{target}: not instrumented: {package} (--instrument {package} explores it)")
+            yield Examined(None, f"{target}: not instrumented, until its code runs among threads: {package}")

@@ -41,8 +41,8 @@ def test_the_modules_of_a_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert told == [
         "doctored.py::main: instrumented: doctored.py",
         "doctored.py::main: instrumented: helping.py",
-        "doctored.py::main: not instrumented: attrs (--instrument attrs explores it)",
-        "doctored.py::main: not instrumented: sortedcontainers (--instrument sortedcontainers explores it)",
+        "doctored.py::main: not instrumented, until its code runs among threads: attrs",
+        "doctored.py::main: not instrumented, until its code runs among threads: sortedcontainers",
     ]
 
 
