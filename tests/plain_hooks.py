@@ -69,7 +69,7 @@ PLAIN: dict[str, Any] = {
     **SUPPORT,
     **OPERATORS,
     **dict.fromkeys((".attr", ".meth", ".call", ".truth", ".format", ".getspecial", ".getsuper", ".raises"), same),
-    **dict.fromkeys((".iter", ".unpack", ".unpackmap", ".subject"), same),
+    **dict.fromkeys((".iter", ".unpack", ".unpackmap", ".subject", ".awaited"), same),
     **dict.fromkeys((".tick", ".gload", ".gdel", ".cload"), nothing),
     ".setattr": set_attribute,
     ".delattr": delattr,

@@ -61,7 +61,13 @@ class LyingPython(PythonSystem):
 
 
 def lying_python(target: str, options: Options, seed: int) -> PythonSystem:
-    """The program for a strategy that uses facts about it."""
+    """The program for a strategy that uses facts about it; for `dpor+static` of every second seed, every access is an
+    operation."""
     if STRATEGIES[options.explorer].asks_facts:
         return PythonSystem(target, RuntimeOptions(max_steps=options.max_steps, oracle=partial(Liar, seed=seed)))
-    return LyingPython(target, RuntimeOptions(max_steps=options.max_steps, statics=StaticOptions(unhooked=True)), seed)
+    runtime_options = RuntimeOptions(
+        max_steps=options.max_steps,
+        statics=StaticOptions(unhooked=True),
+        every_access=options.every_access or seed % 2 == 1,
+    )
+    return LyingPython(target, runtime_options, seed)

@@ -176,6 +176,16 @@ def _row(name: str, setup: str, a: str, b: str, see: str = "None", top: str = ""
     return Row(name, setup, a, b, see, top, **marks)
 
 
+JOBS = """
+import bisect, heapq
+
+class J:
+    def __init__(self, n):
+        self.n = n
+    def __lt__(self, other):
+        return self.n < other.n
+"""
+
 # fmt: off
 ROWS: dict[str, list[Row]] = {
     # ------------------------------------------------------------------ attributes, subscripts, names
@@ -670,6 +680,23 @@ class It:
         _row("next of a shared enumerate", "y = [1, 2]\nx = enumerate(y)", "r.append(next(x))", "r.append(next(x))"),
         _row("shared chain", "y = [1]\nx = itertools.chain(y, [2])", "r.append(next(x))", "y[0] = 7\nr.append(next(x, None))", top="import itertools\n"),
         _row("shared cycle", "x = itertools.cycle('pq')", "r.append(next(x))", "r.append(next(x))", top="import itertools\n"),
+        _row("shared tee of a generator", "def g():\n    yield 1\n    yield 2\nx, y = itertools.tee(g())", "r.append(next(x))", "r.append(next(y))", top="import itertools\n"),
+        _row("shared tee of a map", "n = Box(0)\ndef f(v):\n    n.v += 1\n    return n.v\nx, y = itertools.tee(map(f, [1, 2]))", "r.append(next(x))", "r.append(next(y))", top="import itertools\n"),
+        _row("chain of lists that change", "x = [[1], [2]]\ny = itertools.chain.from_iterable(x)", "r.append(next(y, None))", "x.insert(0, [0])\nx[1].append(5)\nr.append(next(y, None))", top="import itertools\n"),
+        _row("enumerate over a map", "n = Box(0)\ndef f(v):\n    n.v += 1\n    return n.v\nx = enumerate(map(f, [1, 2, 3]))", "r.append(next(x))", "r.append(next(x))"),
+        _row("enumerate over a filter", "n = Box(0)\ndef f(v):\n    n.v += 1\n    return n.v < 9\nx = enumerate(filter(f, [1, 2, 3]))", "r.append(next(x))", "r.append(next(x))"),
+        _row("zip of a map", "n = Box(0)\ndef f(v):\n    n.v += 1\n    return n.v\nx = zip(map(f, [1, 2, 3]), [4, 5, 6])", "r.append(next(x))", "r.append(next(x))"),
+        _row("coroutine", "async def c():\n    return 1\nx = c()", "x.send(None)", "x.send(None)"),
+        _row("coroutine thrown into", "n = Box(0)\nasync def c():\n    n.v += 1\nx = c()", "x.throw(ValueError('x'))", "r.append(x.cr_running)\nx.send(None)", "n.v"),
+        _row("asynchronous generator", "async def g():\n    yield 1\n    yield 2\nx = g()", "r.append(x.__anext__().send(None))", "r.append(x.asend(None).send(None))"),
+        _row("heap whose objects are compared", "x = [J(2), J(3)]", "heapq.heappush(x, J(1))", "r.append(heapq.heappop(x).n)", "[j.n for j in x]", top=JOBS),
+        _row("heap of tuples of objects", "x = [(2, J(1)), (3, J(1))]", "heapq.heappush(x, (2, J(0)))", "x.append((5, J(7)))", "[(n, j.n) for n, j in x]", top=JOBS),
+        _row("heapreplace of objects", "x = [J(2), J(3)]", "r.append(heapq.heapreplace(x, J(5)).n)", "x.append(J(9))", "[j.n for j in x]", top=JOBS),
+        _row("heapify of objects", "x = [J(4), J(3), J(2)]", "heapq.heapify(x)", "x[0] = J(0)", "[j.n for j in x]", top=JOBS),
+        _row("insort of objects", "x = [J(1), J(3), J(5)]", "bisect.insort(x, J(4))", "x.insert(0, J(0))", "[j.n for j in x]", top=JOBS),
+        _row("bisect of objects", "x = [J(1), J(3), J(5), J(6)]", "r.append(bisect.bisect(x, J(9)))", "x.pop()\nx.pop()", top=JOBS),
+        _row("sorted by a method that sets", "x = Box(1)", "[2].sort(key=functools.partial(setattr, x, 'v'))", "r.append(x.v)\nr.append(x.v)", top="import functools\n"),
+        _row("grouped by a method that sets", "x = Box(1)", "list(itertools.groupby([2], functools.partial(setattr, x, 'v')))", "r.append(x.v)\nr.append(x.v)", top="import functools, itertools\n"),
         _row("shared tee", "x, y = itertools.tee(iter([1, 2]))", "r.append(next(x))", "r.append(next(y))\nr.append(next(x))", top="import itertools\n"),
         _row("accumulate", "x = [1, 2]", "r.append(list(itertools.accumulate(x)))", TWO_ITEMS, top="import itertools\n"),
         _row("islice of a deque", "x = collections.deque([1, 2])", "r.append(list(itertools.islice(x, 1, None)))",
@@ -1610,6 +1637,10 @@ class C:
         _row("shared inner", "y = iter([1, 2, 3])\ndef g():\n    yield from y", "r.append(next(g()))", "r.append(next(y))"),
         _row("send through", "def h():\n    n = 0\n    while True:\n        n += yield n\ndef g():\n    yield from h()\nx = g()\nnext(x)", "r.append(x.send(1))", "r.append(x.send(2))"),
     ],
+    "Await": [
+        _row("shared coroutine", "n = Box(0)\nasync def c():\n    n.v += 1\n    return 7\nx = c()\nasync def m():\n    return await x", "m().send(None)", "m().send(None)", "n.v"),
+        _row("asend", "async def g():\n    yield 1\n    yield 2\nx = g()\nasync def m():\n    return await x.asend(None)", "m().send(None)", "m().send(None)"),
+    ],
     # ------------------------------------------------------------------ match
     "Match": [
         _row("subject", "x = Box(1)", "match x.v:\n    case 1:\n        r.append('one')\n    case 2:\n        r.append('two')", "x.v = 2"),
@@ -1621,6 +1652,10 @@ class C:
     "MatchValue": [
         _row("dotted name", "x = Box(1)", "match 1:\n    case x.v:\n        r.append('same')\n    case _:\n        r.append('other')", "x.v = 2"),
         _row("dotted class attribute", "pass", "match 1:\n    case C.n:\n        r.append('same')", "C.n = 2", top="class C:\n    n = 1\n"),
+        _row("two dotted class attributes", "pass", "match 2:\n    case C.n:\n        r.append('n')\n    case C.m:\n        r.append('m')\n    case _:\n        r.append('-')", "C.n = 2\nC.m = 1", top="class C:\n    n = 1\n    m = 2\n"),
+        _row("alternatives", "x = Box(Box(1)); y = Box(2)", "match 2:\n    case x.v.v | y.v:\n        r.append('one')\n    case _:\n        r.append('none')", "x.v.v = 2\ny.v = 1"),
+        _row("after a guard", "x = Box(1); y = Box(2)", "match 2:\n    case n if x.v == 2:\n        r.append('x')\n    case y.v:\n        r.append('y')\n    case _:\n        r.append('-')", "x.v = 2\ny.v = 1"),
+        _row("in a sequence", "x = Box(1); y = Box(2)", "match [1, 1]:\n    case [x.v, y.v]:\n        r.append('both')\n    case _:\n        r.append('-')", "y.v = 1\nx.v = 2"),
         _row("program's ==", "x = N()", "match x:\n    case 1:\n        r.append('one')\n    case 2:\n        r.append('two')", "x.n = 2", top='''
 class N:
     n = 1
@@ -1642,6 +1677,7 @@ class N:
     ],
     "MatchMapping": [
         _row("keys", "d = dict(p=1)", "match d:\n    case {'q': n}:\n        r.append(n)\n    case {'p': n}:\n        r.append(n)", TWO_KEYS),
+        _row("dotted keys", "x = Box('p'); y = Box('q')", "match {'q': 1}:\n    case {x.v: n}:\n        r.append('x')\n    case {y.v: n}:\n        r.append('y')\n    case _:\n        r.append('-')", "x.v = 'q'\ny.v = 'p'"),
         _row("rest", "d = dict(p=1)", "match d:\n    case {'p': n, **rest}:\n        r.append((n, rest))", TWO_KEYS),
         _row("empty", "x = Box({})", "match x.v:\n    case {}:\n        r.append('map')\n    case _:\n        r.append('other')", "x.v = 1"),
     ],
@@ -1702,7 +1738,6 @@ NOTHING: dict[str, str] = {
     "AsyncFunctionDef": "asyncio programs are refused",
     "AsyncFor": "asyncio programs are refused",
     "AsyncWith": "asyncio programs are refused",
-    "Await": "asyncio programs are refused",
     "Pass": "does nothing",
     "Break": "jumps only; what a loop looks at is in For and While",
     "Continue": "jumps only; what a loop looks at is in For and While",

@@ -30,6 +30,7 @@ def test_both_orders_are_seen(name: str) -> None:
         ("attributes_set_by_a_method", 1),
         ("attributes_in_a_dict_of_the_program", 2),
         ("attributes_of_a_lock_in_a_dict_of_the_program", 2),
+        ("fields_of_two_objects", 3),
     ],
 )
 def test_attributes_that_the_program_sets_and_keeps_itself(name: str, outcomes: int) -> None:
@@ -41,9 +42,3 @@ def test_attributes_that_the_program_sets_and_keeps_itself(name: str, outcomes: 
 def test_defaults_of_a_function_are_data() -> None:
     report = dpor.check(f"{Path(programs.__file__)}::defaults_without_end", strategy="dpor", all=True)
     assert (report.verdict, report.exhaustive, report.terminates) == (dpor.Verdict.PASS, True, False)
-
-
-def test_that_two_objects_have_one_dict_is_said_not_to_be_seen() -> None:
-    report = dpor.check(f"{Path(programs.__file__)}::fields_of_two_objects", all=True)
-    assert report.verdict is dpor.Verdict.INCONCLUSIVE
-    assert any("a dict that threads share" in reason for reason in report.reasons)

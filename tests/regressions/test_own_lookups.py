@@ -71,3 +71,48 @@ def scenario():
     return Asked.times
 """
     assert results(source, tmp_path, "optimal") == {freeze(0)}
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "def __getattribute__(self, name): raise RuntimeError(name)",
+        "__class__ = property(lambda self: 1 / 0)",
+        "def __getattr__(self, name): raise RuntimeError(name)",
+    ],
+)
+@pytest.mark.parametrize("where", ["module", "class", "closure"])
+def test_objects_that_answer_no_look_up_are_not_asked(hostile: str, where: str, tmp_path: Path) -> None:
+    source = f"""
+class Lazy:
+    {hostile}
+
+settings = Lazy() if {where == "module"} else None
+
+class Holds:
+    settings = Lazy() if {where == "class"} else None
+
+def scenario():
+    here = Lazy() if {where == "closure"} else None
+    seen = []
+    run(lambda: seen.append(settings is None or here), lambda: seen.append(Holds))
+    return len(seen)
+"""
+    assert results(source, tmp_path, "optimal") == {freeze(2)}
+
+
+@pytest.mark.parametrize("base", ["dict", "list", "tuple", "bytes", "str", "int", "collections.deque", "io.StringIO"])
+def test_the_class_of_an_object_is_called_by_its_name(base: str, tmp_path: Path) -> None:
+    source = f"""
+import collections, io
+
+class Kind({base}):
+    def again(self):
+        return self.__class__()
+
+def scenario():
+    made, seen = Kind(), []
+    run(lambda: seen.append(type(made.again())), lambda: seen.append(made.__class__().again().__class__))
+    return seen == [Kind, Kind]
+"""
+    assert results(source, tmp_path, "optimal") == {freeze(True)}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import array
+import copy
 import os
+import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -246,3 +250,93 @@ def test_what_only_the_methods_of_a_class_refer_to_is_not_missed_when_another_th
         return seen
 
     assert outcomes(program) == 3
+
+
+def test_bytes_of_memory_are_its_bytes_whatever_the_items() -> None:
+    def program() -> Any:
+        memory = bytearray(8)
+        view = memoryview(memory).cast("I")
+        numbers = array.array("I", [1, 300])
+        seen = []
+
+        def write() -> None:
+            view[1] = 300
+            numbers[0] = 2
+
+        both(write, lambda: seen.append((len(bytes(view)), bytes(numbers)[0], len(bytearray(view)))))
+        return seen, bytes(view), bytes(numbers) == numbers.tobytes()
+
+    assert outcomes(program) == 2
+
+
+def test_the_tasks_of_asyncio_are_known_whoever_imports_it_first(tmp_path: Path) -> None:
+    (tmp_path / "tasks.py").write_text(
+        "import asyncio\n\nasync def main():\n    assert asyncio.current_task() in asyncio.all_tasks()\n\n"
+        "def scenario():\n    asyncio.run(main())\n"
+    )
+    command = [sys.executable, "-m", "dpor", "check", "tasks.py::scenario"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode != 1
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_shared_generator_that_would_clean_up_is_not_passed_over(ends: bool) -> None:
+    class Box:
+        n = 1
+
+    def program() -> Any:
+        box = Box()
+
+        def numbers() -> Any:
+            try:
+                yield 1
+            finally:
+                setattr(box, "n", 2)  # noqa: B010
+
+        made = numbers()
+        next(made)
+        holder = [made]
+        del made
+        seen = []
+
+        def drop() -> None:
+            if ends:
+                holder[0].close()
+            holder.clear()
+
+        both(lambda: seen.append((box.n, box.n)), drop)
+        return seen
+
+    report = dpor.check(program, all=True, max_seconds=None)
+    assert report.verdict is (dpor.Verdict.PASS if ends else dpor.Verdict.INCONCLUSIVE)
+    assert not ends or report.outcomes == 3
+
+
+class Node:
+    def __init__(self, child: Any = None) -> None:
+        self.child, self.n = child, 0
+
+
+class Copied(Node):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        memo[id(self)] = self
+        return Copied(copy.deepcopy(self.child, memo))
+
+
+def test_keys_of_a_memo_are_identities() -> None:
+    def given() -> Any:
+        node = Node()
+        both(lambda: setattr(copy.deepcopy([node], {id(node): node})[0], "n", 1), lambda: setattr(node, "n", 2))
+        return node.n
+
+    def made() -> Any:
+        node = Copied()
+        node.child = [node]
+        both(lambda: setattr(copy.deepcopy(node).child[0], "n", 1), lambda: setattr(node, "n", 2))
+        return node.n
+
+    def none() -> Any:
+        node = Node()
+        both(lambda: setattr(copy.deepcopy(node, None), "n", 1), lambda: setattr(node, "n", 2))
+        return node.n
+
+    assert [outcomes(program) for program in (given, made, none)] == [2, 2, 1]

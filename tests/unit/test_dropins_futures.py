@@ -251,3 +251,14 @@ def test_a_run_with_a_pool_that_the_main_thread_waited_for_ends_without_further_
             return pool.submit(lambda: 1).result()
 
     assert ("global", "concurrent.futures.thread", "_shutdown") not in explore(program).facts
+
+
+def test_the_threads_of_a_pool_are_counted() -> None:
+    def counted() -> Any:
+        threading: Any = stdlib.module_for_program("threading")
+        with futures.ThreadPoolExecutor(1) as pool:
+            future = pool.submit(int)
+            count = threading.active_count()
+            return future.result(), count
+
+    assert outcomes(counted) == {(0, 2)}

@@ -59,3 +59,51 @@ def test_the_schedule_of_a_failure_says_so(tmp_path: Path) -> None:
     assert failure.saved is not None
     assert failure.saved.settings["every_access"]
     assert dpor.replay(failure.saved).schedule == failure.schedule
+
+
+WRITERS = {
+    "generated": "o.__init__(2)",
+    "by a computed name": "setattr(o, chr(120), 2)",
+    "past the class": "object.__setattr__(o, 'x', 2)",
+    "in its dict": "vars(o).update(x=2)",
+    "by a decorated method": "o.put(2)",
+}
+
+
+@pytest.mark.parametrize("strategy", ["dpor+static", "sa", "dpor"])
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_a_store_that_an_analysis_does_not_see_shows_that_it_is_wrong(
+    write: str, strategy: str, tmp_path: Path
+) -> None:
+    (tmp_path / "writers.py").write_text(f"""
+import functools, threading
+from dataclasses import dataclass
+
+def storing(method):
+    @functools.wraps(method)
+    def store(self, value):
+        self.__dict__["x"] = value
+    return store
+
+@dataclass
+class A:
+    x: int
+
+    @storing
+    def put(self, value): ...
+
+def scenario():
+    o = A(1)
+    def look():
+        one = o.x
+        assert one == o.x
+    def write():
+        {write}
+    threads = [threading.Thread(target=body) for body in (look, write)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+""")
+    report = dpor.check(f"{tmp_path}/writers.py::scenario", strategy=strategy, every_access=True)
+    assert report.verdict is dpor.Verdict.FAIL

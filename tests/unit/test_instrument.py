@@ -248,8 +248,8 @@ def test_generators(source: str, expected: str) -> None:
     assert in_function(source) == expected
 
 
-def test_await_is_left_natural() -> None:
-    assert "await .attr(a, 'x').x" in rewritten("async def f(a): await a.x")
+def test_what_is_awaited_is_hooked() -> None:
+    assert "await .awaited(.attr(a, 'x').x)" in rewritten("async def f(a): await a.x")
 
 
 # ---------------------------------------------------------------------- stores
@@ -360,7 +360,9 @@ def test_with(source: str, expected: str) -> None:
     ("case P(x=Q(y=1), z=_): b", "match .subject(a, ('x', 'z', 'y')):\n    case P(x=Q(y=1), z=_):\n        b"),
     ("case P(1): b", "match .subject(a, ('__match_args__',)):\n    case P(1):\n        b"),
     ("case [x] if b: c", "match .subject(a, ()):\n    case [x] if .truth(b):\n        c"),
-    ("case b.C.x: c", "match (.subject(a, ()), .attr(.attr(b, 'C').C, 'x'))[0]:\n    case b.C.x:\n        c"),
+    ("case b.C.x: c", "match .subject(a, ()):\n    case .attr(.attr(b, 'C').C, 'x').x:\n        c"),
+    ("case {b.C: x}: c", "match .subject(a, ()):\n    case {.attr(b, 'C').C: x}:\n        c"),
+    ("case b.C(): c", "match (.subject(a, ()), .attr(b, 'C'))[0]:\n    case b.C():\n        c"),
 )
 def test_match(source: str, expected: str) -> None:
     """Patterns stay as written. What they read is announced before: fields of the subject, and dotted names."""

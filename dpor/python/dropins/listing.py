@@ -37,13 +37,13 @@ def begin_run() -> None:
 
 
 def enter(thread: SyncObject) -> None:
-    if _FACT in run.facts:
+    if library.register is not None:
         library.listed[thread.dpor_location] = thread
         perform(List(thread.dpor_location, True), library.register)
 
 
 def strike_out(thread: SyncObject) -> None:
-    if _FACT in run.facts:
+    if library.register is not None:
         perform(List(thread.dpor_location, False), library.register)
 
 

@@ -1,14 +1,20 @@
 """The running event loop of `asyncio`: each OS thread has one, and model threads share theirs, so each gets its own
-when it goes on. (A loop that waits for another thread waits in C code, and is refused as all that does.)"""
+when it goes on. (A loop that waits for another thread waits in C code, and is refused as all that does.) That the tasks
+of one loop could take their steps in other orders is said: they do it in one."""
 
 from __future__ import annotations
 
 import sys
+from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 from greenlet import gettrace, greenlet, settrace
+
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.run import run
+from dpor.python.kernel.unmodelled import give_up
 
 _running: Final[dict[greenlet, Any]] = {}
 """The loops of those that do not run now. Empty between runs."""
@@ -28,6 +34,7 @@ def apart(imported: bool) -> Iterator[None]:
     try:
         yield
     finally:
+        _watched.clear()
         settrace(before)
         _running.clear()
         if asyncio is not None:
@@ -36,9 +43,59 @@ def apart(imported: bool) -> Iterator[None]:
 
 def begin() -> None:
     """The program imports `asyncio`."""
+    import asyncio  # (before `_asyncio`, or there are two of that, each with tasks of its own)
     from _asyncio import _get_running_loop, _set_running_loop
 
     settrace(_switching(_get_running_loop, _set_running_loop))
+    _watched.watch(asyncio.BaseEventLoop)
+
+
+class _Watched:
+    """The methods of event loops that are others while a program runs."""
+
+    def __init__(self) -> None:
+        self._kind: Any = None
+        self._first: dict[str, Any] = {}
+
+    def watch(self, kind: Any) -> None:
+        if self._kind is None:
+            self._kind = kind
+            self._first = {name: vars(kind)[name] for name in ("create_task", "run_in_executor")}
+            kind.create_task = _creating(self._first["create_task"])
+            kind.run_in_executor = _refusing(self._first["run_in_executor"])
+
+    def clear(self) -> None:
+        for name, first in self._first.items():
+            setattr(self._kind, name, first)
+        self.__init__()  # type: ignore[misc]
+
+
+_watched: Final = _Watched()
+
+
+def _is_of_program() -> bool:
+    return run.current is not None and get_ident() == run.os_thread
+
+
+def _creating(create_task: Callable[..., Any]) -> Callable[..., Any]:
+    from asyncio import all_tasks
+
+    def create(loop: Any, *args: Any, **kwargs: Any) -> Any:
+        task = create_task(loop, *args, **kwargs)
+        if _is_of_program() and len(all_tasks(loop)) > 1:
+            incomplete("an event loop has several tasks: of the orders of their steps one is tried, asyncio's own")
+        return task
+
+    return create
+
+
+def _refusing(run_in_executor: Callable[..., Any]) -> Callable[..., Any]:
+    def run(loop: Any, executor: Any, *args: Any) -> Any:
+        if executor is not None and _is_of_program():
+            give_up("an event loop waits in C code for a thread of an executor: ask the executor without asyncio")
+        return run_in_executor(loop, executor, *args)
+
+    return run
 
 
 def _switching(get: Callable[[], Any], put: Callable[[Any], None]) -> Callable[[str, Any], None]:

@@ -17,6 +17,7 @@ class LibraryState:
     shutting_down   has that begun?
     trace, profile   what `settrace` and `setprofile` were given
     unjoined   the threads that were started and that the main thread itself has not joined
+    starters   which model thread has started each thread, by `id` of its object
     stack_size   what `stack_size` was given, in bytes: no more is made of it
     launching   the thread that is being started, until it runs
     register, listed   see `listing`
@@ -24,7 +25,6 @@ class LibraryState:
     """
 
     main: Any
-    register: Any
 
     def __init__(self) -> None:
         self.atexit: list[Callable[[], Any]] = []
@@ -34,6 +34,8 @@ class LibraryState:
         self.stack_size = 0
         self.launching: Any = None
         self.unjoined: dict[int, Any] = {}
+        self.starters: dict[int, Any] = {}
+        self.register: Any = None
         self.listed: dict[int, Any] = {}
         self.generator: Any = None
 

@@ -22,7 +22,7 @@ from dpor.python.dropins.state import THREADING, library
 from dpor.python.dropins.timeouts import duration
 from dpor.python.hooks import attributes, failures
 from dpor.python.hooks.calls import call
-from dpor.python.kernel import timing
+from dpor.python.kernel import assumptions, timing
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
@@ -50,6 +50,7 @@ class Startable(SyncObject):
         listing.enter(self)
         if perform(_START, self) is False:
             return False
+        library.starters[id(self)] = run.current
         library.unjoined[id(self)] = self
         library.launching = self
         spawn(self, partial(self._bootstrap, body))
@@ -80,6 +81,10 @@ class Startable(SyncObject):
         return perform(_STATUS, self)
 
 
+_RACED = ("started by several",)
+"""The fact that threads which did not make it compete for the start of a thread: then it is two steps."""
+
+
 @presented_as("threading")
 class Thread(Startable):
     _initialized = False
@@ -106,8 +111,23 @@ class Thread(Startable):
     def start(self) -> None:
         if not self._initialized:
             raise RuntimeError("thread.__init__() not called")
-        if not self.dpor_launch(self.dpor_run_and_report):
+        raced = _RACED in run.facts
+        if raced and self.dpor_status() is not NEW:
             raise RuntimeError("threads can only be started once")
+        if not self.dpor_launch(self.dpor_run_and_report):
+            if raced:
+                self.dpor_start_again()
+                return
+            if library.starters.get(id(self)) is not run.current:
+                assumptions.broken(_RACED, "several threads start one thread: each looks first, and then starts it")
+            raise RuntimeError("threads can only be started once")
+
+    def dpor_start_again(self) -> None:
+        """Another thread has started it since this one has seen that it was not started. It runs twice (a thread may
+        end with the `KeyError` below instead, before it runs); newer versions notice, and lose their way there."""
+        if sys.version_info >= (3, 13):
+            raise KeyError(self)
+        _Again(self).dpor_launch(self.dpor_run_and_report)
 
     def run(self) -> None:
         try:
@@ -217,6 +237,18 @@ class Thread(Startable):
         self.name = name
 
 
+class _Again(Startable):
+    """A second thread that runs what a `Thread` object says."""
+
+    def __init__(self, thread: Thread) -> None:
+        super().__init__()
+        self.name, self.daemon, self._thread = thread._name, thread._daemonic, thread
+
+    def _bootstrap(self, body: Callable[[], None]) -> None:
+        run.current.thread_object = self._thread
+        super()._bootstrap(body)
+
+
 class _Started:
     """`thread._started`, of which programs ask whether it is set."""
 
@@ -271,20 +303,33 @@ def _deprecated(message: str) -> None:
 
 
 def report(error: BaseException, thread: Any) -> None:
-    """An exception has ended a thread's body: a finding, whether or not a hook of the program's own hears of it."""
-    if isinstance(error, SystemExit):
-        return
+    """An exception has ended a thread's body: a finding, unless a hook of the program's own takes care of it."""
     hook = THREADING.excepthook
-    if hook is not None and hook is not excepthook:
-        try:
-            hook(ExceptHookArgs([type(error), error, error.__traceback__, thread]))
-        except Exception as second:
-            failures.report(second)
-    failures.report(error)
+    if hook is None or hook is excepthook:
+        if not isinstance(error, SystemExit):
+            failures.report(error)
+        return
+    data = run.current.data
+    data[_FAILED] = error
+    try:
+        call(hook)(ExceptHookArgs([type(error), error, error.__traceback__, thread]))
+    except UnwindThread:
+        raise
+    except BaseException as second:
+        failures.report(second)
+    finally:
+        data.pop(_FAILED, None)
+
+
+_FAILED = "failed"
+"""What has ended the thread, while a hook of the program's own looks at it."""
 
 
 def excepthook(args: Any, /) -> None:
-    """As `threading.excepthook`. Called by the program alone: what nobody catches is a finding, and told by reports."""
+    """As `threading.excepthook`. Called by the program alone; a hook of its own may pass on what it was given."""
+    failed: Any = run.current.data.get(_FAILED)
+    if failed is not None and not isinstance(failed, SystemExit) and failed is getattr(args, "exc_value", None):
+        failures.report(args.exc_value)
     if isinstance(args, ExceptHookArgs) and args.thread is None:
         args = ExceptHookArgs([*args[:3], SimpleNamespace(name=str(get_ident()))])  # it would ask the real thread
     _thread._excepthook(args)

@@ -9,28 +9,35 @@ from the first operation to the second.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator
-from typing import Any, Final
+import types
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from typing import Any, Final, TypeAlias
 
-from dpor.core.operations import WRITE
+from dpor.core.operations import READ, WRITE
 from dpor.python.effects.accesses import yield_before
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import STRUCTURE, SharedObject
 
+WORDS: Final[dict[type, str]] = {types.GeneratorType: "generator", types.CoroutineType: "coroutine"}
+"""What CPython calls them."""
+
 inside: Final[dict[int, ModelThread]] = {}
-"""By `id`: which thread is inside a shared generator."""
+"""By `id` of a shared generator: the thread that is inside it."""
 
 
-def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: Any) -> Any:
+Driven: TypeAlias = Generator[Any, Any, Any] | Coroutine[Any, Any, Any] | AsyncGenerator[Any, Any]
+
+
+def drive(generator: Driven, step: Callable[..., Any], *args: Any, clash: Exception | None = None) -> Any:
     """Advance the generator by `step(*args)`: `step` is `next`, `generator.send`, ..."""
     shared = shared_objects.shared_object_of(generator)
     if shared is None:
         return step(*args)
     yield_before("next", ((shared.location(STRUCTURE), WRITE),))
     if is_executing(generator):
-        raise ValueError("generator already executing")
+        raise clash or ValueError(f"{WORDS[type(generator)]} already executing")
     key = id(generator)
     inside[key] = run.current
     try:
@@ -39,13 +46,26 @@ def drive(generator: Generator[Any, Any, Any], step: Callable[..., Any], *args: 
         come_out(generator, shared, key)
 
 
-def is_executing(generator: Generator[Any, Any, Any]) -> bool:
+def drive_asynchronous(awaitable: Any, step: Callable[..., Any], *args: Any) -> Any:
+    """`step` is `send`, `throw`, ... of what `asend`, `athrow` or `aclose` of an asynchronous generator has given."""
+    held = gc.get_referents(awaitable)
+    generator = next((part for part in held if type(part) is types.AsyncGeneratorType), None)
+    if generator is None:
+        return step(*args)
+    name = (
+        "anext" if type(awaitable) is _SENDING else "athrow" if any(type(part) is tuple for part in held) else "aclose"
+    )
+    clash = RuntimeError(f"{name}(): asynchronous generator is already running")
+    return drive(generator, step, *args, clash=clash)
+
+
+def is_executing(generator: Driven) -> bool:
     """True if a thread is inside the shared generator."""
     owner = inside.get(id(generator))
     return owner is not None and owner.running and owner in run.threads
 
 
-def come_out(generator: Generator[Any, Any, Any], shared: SharedObject, key: int) -> None:
+def come_out(generator: Driven, shared: SharedObject, key: int) -> None:
     """The thread that was inside a shared generator leaves it: an operation, before which others may come. What the
     generator holds is shared from now on."""
     try:
@@ -56,6 +76,67 @@ def come_out(generator: Generator[Any, Any, Any], shared: SharedObject, key: int
         inside.pop(key, None)
 
 
+async def _asynchronous() -> AsyncGenerator[None, None]:
+    yield
+
+
+def _awaitables() -> tuple[type, type]:
+    """The types of what `asend` gives, and of what `athrow` and `aclose` give."""
+    generator: Any = _asynchronous()
+    given = generator.asend(None), generator.aclose()
+    for awaitable in given:
+        awaitable.close()  # or newer versions say that nobody has waited for it
+    return type(given[0]), type(given[1])
+
+
+_SENDING, _ENDING = _awaitables()
+ASYNCHRONOUS: Final[frozenset[type]] = frozenset({_SENDING, _ENDING})
+
+
+def awaited(obj: Any) -> Any:
+    """What `await` waits for in place of `obj`: each step is to be an operation if several threads have it."""
+    kind = type(obj)
+    if not run.multi or (kind is not types.CoroutineType and kind not in ASYNCHRONOUS):
+        return obj
+    if kind in ASYNCHRONOUS:
+        return AwaitedSteps(obj, drive_asynchronous)
+    shared = shared_objects.shared_object_of(obj)
+    if shared is None:
+        return obj
+    yield_before("await", ((shared.location(STRUCTURE), READ),))
+    if obj.cr_await is not None:
+        raise RuntimeError("coroutine is being awaited already")
+    return AwaitedSteps(obj, lambda awaitable, step, *args: drive(awaitable, step, *args))
+
+
+class AwaitedSteps:
+    """Stands in for what is awaited."""
+
+    __slots__ = ("_awaitable", "_drive")
+
+    def __init__(self, awaitable: Any, drive: Callable[..., Any]) -> None:
+        self._awaitable = awaitable
+        self._drive = drive
+
+    def __await__(self) -> AwaitedSteps:
+        return self
+
+    def __iter__(self) -> AwaitedSteps:
+        return self
+
+    def __next__(self) -> Any:
+        return self.send(None)
+
+    def send(self, value: Any) -> Any:
+        return self._drive(self._awaitable, self._awaitable.send, value)
+
+    def throw(self, *error: Any) -> Any:
+        return self._drive(self._awaitable, self._awaitable.throw, *error)
+
+    def close(self) -> None:
+        self._drive(self._awaitable, self._awaitable.close)
+
+
 class StepwiseGenerator:
     """Replaces a generator in `for` and `yield from`, where each step is an operation once the generator is shared.
 
@@ -63,24 +144,24 @@ class StepwiseGenerator:
     delegates to it must pass on what it is sent.
     """
 
-    __slots__ = ("_generator",)
+    __slots__ = ("generator",)
 
     def __init__(self, generator: Generator[Any, Any, Any]) -> None:
-        self._generator = generator
+        self.generator = generator
 
     def __iter__(self) -> StepwiseGenerator:
         return self
 
     def __next__(self) -> Any:
         if run.multi:
-            return drive(self._generator, next, self._generator)
-        return next(self._generator)
+            return drive(self.generator, next, self.generator)
+        return next(self.generator)
 
     def send(self, value: Any) -> Any:
-        return drive(self._generator, self._generator.send, value)
+        return drive(self.generator, self.generator.send, value)
 
     def throw(self, *error: Any) -> Any:
-        return drive(self._generator, self._generator.throw, *error)
+        return drive(self.generator, self.generator.throw, *error)
 
     def close(self) -> None:
-        drive(self._generator, self._generator.close)
+        drive(self.generator, self.generator.close)

@@ -23,7 +23,7 @@ from dpor.python.effects.generators import StepwiseGenerator
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.memoryviews import through
 from dpor.python.effects.reach import ANYTHING, reads, views, yield_before_reading
-from dpor.python.effects.set_order import stable_order
+from dpor.python.effects.set_order import agreed_order, stable_order
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
@@ -120,6 +120,11 @@ def consumes_atomically(items: Any, touched: Touched) -> bool:
         return consumes_atomically(items.source, touched)
     if kind is StepwiseIterator:
         return consumes_atomically(items.iterator, touched)
+    if kind is StepwiseGenerator:
+        shared = shared_objects.shared_object_of(items.generator)
+        if shared is not None:
+            touched.add(((shared.location(STRUCTURE), WRITE),))
+        return False
     if is_c_iterator(kind):
         return kind is not types.GeneratorType and _consumes_iterator_atomically(items, touched, touched)
     if iterates_in_c(kind):
@@ -170,6 +175,12 @@ def _consumes_iterator_atomically(iterator: Any, touched: Touched, stepwise_touc
         if kind is tuple:
             referents.extend(referent)
         elif kind is _TEE:
+            shared = shared_objects.shared_object_of(referent)
+            if shared is not None:
+                touched.add(((shared.location(STRUCTURE), WRITE),))
+            stepwise_touched = (
+                touched  # who comes while another thread takes a new item from what is behind gets an error
+            )
             referents.extend(gc.get_referents(referent))
         elif callable(referent):
             calls = True
@@ -181,8 +192,7 @@ def _consumes_iterator_atomically(iterator: Any, touched: Touched, stepwise_touc
             elif is_c_iterator(kind) and kind is not types.GeneratorType:
                 pure = _consumes_iterator_atomically(referent, touched, stepwise_touched) and pure
             else:
-                own = stepwise_touched if kind is StepwiseContainer or kind is StepwiseIterator else touched
-                pure = consumes_atomically(referent, own) and pure
+                pure = consumes_atomically(referent, stepwise_touched if kind in _IN_STEPS else touched) and pure
     return pure and not (calls and not all(map(has_plain_items, containers)))
 
 
@@ -204,14 +214,16 @@ def has_plain_items(container: Any) -> bool:
 _SCALARS: Final = frozenset({str, int, float, bool, bytes, type(None)})
 
 
-def materialised(items: Any) -> Any:
-    """The items, of an iterable of which `consumes_atomically` was true, once its operation was performed. What is no
-    iterable stays as it is, so that the built-in function complains in its own words."""
+def materialised(items: Any, *, in_any_order: bool = False) -> Any:
+    """Materialise the items; call only after `consumes_atomically` returned True and the operation was performed.
+
+    What is not iterable is returned as it is, so that the built-in function raises its own error.
+    """
     kind = type(items)
     if kind in _SEQUENCES or (static(kind, "__iter__") is None and static(kind, "__getitem__") is None):
         return items
     with already_performed():
-        return in_order(items)
+        return in_order(items, in_any_order)
 
 
 _SEQUENCES: Final = frozenset({list, tuple, str, bytes, range})
@@ -224,10 +236,10 @@ def contents(items: Any) -> Iterable[Any]:
     return container_type.contents(items) if container_type is not None else items if kind is tuple else ()
 
 
-def in_order(items: Any) -> list[Any]:
+def in_order(items: Any, in_any_order: bool) -> list[Any]:
     """List all items; those of a set in an order that all runs agree on."""
     if type(items) is set or type(items) is frozenset:
-        return stable_order(items) or list(items)
+        return (agreed_order if in_any_order else stable_order)(items) or list(items)
     return list(items)
 
 
@@ -355,12 +367,29 @@ class StepwiseContainer:
 
     def __next__(self) -> Any:
         if run.multi and not _already_performed:
-            index = self._index
-            perform_step(self.source, index, self._step)
-            if index != self._index:
-                perform_step(self.source, self._index, self._step)
+            shared = shared_objects.shared_object_of(self)
+            if shared is not None:
+                self._look_together(shared)
+            else:
+                index = self._index
+                perform_step(self.source, index, self._step)
+                if index != self._index:
+                    perform_step(self.source, self._index, self._step)
         self._index += 1
         return next(self._iterator)
+
+    def _look_together(self, shared: SharedObject) -> None:
+        """Several threads take items here, where it depends on the others which one comes next."""
+        accesses: Accesses = ((shared.location(STRUCTURE), WRITE),)
+        container_type, behind = container_type_of(type(self.source)), shared_objects.shared_object_of(self.source)
+        if type(self.source) is memoryview:
+            accesses += through(self.source, READ)
+        elif behind is not None and container_type is not None:
+            accesses += container_type.reads_all(behind)
+        yield_before("next", accesses)
+
+
+shared_objects.recorded.add(StepwiseContainer)
 
 
 def perform_step(source: Any, index: int, touches: StepAccesses) -> None:
@@ -384,7 +413,10 @@ class StepwiseIterator:
         return self
 
     def __next__(self) -> Any:
-        return advance(self.iterator) if run.multi and not _already_performed else next(self.iterator)
+        return advance(self.iterator, within=True) if run.multi and not _already_performed else next(self.iterator)
+
+
+_IN_STEPS: Final = frozenset({StepwiseContainer, StepwiseIterator, StepwiseGenerator})
 
 
 def uninstrumented_next(kind: type) -> types.FunctionType | None:
@@ -393,7 +425,7 @@ def uninstrumented_next(kind: type) -> types.FunctionType | None:
     return found if isinstance(found, types.FunctionType) and not is_instrumented(found) else None
 
 
-def advance(iterator: Iterator[Any]) -> Any:
+def advance(iterator: Iterator[Any], *, within: bool = False) -> Any:
     """Advance an iterator that is not instrumented, as an operation."""
     unseen = uninstrumented_next(type(iterator))
     if unseen is not None:
@@ -408,8 +440,15 @@ def advance(iterator: Iterator[Any]) -> Any:
     if pure:
         touched.add(stepwise_touched.accesses())
     yield_before("next", touched)
-    if not pure or not touched:
+    if not touched:
         return next(iterator)
+    if not pure:
+        try:
+            return next(iterator)
+        finally:
+            shared = shared_objects.shared_object_of(iterator) if within else None
+            if shared is not None:
+                yield_before("taken", ((shared.location(STRUCTURE), WRITE),))
     with already_performed():
         return next(iterator)
 

@@ -33,6 +33,7 @@ from dpor.python.effects.iteration import consumes_atomically, contents, materia
 from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, SharedObject
 
@@ -247,7 +248,9 @@ def _sort(call: MethodCall) -> Any:
     called = touched.deeply(reads, items, "__lt__")
     key = call.kwargs.get("key")
     if key is not None:
-        called = called or not is_built_in(key)
+        if not is_built_in(key):
+            call.kwargs = {**call.kwargs, "key": run.above.call(key)}
+            called = True
         touched.deeply(reads, items, ANYTHING)
     if shared is not None:
         if called:

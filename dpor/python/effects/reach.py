@@ -190,7 +190,9 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
 
 def _read_fields(value: Any, touched: Touched) -> Iterator[Any]:
     """Add that all fields of the object are read; returns their values."""
-    shared = shared_objects.shared_object_of(value)
+    shared = None if type(value) in shared_objects.recorded else shared_objects.shared_object_of(value)
+    if shared_objects.adopts(type(value)):
+        yield shared_objects.fields(value, type(value))
     for name, content in fields_of(value):
         if shared is not None:
             touched.add(field_read(shared, value, name))

@@ -7,17 +7,19 @@ run-stable numbers instead.
 
 from __future__ import annotations
 
-import enum
 import sys
 from collections.abc import Set
+from math import factorial
 from typing import Any, Final
 
-from dpor.python.effects.keys import UnknownKey, part_of
 from dpor.python.effects.kinds import static
-from dpor.python.kernel import assumptions
+from dpor.python.kernel import assumptions, sync_objects
 from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.kernel.classes import is_a
-from dpor.python.sharing import shared_objects
+from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
+from dpor.python.kernel.run import run
+from dpor.python.sharing import orders, shared_objects
+from dpor.python.sharing.orders import MOST
 
 _FIXED: Final = frozenset({str, int, float, bool, bytes, complex})
 _NONE_IS_FIXED: Final = sys.version_info >= (3, 12)
@@ -26,9 +28,39 @@ _OBJECT_HASH: Final = object.__dict__["__hash__"]
 
 def stable_order(elements: Set[Any]) -> list[Any] | None:
     """List the elements in an order that all runs agree on; None if the set's own order is such an order."""
+    found = agreed_order(elements)
+    if found is None or all(is_a(element, sync_objects.SyncObject) for element in found):
+        return found  # threads are joined in any order, as by pools
+    length = len(found)
+    orders.note(min(length, MOST))
+    if length <= MOST:
+        return permuted(found, orders.chosen % factorial(length))
+    say = incomplete if len(run.threads) > 1 else incomplete_if_multithreaded
+    say(f"a set of {length} objects is gone through in a few of its orders: they follow the addresses of its elements")
+    backwards, turn = divmod(orders.chosen, length)
+    turned = found[turn:] + found[:turn]
+    return turned[::-1] if backwards % 2 else turned
+
+
+def agreed_order(elements: Set[Any]) -> list[Any] | None:
+    """An order that all runs agree on, for those to whom the order makes no difference; None as above."""
     if len(elements) < 2 or _FIXED.issuperset(map(type, elements)) or all(map(is_fixed, elements)):
         return None
     return sorted(elements, key=_place)
+
+
+def permuted(items: list[Any], number: int) -> list[Any]:
+    """The permutation of this number; 0 leaves them as they are.
+
+    >>> ["".join(permuted(list("abc"), number)) for number in range(6)]
+    ['abc', 'acb', 'bac', 'bca', 'cab', 'cba']
+    """
+    rest = list(items)
+    found = []
+    while rest:
+        index, number = divmod(number, factorial(len(rest) - 1))
+        found.append(rest.pop(index))
+    return found
 
 
 def is_fixed(element: Any) -> bool:
@@ -41,12 +73,10 @@ def is_fixed(element: Any) -> bool:
     return kind in _FIXED or static(kind, "__hash__") is not _OBJECT_HASH
 
 
-def _place(element: Any) -> tuple[int, int, str]:
-    number = shared_objects.run_number(element)
-    if number is not None:
-        assumptions.note(IDENTITIES)
-        return (1, number, "")
-    if is_a(element, enum.Enum) or type(element) in shared_objects.ATOMIC:
-        part = part_of(element)
-        return (0, 0, "" if isinstance(part, UnknownKey) else repr(part))
-    return (2, 0, type(element).__qualname__)
+def _place(element: Any) -> tuple[int, tuple[int, ...], str]:
+    name = shared_objects.run_name(element)
+    if name is None:
+        return (0, (), shared_objects.told(element))
+    assumptions.note(IDENTITIES)
+    kind, *numbers = name
+    return (1, tuple(numbers), "") if kind == "object" else (2, (), repr(name))

@@ -14,7 +14,7 @@ from typing import Any, Final
 from dpor.core.operations import READ, WRITE, Accesses, Mode
 from dpor.python.effects.accesses import Reread, Touched, reads_structure, writes_structure
 from dpor.python.effects.calls import Args, Entry, MethodCall, entry, nothing, special, whole
-from dpor.python.effects.generators import drive
+from dpor.python.effects.generators import ASYNCHRONOUS, WORDS, drive, drive_asynchronous
 from dpor.python.effects.iteration import C_ITERATORS, advance, consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import is_c_iterator, register_container_type
 from dpor.python.effects.lists import looks_deep
@@ -173,7 +173,16 @@ def _generator(call: MethodCall) -> Any:
     return call.run() if call.name == "__iter__" else _look(call)
 
 
-special[types.GeneratorType] = _generator
+for _driven in WORDS:
+    special[_driven] = _generator
+
+
+def _asynchronous(call: MethodCall) -> Any:
+    return call.run() if call.name == "__await__" else drive_asynchronous(call.obj, call.plain, call.obj, *call.args)
+
+
+for _awaitable in ASYNCHRONOUS:
+    special[_awaitable] = _asynchronous
 
 
 def _iterator(call: MethodCall) -> Any:

@@ -20,6 +20,7 @@ from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
 from dpor.python.effects import process_state
 from dpor.python.effects.calls import yield_before_unseen
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_of_c
+from dpor.python.hooks.adopted import reads_field, writes_field
 from dpor.python.kernel import accessing, assumptions, loops, opaque_code
 from dpor.python.kernel.assumptions import about
 from dpor.python.kernel.classes import is_a
@@ -29,7 +30,7 @@ from dpor.python.kernel.program_frames import last_place
 from dpor.python.kernel.run import run
 from dpor.python.rewrite import SUPPORT
 from dpor.python.rewrite.names import LOADED_SPECIALLY, is_stored_specially
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import host_fields, shared_objects
 from dpor.python.sharing.fields import Holder, is_instrumented
 from dpor.python.sharing.shared_objects import SharedObject, publish, shared_object_of, table
 
@@ -128,7 +129,7 @@ def _way(kind: type, name: str) -> int:
         return _OF_SUPER
     if shared_objects.is_neutral(kind):
         return _PLAIN
-    if kind is types.MemberDescriptorType or kind is types.FunctionType:
+    if kind is types.MemberDescriptorType or kind is types.FunctionType or shared_objects.adopts(kind):
         return _CALLED
     found, _ = _static(kind, name)
     if kind in (str, bytes):
@@ -139,9 +140,9 @@ def _way(kind: type, name: str) -> int:
         return _PLAIN
     if type(found) in _C_CALLABLES:
         return _LATER
-    if isinstance(found, (types.FunctionType, staticmethod, classmethod)):
-        inner = found if isinstance(found, types.FunctionType) else found.__func__
-        if not isinstance(inner, types.FunctionType) or not is_instrumented(inner):
+    if is_a(found, (types.FunctionType, staticmethod, classmethod)):
+        inner = found if is_a(found, types.FunctionType) else found.__func__
+        if not is_a(inner, types.FunctionType) or not is_instrumented(inner):
             return _CALLED
         visible = field_key(kind, name) in run.facts or ("class attribute", name) in run.facts
         return _CALLED if visible else _PLAIN
@@ -170,8 +171,17 @@ def loaded_plainly(obj: Any, name: str) -> Any:
 
 def stored(value: Any, obj: Any, name: str) -> None:
     """`setattr(obj, name, value)`"""
-    store = run.above.store_special if is_stored_specially(name) else setattr_
+    store = run.above.store_special if is_stored_specially(name) else store_field
     store(value, obj, name)
+
+
+def store_field(value: Any, obj: Any, name: str) -> None:
+    """As `setattr_`, in searches in which objects are given their `__dict__`."""
+    if run.multi and shared_objects.adopts(type(obj)) and yield_before_write(obj, name):
+        publish(value)
+        setattr(obj, name, value)
+    else:
+        setattr_(value, obj, name)
 
 
 def setattr_(value: Any, obj: Any, name: str) -> None:
@@ -197,16 +207,22 @@ def delattr_(obj: Any, name: str) -> None:
     """`del obj.name`."""
     if run.multi and shared_object_of(obj) is not None:
         _note_other_names(type(obj), name)
-    yield_before_write(obj, name)
+    yield_before_write(obj, name, goes=True)
     delattr(obj, name)
 
 
-def yield_before_write(obj: Any, name: str) -> bool:
-    """Before `obj.name` changes. Returns whether another thread can see it."""
+def yield_before_write(obj: Any, name: str, *, goes: bool = False) -> bool:
+    """Before `obj.name` changes, or (`goes`) is deleted. Returns whether another thread can see it."""
     if not run.multi:
         if is_a(obj, _HOLDERS):
             _note_change(obj, name)
         return False
+    kind = type(obj)
+    if shared_objects.adopts(kind) and not _is_kept_outside(kind, name):
+        accesses = writes_field(obj, name, goes=goes)
+        if accesses:
+            accessing.touch("write", accesses)
+        return bool(accesses) or shared_object_of(obj) is not None
     shared = shared_object_of(obj)
     if shared is None:
         if not is_a(obj, _HOLDERS):
@@ -251,7 +267,7 @@ def _lookup_way(kind: type, name: str) -> Callable[[Any, SharedObject, str], Any
         return None if _is_harmless(kind, name) else lookup_target
     if found is not _MISSING and _is_data_descriptor(found):
         return _opaque_property if not _is_field(found, name) and _getter_is_opaque(found) else None
-    return _opaque_method if isinstance(found, types.FunctionType) and not is_instrumented(found) else None
+    return _opaque_method if is_a(found, types.FunctionType) and not is_instrumented(found) else None
 
 
 _C_CALLABLES: Final = frozenset(
@@ -296,19 +312,19 @@ def _shadowed(obj: Any, shared: SharedObject, name: str) -> Any:
 
 def _is_field(descriptor: Any, name: str) -> bool:
     """A slot, or an attribute that a type in C keeps in its objects (`error.args`)."""
-    if isinstance(descriptor, types.GetSetDescriptorType):
+    if is_a(descriptor, types.GetSetDescriptorType):
         return not name.startswith("__")
-    return isinstance(descriptor, types.MemberDescriptorType)
+    return is_a(descriptor, types.MemberDescriptorType)
 
 
 def _getter_is_opaque(descriptor: Any) -> bool:
-    getter = descriptor.fget if isinstance(descriptor, property) else _static(type(descriptor), "__get__")[0]
-    return isinstance(getter, types.FunctionType) and not is_instrumented(getter)
+    getter = descriptor.fget if is_a(descriptor, property) else _static(type(descriptor), "__get__")[0]
+    return is_a(getter, types.FunctionType) and not is_instrumented(getter)
 
 
 def _opaque_property(obj: Any, shared: SharedObject, name: str) -> Any:
     found = _static(type(obj), name)[0]
-    if isinstance(found, property):
+    if is_a(found, property):
         return Holder(name, run.above.call(found.fget)(obj))
     if type(found).__module__ == "enum":  # `member.value` is what is in `member._value_`
         loaded(obj, f"_{name}_")
@@ -397,6 +413,12 @@ def _is_data_descriptor(found: Any) -> bool:
     return hasattr(kind, "__set__") or hasattr(kind, "__delete__")
 
 
+def _is_kept_outside(kind: type, name: str) -> bool:
+    """Is the attribute a property, a slot or the like, and not in the `__dict__` of the object?"""
+    found, _ = _static(kind, name)
+    return found is not _MISSING and _is_data_descriptor(found)
+
+
 # ---------------------------------------------------------------------- classes, modules, globals, cells
 
 
@@ -419,6 +441,7 @@ def _write_class_or_module(obj: Any, name: str) -> None:
 def _note_change(obj: Any, name: str) -> None:
     """What outlives a run changes. What is the program's is made again, what is of others is put back."""
     run.dirty = True
+    host_fields.remember(obj)
     if is_a(obj, types.ModuleType) and ".call" not in vars(obj) and not is_a(obj, DropInModule):
         process_state.sets_attribute(obj, name)
 
@@ -442,14 +465,18 @@ def attr_with_classes(obj: Any, name: str) -> Any:
     accesses = class_reads(name)
     if RULES in run.facts and (kind.__flags__ & OF_THE_PROGRAM or issubclass(kind, _HOLDERS)):
         accesses += (rules(READ),)
-    if not accesses:
+    given = shared_objects.adopts(kind) and not _is_kept_outside(kind, name)
+    if given:
+        accesses += reads_field(obj, name)
+    if not accesses and not given:
         return attr(obj, name)
     # The look-up is one step: what it finds in the class and what in the object are read together.
     shared = shared_object_of(obj)
-    operation = None if shared is None else read_operation(shared, obj, name)
+    operation = None if shared is None else _lookup_way(kind, name) if given else read_operation(shared, obj, name)
     if type(operation) is Operation:
         accesses += operation.accesses
-    accessing.touch("read", accesses)
+    if accesses:
+        accessing.touch("read", accesses)
     return obj if shared is None or operation is None or type(operation) is Operation else operation(obj, shared, name)
 
 
@@ -541,6 +568,8 @@ def subject(obj: Any, names: tuple[str, ...]) -> Any:
     if run.multi:
         accesses: dict[Access, None] = {}
         for part in _parts_of(obj):
+            if shared_objects.adopts(type(part)):
+                accesses.update(dict.fromkeys(access for name in names for access in reads_field(part, name)))
             shared = shared_object_of(part)
             if shared is not None:
                 accesses.update(dict.fromkeys(_matched(shared, part, names)))
@@ -589,12 +618,13 @@ def _parts_of(obj: Any) -> list[Any]:
 
 def attribute_hooks(facts: set[object]) -> dict[str, Any]:
     """The hooks of this file that are the same for all modules, as the facts of the search require."""
-    classes = any(about(facts, "class attribute")) or any(about(facts, "global")) or RULES in facts
+    given = any(about(facts, "dict adopted"))
+    classes = any(about(facts, "class attribute")) or any(about(facts, "global")) or RULES in facts or given
     load = attr_with_classes if classes else attr
     return {
         ".attr": load,
         ".meth": meth,
-        ".setattr": setattr_,
+        ".setattr": store_field if given else setattr_,
         ".delattr": delattr_,
         ".cload": cload,
         ".cstore": cstore,

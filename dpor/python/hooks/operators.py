@@ -19,6 +19,7 @@ from typing import Any, Final
 from dpor.python.effects.accesses import UNMADE, Reread, Touched, made, make, yield_before
 from dpor.python.effects.calls import MethodCall, as_dict, perform, perform_uninstrumented, unknown
 from dpor.python.effects.dicts import SIMPLE_KEYS, reads_key, writes_key
+from dpor.python.effects.generators import awaited
 from dpor.python.effects.iteration import (
     CHAINS,
     consume_view,
@@ -43,11 +44,11 @@ from dpor.python.effects.kinds import (
 from dpor.python.effects.lists import reads_item, writes_item
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads, views, writes, yield_before_reading
 from dpor.python.effects.set_order import stable_order
-from dpor.python.kernel import accessing, assumptions, loops, scheduler
-from dpor.python.kernel.assumptions import IDENTITIES
+from dpor.python.kernel import accessing, loops, scheduler
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.code_of_types import computes_in_c
+from dpor.python.sharing.identity import stable_id
 from dpor.python.sharing.shared_objects import SharedObject, table
 
 SCALARS: Final = frozenset({int, str, float, bool, bytes, type(None), complex})
@@ -435,10 +436,8 @@ def format_(obj: Any) -> Any:
 def shown(obj: Any) -> Any:
     """The object, or something that looks like it if its text would be an address."""
     if static(type(obj), "__repr__") is object.__repr__:
-        number = shared_objects.run_number(obj)
-        if number is not None and static(type(obj), "__str__") is object.__str__:
-            assumptions.note(IDENTITIES)
-            return Shown(obj, number)
+        if shared_objects.run_name(obj) is not None and static(type(obj), "__str__") is object.__str__:
+            return Shown(obj, stable_id(obj))
     return obj
 
 
@@ -633,5 +632,6 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     ".iter": iter_,
     ".unpack": unpack,
     ".unpackmap": unpackmap,
+    ".awaited": awaited,
 }
 """By the names that instrumented code uses."""

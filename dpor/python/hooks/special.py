@@ -18,9 +18,10 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Mode
 from dpor.python.effects.accesses import Touched, yield_before
-from dpor.python.effects.generators import is_executing
+from dpor.python.effects.generators import WORDS, is_executing
 from dpor.python.effects.kinds import container_type_of
 from dpor.python.hooks import attributes
+from dpor.python.hooks.adopted import note_store
 from dpor.python.hooks.exceptions import chain_exceptions, read_chain
 from dpor.python.hooks.operators import SCALARS
 from dpor.python.kernel import accessing, assumptions
@@ -29,7 +30,7 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.rewrite.names import CHAINED, OF_GENERATORS
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import host_fields, shared_objects
 from dpor.python.sharing.fields import Holder
 from dpor.python.sharing.shared_objects import STRUCTURE, shared_object_of
 
@@ -138,6 +139,8 @@ def registering(register: Any) -> Callable[..., Any]:
 
 def store(value: Any, obj: Any, name: str) -> None:
     """`obj.name = value`, of a special name."""
+    if name == "__dict__":
+        note_store(value, obj)
     if run.multi:
         if is_a(obj, BaseException) and name in CHAINED:
             if shared_object_of(obj) is not None:
@@ -149,9 +152,7 @@ def store(value: Any, obj: Any, name: str) -> None:
             shared_objects.publish(value)
             setattr(obj, name, value)
             return
-    attributes.setattr_(value, obj, name)
-    if run.multi and name == "__dict__":
-        shared_objects.expose(obj, value)
+    attributes.store_field(value, obj, name)
 
 
 def delete(obj: Any, name: str) -> None:
@@ -218,12 +219,12 @@ def load(obj: Any, name: str) -> Any:
             return obj
         if name == "__kwdefaults__":
             incomplete(f"{name} of a function is looked at while threads run: what changes in it is not seen by calls")
-        elif name in OF_GENERATORS and type(obj) is types.GeneratorType:
+        elif name in OF_GENERATORS and type(obj) in WORDS:
             shared = shared_object_of(obj)
             if shared is not None:
                 accessing.touch("read", ((shared.location(STRUCTURE), READ),))
-                if name in ("gi_running", "gi_suspended") and is_executing(obj):
-                    return Holder(name, name == "gi_running")
+                if name.endswith(("_running", "_suspended")) and is_executing(obj):
+                    return Holder(name, name.endswith("_running"))
             return obj
     return attributes.attr_with_classes(obj, name)
 
@@ -244,6 +245,7 @@ def namespace(obj: Any) -> None:
     kind = type(obj)
     if issubclass(kind, types.ModuleType):
         run.dirty = True
+        host_fields.remember(obj)
         shared_objects.module_names(vars(obj))
     elif issubclass(kind, type):
         shared_objects.class_names(obj)

@@ -25,6 +25,7 @@ from typing import Any, Final
 from dpor.core.errors import BadTarget
 from dpor.python.dropins.stdlib import module_for_program, unused
 from dpor.python.effects.kinds import is_immutable
+from dpor.python.kernel.classes import is_a
 from dpor.python.program.loader import Loader
 
 _ATOMS: Final = frozenset({int, float, complex, bool, str, bytes, type(None), range, type(Ellipsis)})
@@ -83,7 +84,7 @@ class ProgramCopies:
             return found
         if kind is types.FunctionType:
             return self.function(value) or value
-        if isinstance(value, type):
+        if is_a(value, type):
             return self._class(value)
         if kind is types.ModuleType:
             loaded = self._loader.modules.get(value.__name__)
@@ -100,10 +101,10 @@ class ProgramCopies:
             return functools.partial(
                 self.value(value.func), *args, **{k: self.value(v) for k, v in value.keywords.items()}
             )
-        if isinstance(value, (_thread.LockType, _thread.RLock)):
-            real = threading.Lock if isinstance(value, _thread.LockType) else threading.RLock
+        if is_a(value, (_thread.LockType, _thread.RLock)):
+            real = threading.Lock if is_a(value, _thread.LockType) else threading.RLock
             return self._keep(value, stand_ins()[id(real)][1]())
-        if isinstance(value, functools._lru_cache_wrapper):
+        if is_a(value, functools._lru_cache_wrapper):
             decorate = stand_ins()[id(functools.lru_cache)][1](**value.cache_parameters())
             return self._keep(value, decorate(self.value(value.__wrapped__)))
         if kind.__module__ in _OF_HOST:
@@ -112,7 +113,7 @@ class ProgramCopies:
             )
         own = self._class(kind)
         if own is not kind:
-            return getattr(own, value.name) if isinstance(value, Enum) else self._copy(value, own)
+            return getattr(own, value.name) if is_a(value, Enum) else self._copy(value, own)
         if kind not in _UNCHANGING and not is_immutable(kind):
             self.left.add(kind)
         return value

@@ -30,6 +30,7 @@ from dpor.core.home import is_workload
 from dpor.python.dropins import generating, logs, loops, outside
 from dpor.python.dropins.importing import import_statement
 from dpor.python.effects import process_state
+from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import CLOSED, CONSTANT, MODELLED, PARTS, STDLIB
 from dpor.python.kernel.run import run
@@ -37,6 +38,7 @@ from dpor.python.program.changing_globals import changing_globals
 from dpor.python.program.import_once import can_import_once
 from dpor.python.program.sides import Sides
 from dpor.python.rewrite import instrument
+from dpor.python.sharing import host_fields
 
 if TYPE_CHECKING:
     from dpor.python.program.host import HostState
@@ -187,7 +189,12 @@ class Loader:
         self._sides.enter()
         process_state.watch(self._named)
         try:
-            with outside.watched, generating.watched, self._logs(), loops.apart(self._has_loops):
+            with (
+                outside.watched,
+                generating.watched,
+                self._logs(),
+                loops.apart(self._has_loops),
+            ):
                 yield
         finally:
             sys.meta_path.remove(self._finder)
@@ -196,6 +203,7 @@ class Loader:
     def restore_host(self) -> None:
         """After a run: what the program has changed in the process, and in modules that it has in common with the
         host."""
+        host_fields.restore()
         if self.host is not None:
             self.host.restore()
         process_state.put_back()
@@ -263,7 +271,7 @@ class Loader:
         """The program catches what code that is not instrumented raises: a module of the library raises the same."""
         if name.partition(".")[0] in self._acting & STDLIB:
             for other, value in vars(self._sides.host_module(name) or _NONE).items():
-                if isinstance(value, type) and issubclass(value, BaseException):
+                if is_a(value, type) and issubclass(value, BaseException):
                     module.__dict__[other] = value
 
     def twin(self, plain: types.FunctionType) -> types.ModuleType | None:
@@ -417,7 +425,7 @@ class Loader:
         yield from process_state.attributes()
         for name, loaded in self.modules.items():
             for key, value in loaded.globals(of_all):
-                if isinstance(value, type):
+                if is_a(value, type):
                     if value.__module__ == name:
                         for attribute, held in value.__dict__.items():
                             if not attribute.startswith("__"):
@@ -428,14 +436,14 @@ class Loader:
 
 def _home(value: Any) -> str:
     """The name of the module that an object comes from."""
-    if isinstance(value, types.ModuleType):
-        return value.__name__
-    kind = value if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType) else type(value)
+    if is_a(value, types.ModuleType):
+        return str(value.__name__)
+    kind = value if is_a(value, (type, types.FunctionType, types.BuiltinFunctionType)) else type(value)
     return str(kind.__module__)
 
 
 def _unwrapped(held: Any) -> Any:
-    return held.__func__ if isinstance(held, (staticmethod, classmethod)) else held
+    return held.__func__ if is_a(held, (staticmethod, classmethod)) else held
 
 
 class _Finder:

@@ -44,6 +44,7 @@ from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import driving, timing
 from dpor.python.kernel.assumptions import INSTRUMENTED, STARTS, about
 from dpor.python.kernel.driving import Search
+from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.library import BENEATH, MODELLED
 from dpor.python.kernel.listeners import Recorder
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
@@ -56,7 +57,7 @@ from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
 from dpor.python.program.target import Opener, Target, open_target
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import orders, shared_objects
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
 from dpor.python.states import Capture, key_of, spinning
@@ -258,6 +259,8 @@ class PythonSystem:
         self._loader.visible_builtins = frozenset(visible.get("builtins", ()))
         self._loader.starting = frozenset(module for (module,) in about(self._facts_used, STARTS))
         self._loader.unhooked = self._never_written()
+        if isinstance(self._search.facts, EveryAccess):
+            self._search.facts.unhooked = self._loader.unhooked
         self._loader.numbers = not self._facts_used.isdisjoint((attributes.RULES, shared_objects.ARITHMETIC))
         return self._loader.instrument_acting(module for (module,) in about(self._facts_used, INSTRUMENTED))
 
@@ -266,7 +269,7 @@ class PythonSystem:
         what a look-up finds may change in other ways."""
         names = set(self._unhooked)
         for fact in self._facts_used:
-            if not isinstance(fact, tuple) or fact[0] in ("class attribute", "global"):
+            if not isinstance(fact, tuple) or fact[0] in ("class attribute", "global", "dict adopted"):
                 return frozenset()
             names.discard(fact[-1])
         return frozenset(names)
@@ -279,6 +282,7 @@ class PythonSystem:
             changed, run.dirty = run.dirty, False
             self._loader.reset(changed)
             attributes.forget_types()
+        orders.choose()
         try:
             try:
                 self._returned = _seen(target.function()())
@@ -390,6 +394,8 @@ class PythonSystem:
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
         tell_shared_contexts()
+        if any(map(self._capture.cleans_up, shared_objects.suspended())):
+            incomplete(shared_objects.DEATHS)
         findings = [] if specifying.current is None else specifying.current.findings
         findings += [self._failure(*failure) for failure in run.exceptions]
         deadlock: Hashable = None

@@ -23,7 +23,7 @@ ONLY_PARTS = (
     # statements
     *("Expr", "Return"),
     # expressions
-    *("Await", "Yield", "Tuple", "List", "Set"),
+    *("Yield", "Tuple", "List", "Set"),
 )
 """Nodes that touch nothing themselves: only their parts are rewritten."""
 
@@ -264,6 +264,10 @@ class ExpressionRewriter:
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         node.value = self.call(".iter", node.value, self.visit(node.value))
+        return node
+
+    def visit_Await(self, node: ast.Await) -> ast.expr:
+        node.value = self.call(".awaited", node.value, self.visit(node.value))
         return node
 
     # ------------------------------------------------------------------ truth

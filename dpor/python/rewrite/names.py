@@ -49,7 +49,12 @@ OPERAND: dict[type[ast.cmpop], str] = {
 CHAINED = frozenset({"__cause__", "__context__", "__suppress_context__", "__traceback__"})
 """Attributes of an exception that change when it is raised."""
 
-OF_GENERATORS = frozenset({"gi_frame", "gi_running", "gi_suspended", "gi_yieldfrom"})
+OF_GENERATORS = frozenset(
+    {
+        *("gi_frame", "gi_running", "gi_suspended", "gi_yieldfrom"),
+        *("cr_frame", "cr_running", "cr_suspended", "cr_await"),
+    }
+)
 """Attributes that show the position of a generator."""
 
 LOADED_SPECIALLY = (
@@ -75,7 +80,7 @@ HOOK_NAMES: frozenset[str] = frozenset(
         *UNARY.values(),
         *COMPARE.values(),
         *(".contains", ".truth", ".format", ".subject", ".tick"),
-        *(".iter", ".unpack", ".unpackmap"),
+        *(".iter", ".unpack", ".unpackmap", ".awaited"),
         *(".gload", ".gstore", ".gdel", ".cload", ".cstore"),
         *(".operand", ".is"),
     ]

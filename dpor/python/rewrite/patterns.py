@@ -24,15 +24,24 @@ def subject_names(node: ast.Match) -> list[str]:
     return list(found)
 
 
-def read_names(node: ast.Match) -> list[ast.expr]:
-    """List the names that the patterns look up: values (`case Color.RED`), keys and classes; each once."""
+def class_names(node: ast.Match) -> list[ast.expr]:
+    """The names of the classes that the patterns look up; each once."""
     found: dict[str, ast.expr] = {}
     for case in node.cases:
         for inner in walk(case.pattern):
-            if isinstance(inner, (ast.Attribute, ast.Name)):
-                found.setdefault(ast.unparse(inner), inner)
-    parts = {ast.unparse(name.value) for name in found.values() if isinstance(name, ast.Attribute)}
-    return [name for text, name in found.items() if text not in parts]
+            if isinstance(inner, ast.MatchClass):
+                found.setdefault(ast.unparse(inner.cls), inner.cls)
+    return list(found.values())
+
+
+def hook_values(pattern: ast.pattern, hooked: Callable[[ast.expr], ast.expr]) -> None:
+    """Let the dotted names of values (`case Color.RED`) and keys be looked up as other attributes are, each when its
+    pattern is tried."""
+    for inner in walk(pattern):
+        if isinstance(inner, ast.MatchValue):
+            inner.value = hooked(inner.value)
+        elif isinstance(inner, ast.MatchMapping):
+            inner.keys = [hooked(key) for key in inner.keys]
 
 
 def rename_captures(

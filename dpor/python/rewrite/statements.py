@@ -15,7 +15,7 @@ from typing import Any
 from dpor.python.rewrite import syntax
 from dpor.python.rewrite.bindings import BindingRewriter
 from dpor.python.rewrite.names import INPLACE, LOADED_SPECIALLY, is_stored_specially
-from dpor.python.rewrite.patterns import read_names, rename_captures, subject_names
+from dpor.python.rewrite.patterns import class_names, hook_values, rename_captures, subject_names
 from dpor.python.rewrite.scopes import Hooked, ScopeKind
 from dpor.python.rewrite.syntax import (
     LOAD,
@@ -267,6 +267,7 @@ class StatementRewriter(BindingRewriter):
         for case in node.cases:
             captures: dict[str, str] = {}
             rename_captures(case.pattern, self.hooked_store, self.temporary, captures)
+            hook_values(case.pattern, self.visit)
             stores = [(id, self.stored(id, name(t, case.pattern), case.pattern)) for id, t in captures.items()]
             if case.guard is not None:
                 guard = self.truth(case.guard)
@@ -282,7 +283,7 @@ class StatementRewriter(BindingRewriter):
         """Return `(subject, hooks)[0]`: patterns stay as written, so hooks for the names that they look up run
         before."""
         reads: list[ast.expr] = []
-        for read in map(copy.deepcopy, read_names(node)):
+        for read in map(copy.deepcopy, class_names(node)):
             announced = self.visit(read)
             if isinstance(announced, ast.Attribute):
                 reads.append(announced.value)

@@ -7,6 +7,7 @@ that gets the next number of this thread, and keeps it when it becomes shared.
 from __future__ import annotations
 
 from typing import Any, Final
+from zlib import crc32
 
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import IDENTITIES
@@ -21,20 +22,18 @@ _OF_THREAD: Final = 1 << 32
 def stable_id(obj: Any) -> int:
     """Return a number that no other object has in this run, and that equivalent runs agree on."""
     given: dict[int, tuple[int, Any]] = run.threads[0].data.setdefault("ids", {})
+    taken: set[int] = run.threads[0].data.setdefault("ids taken", set())
     known = given.get(id(obj))
     if known is None:
-        number = shared_objects.run_number(obj)
-        if number is not None and not _is_common(obj):
+        name = shared_objects.run_name(obj)
+        if name is not None:
             assumptions.note(IDENTITIES)
-            answer = _SHARED + number * _SPACING
+            answer = _SHARED + crc32(repr(name).encode()) * _SPACING
+            while answer in taken:
+                answer += _SPACING
+            taken.add(answer)
         else:
             mine = run.current.data["numbered"] = run.current.data.get("numbered", 0) + 1
             answer = (run.current.id + 1) * _OF_THREAD + mine * _SPACING
         known = given[id(obj)] = (answer, obj)
     return known[0]
-
-
-def _is_common(obj: Any) -> bool:
-    """True if all objects of its type share one `SharedObject`."""
-    mark = shared_objects.table.get(id(obj))
-    return isinstance(mark, shared_objects.SharedObject) and type(mark.name) is tuple and mark.name[0] == "type"

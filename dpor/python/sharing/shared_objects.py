@@ -31,6 +31,7 @@ from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.run import Run, run
+from dpor.python.sharing import orders
 from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_unseen_code
 
 STRUCTURE: Final = "<structure>"
@@ -163,12 +164,15 @@ _roots_published = False
 _any_coarse = False
 """True if there are types all objects of which share one `SharedObject`."""
 _has_coarse: Final = Following(lambda facts: any(about(facts, "type")))
+_any_adopted = False
+"""Are there types whose objects are given a `__dict__`?"""
+_has_adopted: Final = Following(lambda facts: any(about(facts, "dict adopted")))
 
 
 def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     """Called before each run. `roots` gives (name, object) for what every thread can reach: globals and class
     attributes."""
-    global _roots, _roots_published, _any_coarse
+    global _roots, _roots_published, _any_coarse, _any_adopted, _has_frames
     table.clear()
     _kept.clear()
     _mortal.clear()
@@ -176,9 +180,14 @@ def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     for shared in _used:
         shared.obj = None
     _used.clear()
+    orders.begin()
+    _has_frames = False
     _roots = roots
     _roots_published = False
     _any_coarse = _has_coarse(run.facts)
+    if _any_adopted != _has_adopted(run.facts):
+        _any_adopted = not _any_adopted
+        _forget_children()
 
 
 def forget() -> None:
@@ -189,6 +198,7 @@ def forget() -> None:
     _used.clear()
     table.clear()
     _kept.clear()
+    _forget_children()
 
 
 def are_there_any() -> bool:
@@ -294,8 +304,20 @@ def names_looked_at(kind: type) -> tuple[str, ...]:
     return ("names looked at", *_type_key(kind))
 
 
+def adopted(kind: type) -> tuple[str, ...]:
+    """The fact that objects of the class are given a `__dict__`, as by `self.__dict__ = shared`: others may have it."""
+    return ("dict adopted", *_type_key(kind))
+
+
+def adopts(kind: type) -> bool:
+    """Are the fields of such objects the keys of a dict that was given to them? Then their locations are the dict's."""
+    return _any_adopted and adopted(kind) in run.facts
+
+
 def expose(obj: Any, fields: dict[str, Any]) -> None:
     """Record that the dict is the `__dict__` of the object: accesses of either are accesses of both."""
+    if adopts(type(obj)):
+        return
     owner = shared_object_of(obj) if run.multi else table.get(id(obj))
     if not isinstance(owner, SharedObject):
         _exposed[id(obj)] = _exposed[id(fields)] = (obj, fields)
@@ -359,6 +381,29 @@ def run_number(obj: Any) -> int | None:
     return mark.number if isinstance(mark, SharedObject) else None
 
 
+def run_name(obj: Any) -> tuple[Any, ...] | None:
+    """What the object is called in all equivalent runs of all searches; None if it has no name, or shares it."""
+    mark = table.get(id(obj))
+    name = mark.name if isinstance(mark, SharedObject) else None
+    return None if name is None or name[0] == "type" else name  # type: ignore[index, return-value]
+
+
+def told(obj: Any) -> str:
+    """What can be said of an object, and is the same in every run, without calling code of the program."""
+    kind = type(obj)
+    if kind in HOLD_NOTHING and kind is not type:
+        return repr(obj)
+    if kind is tuple or kind is frozenset:
+        return f"({','.join(sorted(map(told, obj)) if kind is frozenset else map(told, obj))})"
+    if kind is types.FunctionType or issubclass(kind, type):
+        return f"{obj.__module__}.{obj.__qualname__}"
+    own = fields(obj, kind) or {}
+    scalars = [
+        f"{name}={value!r}" for name, value in own.items() if type(value) in HOLD_NOTHING and type(value) is not type
+    ]
+    return f"{kind.__qualname__}({','.join(scalars)})"
+
+
 # ---------------------------------------------------------------------- publishing
 
 
@@ -385,6 +430,7 @@ def publish_roots(thread_object: Any) -> None:
         _roots_published = True
         for name, value in _roots():
             _publish(value, name)
+    orders.tell_of_threads()
     _publish(thread_object)
 
 
@@ -482,7 +528,7 @@ def _of_dict(obj: Any, kind: type) -> list[Any]:
 
 
 def _of_set(obj: Any, kind: type) -> list[Any]:
-    return sorted(gc.get_referents(obj), key=_stable)
+    return sorted(gc.get_referents(obj), key=told)
 
 
 def _of_fields_alone(obj: Any, kind: type) -> list[Any]:
@@ -515,11 +561,22 @@ _children = dict(_CHILDREN)
 """A cache, for the process: how to come on from an object, by its type."""
 
 
+def _forget_children() -> None:
+    _children.clear()
+    _children.update(_CHILDREN)
+
+
+def _of_adopter(obj: Any, kind: type) -> list[Any]:
+    own = fields(obj, kind)
+    return [own, *(child for child in gc.get_referents(obj) if child is not own and child is not kind)]
+
+
 def _children_of(kind: type) -> Callable[[Any, type], list[Any]]:
     if len(_children) > MOST_TYPES:
-        _children.clear()
-        _children.update(_CHILDREN)
-    if issubclass(kind, weakref.ReferenceType):
+        _forget_children()
+    if adopts(kind):
+        found: Callable[[Any, type], list[Any]] = _of_adopter
+    elif issubclass(kind, weakref.ReferenceType):
         found = lambda obj, kind: [*gc.get_referents(obj), obj()]
     else:
         found = _of_fields_alone if _has_fields_alone(kind) else _of_any
@@ -599,12 +656,6 @@ def fields(obj: Any, kind: type) -> dict[str, Any] | None:
 _GETTERS: Final = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
-def _stable(obj: Any) -> str:
-    """A sort key for an object that other runs agree on; sets have no order that two runs agree on, unless their
-    elements have."""
-    return repr(obj) if type(obj) in ATOMIC else type(obj).__qualname__
-
-
 # ---------------------------------------------------------------------- kinds of types
 
 _NOTHING_IN_IT, _PASSED_THROUGH, _RECORDED = 1, 2, 3
@@ -614,8 +665,8 @@ to what the object refers to; or the object is given a `SharedObject` first."""
 _ways: dict[type, int] = {}
 """A cache, for the process: what publishing does, by type."""
 DEATHS: Final = (
-    "objects have a __del__, or a weak reference is asked for its object or has a callback: when an object dies is no "
-    "step, and they live until the run ends"
+    "objects have a __del__, or a weak reference is asked for its object or has a callback, or a generator would clean "
+    "up: when an object dies is no step, and they live until the run ends"
 )
 
 ARITHMETIC: Final = "arithmetic in C"
@@ -630,6 +681,10 @@ _unremarkable: set[type] = set()
 
 def _look_at(kind: type) -> None:
     """Examine a type when an object of it may be shared, and learn the facts that follow."""
+    if kind in _FRAMES:
+        global _has_frames
+        _has_frames = True
+        return
     answer = _finalised.get(kind)
     if answer is None:
         if len(_finalised) > MOST_TYPES:
@@ -649,6 +704,25 @@ def _look_at(kind: type) -> None:
         _unremarkable.add(kind)
 
 
+_FRAMES: Final = {
+    types.GeneratorType: "gi_frame",
+    types.CoroutineType: "cr_frame",
+    types.AsyncGeneratorType: "ag_frame",
+}
+_has_frames = False
+"""Does the run share a generator?"""
+
+
+def suspended() -> list[types.FrameType]:
+    """The frames of the shared generators and coroutines that have not come to their end."""
+    if not _has_frames:
+        return []
+    made = [shared.obj for shared in _used if type(shared.obj) in _FRAMES]
+    return [frame for obj in made if (frame := getattr(obj, _FRAMES[type(obj)])) is not None]
+
+
+recorded: Final[set[type]] = set()
+"""Classes of ours whose objects change, and are shared, as those of the program do."""
 _neutral: dict[type, bool] = {}
 """A cache, for the process: see `is_neutral`."""
 
@@ -673,7 +747,8 @@ def is_neutral(kind: type) -> bool:
     answer = _neutral.get(kind)
     if answer is None:
         module = kind.__module__
-        answer = isinstance(module, str) and module.startswith("dpor.python") and type(kind).__module__ != "_ctypes"
+        ours = isinstance(module, str) and module.startswith("dpor.python") and type(kind).__module__ != "_ctypes"
+        answer = ours and kind not in recorded
         if len(_neutral) > MOST_TYPES:
             _neutral.clear()
         _neutral[kind] = answer

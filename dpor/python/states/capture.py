@@ -35,6 +35,7 @@ from dpor.python.kernel.model_thread import ModelThread, Waited
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import pending_of
+from dpor.python.sharing import host_fields, orders
 from dpor.python.specs import specifying
 from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.choices import is_choice
@@ -210,6 +211,10 @@ class Capture:
             return None
         return heap.encoding()
 
+    def cleans_up(self, frame: types.FrameType) -> bool:
+        """Would code of the program run if the generator that is suspended there were thrown away?"""
+        return self._layouts.of(frame.f_code).cleans_up(frame.f_lasti)
+
     def variables(self, frame: types.FrameType) -> tuple[int, ...]:
         """The addresses of the objects in the frame's live variables."""
         layout = self._layouts.of(frame.f_code)
@@ -250,7 +255,7 @@ class Capture:
         self, parts: list[Part], running: dict[int, tuple[int, int]], returned: Hashable, dead: Sequence[Any]
     ) -> Heap:
         heap = Heap(self._plans, self._layouts, self._names, running)
-        heap.out.append((run.multi, run.timed_out, returned, len(parts)))
+        heap.out.append((run.multi, run.timed_out, orders.chosen, returned, len(parts)))
         for part in parts:
             heap.part(part)
         for thread in run.threads:
@@ -292,6 +297,7 @@ class Capture:
 
     def _own(self, thread: ModelThread, part: Part) -> None:
         """Add what drop-ins store for the thread, and its context."""
+        part.shape.append(thread.data.get("temporary", 0))
         for key, value in thread.data.items():
             if key in _COUNTED:
                 continue
@@ -327,6 +333,9 @@ class Capture:
                 if not key.startswith(".") and first.get(key, _ABSENT) is not value:
                     heap.out.append(key)
                     heap.ref(value)
+        for holder, name, value in host_fields.changed():
+            heap.out.append((holder, name))
+            heap.ref(value)
         if self._loader.host is not None:
             changes = self._loader.host.changed()
             heap.out.append(len(changes))
@@ -392,7 +401,7 @@ def _has_clocks() -> bool:
 
 
 _ABSENT: Final = object()
-_COUNTED: Final = frozenset({"started", "numbered", "uuid1", "ids", Here})
+_COUNTED: Final = frozenset({"started", "numbered", "uuid1", "ids", "ids taken", Here})
 """Data of a thread that is encoded elsewhere."""
 _KEYS: Final[dict[Any, str]] = {random.Random: "random", DummyThread: "dummy"}
 

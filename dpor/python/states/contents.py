@@ -15,6 +15,7 @@ import itertools
 import marshal
 import operator
 import re
+import sys
 import types
 import weakref
 from collections.abc import Callable
@@ -304,7 +305,10 @@ def _slice(heap: Heap, obj: Any) -> None:
 
 
 def _module(heap: Heap, obj: Any) -> None:
+    names = obj.__dict__
     heap.out.append(obj.__name__)
+    if ".call" not in names and sys.modules.get(obj.__name__) is not obj:  # the program has made it
+        heap.dict_of(obj, names)
 
 
 def _code(heap: Heap, obj: Any) -> None:

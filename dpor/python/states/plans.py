@@ -147,6 +147,7 @@ class TypePlans:
         has_fields, read = _has_fields(kind), shared_objects.fields_of(kind)
         class_of = self.class_of
         finalised = static(kind, "__del__") is not None
+        adopts = has_fields and shared_objects.adopts(kind)
 
         def fields(obj: Any) -> Any:
             try:
@@ -162,7 +163,9 @@ class TypePlans:
                 content(heap, obj)
             for slot in slots:
                 heap.slot(slot, obj)
-            if has_fields:
+            if adopts:  # others may have the same dict
+                heap.ref(fields(obj))
+            elif has_fields:
                 heap.dict_of(obj, fields(obj))
 
         def plan_of_sync(heap: Heap, obj: Any) -> None:

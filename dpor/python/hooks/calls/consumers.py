@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import collections
 import collections.abc
 import functools
@@ -32,7 +33,7 @@ from dpor.python.effects.iteration import (
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.lists import is_built_in
 from dpor.python.effects.reach import ANYTHING, HASH, reads, views, yield_before_reading
-from dpor.python.effects.set_order import stable_order
+from dpor.python.effects.set_order import agreed_order, stable_order
 from dpor.python.hooks.calls.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.python.hooks.calls.unknown import reading_c
 from dpor.python.hooks.operators import SCALARS, TEMPORARY
@@ -48,6 +49,8 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
     takes_sets = function in (set, frozenset)
 
     def consume(*args: Any, **kwargs: Any) -> Any:
+        if function in _OF_MEMORY and args and _has_memory(type(args[0])):
+            return reading_c(function)(*args, **kwargs)
         if not args or (not run.multi and type(args[0]) in _IN_ORDER):
             return function(*args, **kwargs)
         items, *rest = args
@@ -58,7 +61,7 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
             return _call_with(function, items, rest, kwargs)
         if not run.multi:
             if kind is set or kind is frozenset:
-                order = None if takes_sets else stable_order(items)
+                order = None if takes_sets else agreed_order(items) if function in _ORDERLESS else stable_order(items)
                 return function(items if order is None else order, *rest, **kwargs)
             return function(items if kind in _IN_ONE_STEP else stepwise(items), *rest, **kwargs)
         if kind in _IN_ORDER and shared_objects.shared_object_of(items) is None:
@@ -91,8 +94,6 @@ _TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0
 
 
 def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
-    if function in _OF_MEMORY and is_in_c(type(items)):
-        return reading_c(function)(items, *rest, **kwargs)  # which may ask for its memory instead of its items
     touched = Touched()
     if not consumes_atomically(items, touched):
         return _call_with(function, stepwise(items), rest, kwargs)
@@ -104,13 +105,22 @@ def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kw
         return function(stepwise(items), *rest, **kwargs)
     yield_before(function.__name__, touched)
     if container_type is None or (function is not set and function is not frozenset):
-        items = materialised(items)
+        items = materialised(items, in_any_order=function in _ORDERLESS)
     if applied is not None and container_type is None and type(items) is list:
         yield_before_reading(function.__name__, items, applied)
     return function(items, *rest, **kwargs)
 
 
 _OF_MEMORY: Final = (bytes, bytearray)
+"""They may ask for the memory of what they are given instead of its items."""
+
+
+def _has_memory(kind: type) -> bool:
+    return is_in_c(kind) or issubclass(kind, (memoryview, bytearray, array.array))
+
+
+_ORDERLESS: Final = (sorted, sum, min, max, any, all)
+"""To these the order of what they take makes no difference, but for elements that they call equal."""
 _SNAPSHOTS: Final = (sorted, list, tuple)
 """These copy all items first and call nothing of them before that."""
 
@@ -345,10 +355,12 @@ def _stepwise_or_callee(argument: Any) -> Any:
     kind = type(argument)
     if kind in SCALARS:
         return argument
-    if is_a(argument, (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)):
+    if is_a(argument, _FUNCTIONS):
         return _callee(argument)
     return stepwise(argument)
 
+
+_FUNCTIONS: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type, functools.partial)
 
 for _kind in vars(itertools).values():
     if is_a(_kind, type) and hasattr(_kind, "__next__") and _kind not in (itertools.repeat, itertools.count):

@@ -18,6 +18,7 @@ from dpor.python.effects.iteration import harmless_functions
 from dpor.python.effects.kinds import container_type_of, is_immutable, is_in_c, static
 from dpor.python.effects.reach import HASH, SHOW, reads, writes
 from dpor.python.hooks import attributes, special
+from dpor.python.hooks.adopted import note_store
 from dpor.python.hooks.calls.executing import GlobalsAsLocals
 from dpor.python.hooks.calls.formatting import simplified
 from dpor.python.hooks.calls.registry import set_wrapper, wrap, wrappers
@@ -94,8 +95,13 @@ def _type_delattr(kind: type, name: str) -> None:
 
 def _yield_before_write(obj: Any, name: str, value: Any = None) -> None:
     """The operation of a store, without the store: the class may have a `__setattr__` of its own."""
+    if name == "__dict__":
+        note_store(value, obj)
     if run.multi:
         if is_stored_specially(name) and special.yield_before_store(value, obj, name):
+            return
+        if shared_objects.adopts(type(obj)):
+            attributes.yield_before_write(obj, name)
             return
         shared = shared_objects.shared_object_of(obj)
         operation = None if shared is None else attributes.write_operation(shared, obj, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _bisect
 import _heapq
 import bisect
 import copy
@@ -13,16 +12,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.python.effects.accesses import Reread, Touched, writes_structure, yield_before
-from dpor.python.effects.calls import BoundMethod
 from dpor.python.effects.iteration import report_uninstrumented_iteration
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, static
 from dpor.python.effects.lists import is_built_in
 from dpor.python.effects.reach import EQUAL, fields_of, reads
 from dpor.python.hooks import attributes, operators
+from dpor.python.hooks.calls import ordering
 from dpor.python.hooks.calls.consumers import consumer
 from dpor.python.hooks.calls.registry import harmless, set_wrapper, wrap
-from dpor.python.hooks.calls.unknown import reading_c, reading_python, yield_before_call
-from dpor.python.kernel import scheduler
+from dpor.python.hooks.calls.unknown import reading_c, reading_python
+from dpor.python.kernel import opaque_code, scheduler
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
@@ -84,8 +83,8 @@ def _call_method(caller: Any, obj: Any) -> Any:
 # ---------------------------------------------------------------------- heapq and bisect
 
 
-def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
-    """A C function on a list that compares its elements."""
+def _on_list(function: Any, changes: bool, in_steps: Callable[..., Any]) -> Callable[..., Any]:
+    """A C function on a list that compares its elements: in steps if code of the program does that."""
 
     def act(items: Any, *args: Any, **kwargs: Any) -> Any:
         if not run.multi:
@@ -95,6 +94,9 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
         touched = Touched()
         values = Reread(lambda: (*list.__iter__(items), *args) if is_a(items, list) else args)
         called = touched.deeply(reads, values, "__lt__")
+        if called and is_a(items, list):
+            yield_before(function.__name__, touched)
+            return in_steps(items, *args, **kwargs)
         shared, container_type = shared_objects.shared_object_of(items), container_type_of(type(items))
         if shared is not None and container_type is not None:
             touched.add(writes_structure(shared) if changes else container_type.reads_all(shared))
@@ -102,42 +104,47 @@ def _on_list(function: Any, changes: bool) -> Callable[..., Any]:
         if shared is not None and changes:
             for value in args:
                 shared_objects.publish(value)
-        if not (called and touched):
-            return function(items, *args, **kwargs)
-        with scheduler.atomic():
-            return function(items, *args, **kwargs)
+        return function(items, *args, **kwargs)
 
     return act
+
+
+def _heap_function(function: Any) -> Callable[..., Any]:
+    def in_steps(items: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(items, *args, **kwargs) if kwargs else ordering.on_heap(function, items, args)
+
+    return _on_list(function, True, in_steps)
 
 
 for _name in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop"):
-    set_wrapper(getattr(_heapq, _name), _on_list(getattr(_heapq, _name), changes=True))
-for _name in ("_heappop_max", "_heapify_max", "_heapreplace_max", "heappop_max", "heapify_max", "heappush_max"):
-    if hasattr(_heapq, _name):
-        set_wrapper(getattr(_heapq, _name), _on_list(getattr(_heapq, _name), changes=True))
+    for _written in (_name, f"_{_name}_max", f"{_name}_max"):
+        if hasattr(_heapq, _written):
+            set_wrapper(getattr(_heapq, _written), _heap_function(getattr(_heapq, _written)))
 
 
-def _bisecting(function: Any, changes: bool) -> Callable[..., Any]:
-    """With a key function in the program's code, finding the place is one operation and inserting there another."""
-    at_once = _on_list(function, changes)
+def _bisecting(function: Any) -> Callable[..., Any]:
+    """With a key function, or elements that the program's code compares, in steps."""
+    inserts, left = "insort" in function.__name__, "left" in function.__name__
+
+    def in_steps(items: Any, x: Any, *args: Any, key: Any = None, **kwargs: Any) -> Any:
+        wanted = run.above.call(key)(x) if inserts and key is not None else x
+        place = ordering.find_place(items, wanted, *args, left=left, key=key, **kwargs)
+        return ordering.insert(items, place, x) if inserts else place
+
+    at_once = _on_list(function, inserts, in_steps)
 
     def act(items: Any, x: Any, *args: Any, key: Any = None, **kwargs: Any) -> Any:
-        if key is None or is_built_in(key):
-            return at_once(items, x, *args, **kwargs, **({} if key is None else {"key": key}))
-        yield_before_call(function, (items,))
-        if not changes:
-            return function(items, x, *args, key=key, **kwargs)
-        find = _bisect.bisect_left if "left" in function.__name__ else _bisect.bisect_right
-        place = find(items, key(x), *args, key=key, **kwargs)
-        return BoundMethod(items, None, "insert", list.insert)(place, x)
+        if key is None:
+            return at_once(items, x, *args, **kwargs)
+        if run.multi and not is_built_in(key) and is_a(items, list):
+            return in_steps(items, x, *args, key=key, **kwargs)
+        return at_once(items, x, *args, key=key, **kwargs)
 
     return act
 
 
-for _name in ("bisect_left", "bisect_right"):
-    set_wrapper(getattr(bisect, _name), _bisecting(getattr(bisect, _name), changes=False))
-for _name in ("insort_left", "insort_right"):
-    set_wrapper(getattr(bisect, _name), _bisecting(getattr(bisect, _name), changes=True))
+for _name in ("bisect_left", "bisect_right", "insort_left", "insort_right"):
+    set_wrapper(getattr(bisect, _name), _bisecting(getattr(bisect, _name)))
 
 # ---------------------------------------------------------------------- copy
 
@@ -161,6 +168,15 @@ def _copy(obj: Any) -> Any:
     yield_before("copy", touched)
     with scheduler.atomic():
         return copy.copy(obj)
+
+
+@wrap(copy.deepcopy)
+def _deepcopy(*args: Any, **kwargs: Any) -> Any:
+    """A memo of the program's has identities as keys, which are what `id` says: to `copy`, too, once that is
+    instrumented."""
+    if args[1:2] not in ((), (None,)) or kwargs.get("memo") is not None:
+        opaque_code.demand("copy", "copy.deepcopy is given a memo")
+    return reading_python(copy.deepcopy)(*args, **kwargs)
 
 
 _OWN_COPY: Final = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__")

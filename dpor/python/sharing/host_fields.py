@@ -1,0 +1,55 @@
+"""What programs store in what they share with the host (`math.hits = 0`, `json.JSONEncoder.seen = set()`): part of
+states, and put back after each run.
+
+A module, class or function is remembered as it was when the program stores something there for the first time, or looks
+at its `__dict__`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+_ABSENT: Final = object()
+_first: Final[dict[int, tuple[Any, dict[str, Any]]]] = {}
+
+
+def remember(holder: Any) -> None:
+    """A module, class or function is about to change."""
+    if id(holder) not in _first and _is_of_host(holder):
+        _first[id(holder)] = holder, dict(vars(holder))
+
+
+def _is_of_host(holder: Any) -> bool:
+    """Is it neither the program's, nor a drop-in?"""
+    if type(holder) is ModuleType:
+        return ".call" not in vars(holder) and sys.modules.get(holder.__name__) is holder
+    if type(holder) is FunctionType:
+        return True  # of the program's own, it does no harm
+    home = sys.modules.get(str(vars(holder).get("__module__"))) if issubclass(type(holder), type) else None
+    return type(home) is ModuleType and ".call" not in vars(home) and not home.__name__.startswith("dpor.")
+
+
+def changed() -> Iterator[tuple[str, str, Any]]:
+    """Where, name and value of what is not as it was."""
+    for holder, first in _first.values():
+        where = holder.__name__ if type(holder) is ModuleType else f"{holder.__module__}.{holder.__qualname__}"
+        for name, value in vars(holder).items():
+            if first.get(name, _ABSENT) is not value:
+                yield where, name, value
+        for name in sorted(first.keys() - vars(holder).keys()):
+            yield where, name, None
+
+
+def restore() -> None:
+    """After a run."""
+    for holder, first in _first.values():
+        now = vars(holder)
+        for name in now.keys() - first.keys():
+            delattr(holder, name)
+        for name, value in first.items():
+            if now.get(name, _ABSENT) is not value:
+                setattr(holder, name, value)
+    _first.clear()
