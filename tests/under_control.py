@@ -21,7 +21,7 @@ from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.program.layers import Layers
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import deaths, shared_objects
 
 run.serve(Layers(lambda filename: False, lambda package: False))  # what the fronts below call goes up through it
 
@@ -65,6 +65,7 @@ class FunctionSystem:
         driving.begin(self._search, self._options, trace, choose, None)
         try:
             shared_objects.begin(self._roots)
+            deaths.begin()
             stdlib.reset()
             ending, blocked = driving.drive(main)
         finally:

@@ -5,17 +5,10 @@ from __future__ import annotations
 
 from typing import Final
 
-_DYING: Final = "the death of an object is no operation, and weak references do not see it"
 _LOCALS: Final = "names in locals that threads share are read and written unseen"
 _MATCH: Final = "what a pattern names is read in one step, in CPython each look is a bytecode"
 
 INCONCLUSIVE: dict[str, str] = {
-    "Name: not read again, of an object that counts": _DYING,
-    "Call: weakref of one that goes": _DYING,
-    "Call: weakref callback": _DYING,
-    "Call: finalizer": _DYING,
-    "Call: finalizer by del": _DYING,
-    "Call: finalizer by rebinding": _DYING,
     "Call: exec shared locals": _LOCALS,
     "Call: eval shared locals": _LOCALS,
     "Call: patch in thread": "unittest.mock changes classes and modules unseen",

@@ -1,6 +1,7 @@
 """Generated programs: what real threads show of them, dpor finds.
 
-`DPOR_JUDGE_PROGRAMS`: how many (of objects that escape half as many); `DPOR_JUDGE_FIRST`: the first seed.
+`DPOR_JUDGE_PROGRAMS`: how many (of objects that escape half as many, of objects that die twice as many);
+`DPOR_JUDGE_FIRST`: the first seed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pytest
 
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.testing import python_programs
-from tests.judge import escaping
+from tests.judge import dying, escaping
 from tests.judge.against import missed, search
 from tests.judge.real_threads import Judge
 
@@ -26,8 +27,8 @@ BLOCKS = 10
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize(
     ("program", "programs"),
-    [(python_programs.program, PROGRAMS), (escaping.program, PROGRAMS // 2)],
-    ids=["statements", "escaping"],
+    [(python_programs.program, PROGRAMS), (escaping.program, PROGRAMS // 2), (dying.program, 2 * PROGRAMS)],
+    ids=["statements", "escaping", "dying"],
 )
 def test_outcomes_on_real_threads_are_found(
     block: int, program: Callable[[int], str], programs: int, tmp_path: Path

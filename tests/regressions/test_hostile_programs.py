@@ -22,10 +22,10 @@ def test_patched_builtins_are_brought_back() -> None:
     assert not hasattr(builtins, "mine")
 
 
-def test_functions_registered_with_atexit_are_not_run() -> None:
+def test_an_exit_in_a_function_registered_with_atexit_ends_that_function_alone() -> None:
     def program() -> None:
         atexit.register(sys.exit, 7)
 
     report = dpor.check(program)
-    assert report.verdict == "inconclusive"
-    assert report.reasons == ("exit, registered with atexit, is not run",)
+    assert report.verdict == "pass"
+    assert not report.reasons

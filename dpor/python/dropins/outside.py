@@ -10,7 +10,6 @@ which is taken to answer the same in every run (a run that differs is `NotDeterm
 from __future__ import annotations
 
 import _thread
-import atexit as real_atexit
 import os
 import signal as real_signal
 import socket as real_socket
@@ -25,7 +24,6 @@ from dpor.python.dropins.patches import Patches
 from dpor.python.hooks.calls.process import SIGNALS, stand_before
 from dpor.python.kernel import opaque_code
 from dpor.python.kernel.host_modules import DropInModule, shadow
-from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.library import MODELLED
 from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import ONE_PROCESS, give_up, refuse, refusing
@@ -82,21 +80,6 @@ def signal_module() -> DropInModule:
 
     names = dict.fromkeys(_SIGNALS, "signals come at moments that no schedule has")
     return shadow(real_signal, getsignal=getsignal, signal=signal, **refused_of(real_signal, names))
-
-
-def atexit_module() -> DropInModule:
-    """What is registered is not run: a run ends, the process does not."""
-
-    def register(func: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if not callable(func):
-            raise TypeError("the first argument must be callable")
-        incomplete(f"{getattr(func, '__qualname__', 'a function')}, registered with atexit, is not run")
-        return func
-
-    def unregister(func: Any, /) -> None:
-        pass
-
-    return shadow(real_atexit, register=register, unregister=unregister)
 
 
 _WAITING_METHODS: Final = (

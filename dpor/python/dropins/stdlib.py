@@ -15,6 +15,7 @@ from typing import Any
 from dpor.python.dropins import (
     copying,
     datetime,
+    exits,
     functools,
     futures,
     importing,
@@ -30,7 +31,7 @@ from dpor.python.dropins.threads import main_thread
 from dpor.python.kernel import host_modules
 from dpor.python.kernel.host_modules import DropInModule
 
-__all__ = ["begin_search", "forget", "main_thread", "module_for_program", "reset", "run_atexit"]
+__all__ = ["begin_search", "execute_again", "forget", "main_thread", "module_for_program", "reset", "run_atexit"]
 
 made_modules: dict[str, ModuleType] = {}
 """What programs were given in place of modules of the standard library, by name: made once for all searches."""
@@ -66,10 +67,13 @@ def begin_search() -> None:
     used_packages.clear()
 
 
-def reset() -> None:
-    """Before each run, in its main thread: everything that a drop-in or a copy remembers begins anew."""
+def reset(registered: list[state.Registered] | None = None) -> None:
+    """Before each run, in its main thread: everything that a drop-in or a copy remembers begins anew.
+
+    registered   what modules of the program have given to `atexit` when they were executed, and will
+    """
     numbering.begin_run()
-    state.begin_run()
+    state.begin_run(registered)
     copying.begin_run()
     host_modules.restore_all()
     threading.begin_run()
@@ -82,13 +86,21 @@ def forget() -> None:
     state.begin_run()
 
 
+def execute_again() -> None:
+    """The program's modules are about to be executed anew in this run."""
+    state.library.exit_calls_of_imports.clear()
+    state.library.exit_calls.clear()
+
+
 def run_atexit() -> None:
-    """When the main thread's function has returned: what CPython does before it waits for the other threads."""
+    """When the main thread's function has returned: what CPython does before it waits for the other threads, and
+    after."""
     state.library.shutting_down = True
     for call in reversed(state.library.atexit):
         call()
     if "concurrent" in used_packages and _THREAD_POOL in made_modules:
         futures.at_exit(made_modules[_THREAD_POOL])
+    exits.at_exit()
 
 
 # ---------------------------------------------------------------------- the modules
@@ -171,7 +183,7 @@ _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "uuid": random.uuid_module,
     "os": random.os_module,
     "signal": outside.signal_module,
-    "atexit": outside.atexit_module,
+    "atexit": exits.module,
     "socket": outside.socket_module,
     "importlib": lambda: importing.importlib_module(module_for_program),
     "sched": _sched,

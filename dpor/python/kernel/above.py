@@ -25,6 +25,22 @@ class Above(Protocol):
         reach."""
         ...
 
+    def alone(self) -> None:
+        """The only thread left knows that all others have ended."""
+        ...
+
+    def step_begins(self, thread: Any, access: Any = None, /) -> None:
+        """The thread goes on from where it stood (before this access of data); of searches in which objects die."""
+        ...
+
+    def step_ends(self) -> None:
+        """The present thread has come to its next operation; of searches in which objects die."""
+        ...
+
+    def run_over(self) -> None:
+        """The run is over while several threads exist, none of which has been unwound."""
+        ...
+
     def back_edge_taken(self, frame: FrameType, /) -> None:
         """A loop in this frame went round, with operations since the last time."""
         ...

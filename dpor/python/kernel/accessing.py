@@ -68,6 +68,8 @@ def _access_observed(operation: Operation, reread: Callable[[], Accesses] | None
         return
     me = run.current
     before = None
+    if run.dying and run.multi:
+        run.above.step_ends()
     if run.specifications is not None:
         run.specifications.settle()
         operation = run.specifications.ordered(operation)
@@ -81,6 +83,8 @@ def _access_observed(operation: Operation, reread: Callable[[], Accesses] | None
         operation = yield_before_changing(me, reread)
         if run.specifications is not None:
             operation = run.specifications.ordered(operation)
+    if run.dying:
+        run.above.step_begins(me, operation)
     if run.daemons or run.specifications is not None:
         before = (None,) * len(operation.accesses)  # so that operations with a rule find it in the history
     if run.spins:

@@ -24,6 +24,8 @@ STARTS: Final = "starts threads"
 """Of a module: it starts a thread when it is imported, and may bind its globals after that."""
 INSTRUMENTED: Final = "instrumented"
 """Of a module of the standard library."""
+DYING: Final = "objects die"
+"""While several threads exist, and somebody could notice: letting go of them is an operation."""
 SPINS: Final = "spins"
 """Of a loop, by file, function and line: it waits by spinning."""
 

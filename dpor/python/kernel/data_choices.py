@@ -21,6 +21,8 @@ def choose(n: int) -> int:
         return 0
     if run.unwinding or run.atomic or n == 1 or run.observer is not None:
         return 0
+    if run.dying and run.multi:
+        run.above.step_ends()
     if run.specifications is not None:
         run.specifications.settle()
         run.specifications.begin_calls()
@@ -28,6 +30,8 @@ def choose(n: int) -> int:
     pending = run.operations.intern("choose", (), alternatives=n)
     me.pending = pending
     yield_before_pending(me)
+    if run.dying:
+        run.above.step_begins(me)
     value = run.trace.actions[run.position] >> 16
     if value >= n:
         unwinding.fail(BadSchedule(f"the schedule takes alternative {value} of {n} in {me.name}"))

@@ -21,7 +21,7 @@ from dpor.core.operations import (
 )
 from dpor.core.system import Chooser, Ending, Pending, Trace
 from dpor.python.kernel import depth, unwinding
-from dpor.python.kernel.assumptions import DAEMONS, SPINS, Following, about
+from dpor.python.kernel.assumptions import DAEMONS, DYING, SPINS, Following, about
 from dpor.python.kernel.blocked import left_blocked
 from dpor.python.kernel.depth import DEEP
 from dpor.python.kernel.listeners import Recorder
@@ -58,7 +58,7 @@ def begin(search: Search, options: RuntimeOptions, trace: Trace, choose: Chooser
     run.begin(options, trace, choose, recorder)
     run.operations, run.facts, run.numbers = search.operations, search.facts, search.numbers
     run.known_operations, run.workers = search.known_operations, search.workers
-    run.daemons, run.deep = DAEMONS in run.facts, DEEP in run.facts
+    run.daemons, run.deep, run.dying = DAEMONS in run.facts, DEEP in run.facts, DYING in run.facts
     run.spins = not run.stateful and _has_spinning(run.facts)
     run.update_careful()
     if search.fixed is None:
@@ -82,6 +82,8 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
     try:
         run.workers.begin(main, body)
         left = left_blocked() if run.error is None else []
+        if run.multi and run.error is None:
+            run.above.run_over()
         if run.recorder is not None:
             run.recorder.finish()
         return run.ending, left

@@ -37,14 +37,23 @@ def perform(rule: Rule, *objects: Waited) -> Any:
                 return applied.result
         if run.atomic:
             return without_control(rule, objects)
+        if run.dying and run.multi:
+            run.above.step_ends()
         if run.daemons:
             rule, objects = _in_process(rule, objects, run.current)
         if run.specifications is not None:
             run.specifications.settle()
             rule = run.specifications.ordered_rule(rule, objects)
-        if run.deep:
-            return with_room(_perform)(rule, objects)
+        if run.deep or run.dying:
+            return _perform_carefully(rule, objects)
     return _perform(rule, objects)
+
+
+def _perform_carefully(rule: Rule, objects: tuple[Waited, ...]) -> Any:
+    result = with_room(_perform)(rule, objects) if run.deep else _perform(rule, objects)
+    if run.dying:
+        run.above.step_begins(run.current)
+    return result
 
 
 def _perform(rule: Rule, objects: tuple[Waited, ...]) -> Any:
@@ -162,5 +171,5 @@ def _in_process(rule: Rule, objects: tuple[Waited, ...], me: ModelThread) -> tup
     return rule, objects
 
 
-STATELESS: Final = (perform, _perform)
+STATELESS: Final = (perform, _perform, _perform_carefully)
 """Their frames are no part of states: what they have yet to do follows from the pending operation."""

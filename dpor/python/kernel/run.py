@@ -60,6 +60,7 @@ class Run:
     stateful      does this search ask for the state? Then it learns what states alone depend on
     daemons       are there daemon threads? Then the end of the program is an operation
     spins         does a loop of the program wait by spinning? Then writes are counted
+    dying         do objects die while several threads exist, and does somebody notice? Then each step is looked at
     deep          does the program recurse to the limit? Then what happens at an operation has room of its own
     atomic        how many steps that cannot be divided the current thread is in
     careful       is an access more than a scheduling point: while `unwinding`, in atomic code, with a recorder, daemon
@@ -89,8 +90,8 @@ class Run:
 
     __slots__ = (
         "able", "above", "alive", "atomic", "back_edges", "base_depth", "broken", "by_front", "careful", "choose",
-        "clock_stands", "counters", "current", "daemons", "deep", "dirty", "ending", "error", "event_operations",
-        "event_threads", "everybody", "exceptions", "facts", "host_limit", "hub", "incomplete",
+        "clock_stands", "counters", "current", "daemons", "deep", "dirty", "dying", "ending", "error",
+        "event_operations", "event_threads", "everybody", "exceptions", "facts", "host_limit", "hub", "incomplete",
         "incomplete_if_multithreaded", "is_program_file", "known_operations", "made", "made_early", "most_events",
         "multi", "number", "numbers", "observer", "operations", "options", "os_thread", "patience", "position",
         "process", "ready", "recorder", "recursion_limit", "replayed", "specifications", "spins", "stateful", "still",
@@ -148,7 +149,7 @@ class Run:
         self.position, self.replayed, self.most_events = 0, len(trace.threads), options.max_steps
         self.number += 1
         self.multi = self.unwinding = self.timed_out = False
-        self.daemons = self.spins = self.deep = self.careful = False
+        self.daemons = self.spins = self.deep = self.dying = self.careful = False
         self.ready = self.able = self.yielding = self.everybody = 0
         self.atomic = self.patience = self.back_edges = 0
         self.ending: Ending = Ending.COMPLETE
@@ -182,6 +183,7 @@ class Run:
             or self.daemons
             or self.spins
             or self.deep
+            or self.dying
             or self.specifications is not None
             or self.observer is not None
         )

@@ -82,8 +82,12 @@ def spawn(thread_object: Any, body: Callable[[], None]) -> None:
     child.starter = getcurrent()
     run.current = child
     calls = sys.getrecursionlimit() if run.deep else 0
+    if run.dying:
+        run.above.step_begins(child)
     run.workers.begin(child, body)
     run.current = me
+    if run.dying:
+        run.above.step_begins(me)
     if run.unwinding:
         raise UnwindThread
     if run.deep:
@@ -125,3 +129,4 @@ def knows_ended(me: ModelThread, thread_object: Waited) -> None:
     me.ended |= other.bit | other.ended
     if run.multi and me.ended | me.bit == run.everybody:
         run.multi = False
+        run.above.alone()

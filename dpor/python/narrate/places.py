@@ -98,6 +98,10 @@ def _on(kind: str, location: Location, mode: Mode, names: ObjectNames, frame: Fr
             owner = names.class_with(attribute, frame)
             name = f"class attribute {attribute}" if owner is None else f"{owner.__name__}.{attribute}"
             place = ObjectPart(owner, attribute)
+        case ("alive", of):
+            shared = shared_objects.shared_object_named(of)
+            obj = None if shared is None else shared.obj
+            return Description(f"{kind} {'an object' if obj is None else names.of_shared(obj, frame)}")
         case (int(number), part):
             obj = object_numbered(number)
             name = "object" if obj is None else names.of_shared(obj, frame)

@@ -8,7 +8,7 @@ from typing import Final
 from dpor.python import effects
 from dpor.python.hooks import attributes, calls, special
 from dpor.python.hooks.calls.calling import tell_store
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import deaths, shared_objects
 from dpor.python.states import spinning
 
 
@@ -22,6 +22,10 @@ class Layers:
         self.can_instrument: Final = can_instrument
 
     publish_roots = staticmethod(shared_objects.publish_roots)
+    alone = staticmethod(deaths.alone)
+    step_begins = staticmethod(deaths.step_begins)
+    step_ends = staticmethod(deaths.step_ends)
+    run_over = staticmethod(deaths.tell)
     back_edge_taken = staticmethod(spinning.back_edge_taken)
     loops_without_operations = staticmethod(spinning.loops_without_operations)
     loops_unseen = staticmethod(spinning.loops_unseen)

@@ -57,7 +57,7 @@ from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
 from dpor.python.program.target import Opener, Target, open_target
-from dpor.python.sharing import orders, shared_objects
+from dpor.python.sharing import deaths, orders, shared_objects
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
 from dpor.python.states import Capture, key_of, spinning
@@ -117,6 +117,7 @@ class PythonSystem:
         self._returned: Hashable = None
         self._whole_states: dict[bytes, bytes] = {}
         self._sink = _Sink()
+        self._registered: list[Any] = []
         _systems.add(self)
         self._load()
         self._analyse()
@@ -212,13 +213,14 @@ class PythonSystem:
         """Carry out `body` as the main model thread, with all that the program is given and nothing left afterwards."""
         driving.refuse_nesting()
         run.serve(self._layers)
-        with self._loader.importing(), self._sink.quiet():
+        with self._loader.importing(), self._sink.quiet(), _unwound_quietly():
             self._capture.begin_run()
             spinning.begin(self._capture)
             specifying.begin(self._search.facts, self._search.operations)
+            deaths.begin()
             driving.begin(self._search, self.options, trace, self._capture.watching(choose), recorder)
             try:
-                self._stdlib.reset()
+                self._stdlib.reset(self._registered)
                 return driving.drive(body)
             except NotDeterministic as error:
                 if not process_state.has_changed(FILES):
@@ -280,6 +282,7 @@ class PythonSystem:
         assert target is not None
         if run.dirty or not self._loader.is_constant:
             changed, run.dirty = run.dirty, False
+            self._stdlib.execute_again()
             self._loader.reset(changed)
             attributes.forget_types()
         orders.choose()
@@ -395,7 +398,7 @@ class PythonSystem:
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
         tell_shared_contexts()
         if any(map(self._capture.cleans_up, shared_objects.suspended())):
-            incomplete(shared_objects.DEATHS)
+            incomplete(shared_objects.GENERATORS)
         findings = [] if specifying.current is None else specifying.current.findings
         findings += [self._failure(*failure) for failure in run.exceptions]
         deadlock: Hashable = None
@@ -501,6 +504,22 @@ class PythonSystem:
         return {"facts": facts, "threads": [[*child, number] for child, number in self._search.numbers.items()]}
 
 
+@contextmanager
+def _unwound_quietly() -> Iterator[None]:
+    """A thread that is unwound in a `__del__` is no exception to be printed as ignored."""
+    before = sys.unraisablehook
+
+    def hook(unraisable: Any) -> None:
+        if not issubclass(unraisable.exc_type, UnwindThread):
+            before(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
 def _report(error: BaseException) -> None:
     """An exception has left the target: a finding, unless it ends the program as it should end."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
@@ -575,7 +594,6 @@ def _deadlock(stuck: list[Stuck]) -> Finding:
 
 MOST_OUTPUT = 1_000_000
 """Bytes of one run's printing that are kept; what comes after them is counted."""
-
 
 _systems: WeakSet[PythonSystem] = WeakSet()
 

@@ -12,6 +12,8 @@ past alone. (Naming by first access fails: which thread comes first differs betw
 The rule is checked. The first thread to touch an object without a `SharedObject` marks it as its own; if another thread
 then touches it, a reference escaped unseen. The search remembers such types and starts again: from then on all their
 objects share one `SharedObject`, coarse but sound.
+
+Long on purpose: marks, names, namespaces and publishing all work on one table, and hot functions find it as a global.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ import gc
 import sys
 import types
 import weakref
+from _weakref import getweakrefcount, getweakrefs
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation
 from dpor.python.kernel import assumptions, opaque_code
-from dpor.python.kernel.assumptions import Following, about
+from dpor.python.kernel.assumptions import DYING, Following, about
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.library import CONSTANT, package_of
@@ -163,6 +166,8 @@ _roots: Callable[[], Iterable[tuple[Hashable, Any]]] = lambda: ()
 _roots_published = False
 _any_coarse = False
 """True if there are types all objects of which share one `SharedObject`."""
+any_finalised = False
+"""Has this run met an object, shared or touched by one of several threads, whose class has a `__del__`?"""
 _has_coarse: Final = Following(lambda facts: any(about(facts, "type")))
 _any_adopted = False
 """Are there types whose objects are given a `__dict__`?"""
@@ -172,22 +177,49 @@ _has_adopted: Final = Following(lambda facts: any(about(facts, "dict adopted")))
 def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     """Called before each run. `roots` gives (name, object) for what every thread can reach: globals and class
     attributes."""
-    global _roots, _roots_published, _any_coarse, _any_adopted, _has_frames
-    table.clear()
-    _kept.clear()
-    _mortal.clear()
+    global _roots, _any_coarse, _any_adopted, _has_frames, any_finalised
+    let_all_go()
     _exposed.clear()
-    for shared in _used:
-        shared.obj = None
-    _used.clear()
     orders.begin()
     _has_frames = False
     _roots = roots
-    _roots_published = False
     _any_coarse = _has_coarse(run.facts)
+    any_finalised = False
     if _any_adopted != _has_adopted(run.facts):
         _any_adopted = not _any_adopted
         _forget_children()
+
+
+def let_all_go() -> None:
+    """What is shared is not kept alive any longer, and counts as no thread's."""
+    global _roots_published
+    table.clear()
+    _kept.clear()
+    _owned_weakly.clear()
+    for shared in _used:
+        shared.obj = None
+    _used.clear()
+    _roots_published = False
+
+
+def held() -> list[Any]:
+    """The objects that are kept alive here, each as often as there is a reference to it."""
+    pairs = {id(pair): pair for pair in _exposed.values()}
+    exposed = [obj for pair in pairs.values() for obj in pair]
+    return [*_kept, *[shared.obj for shared in _used if shared.obj is not None], *exposed]
+
+
+def let_go(numbers: set[int]) -> None:
+    """The objects with these addresses, which only those lists refer to, are not kept alive any longer."""
+    for number in numbers:
+        table.pop(number, None)
+        for part in _exposed.get(number, ()):
+            _exposed.pop(id(part), None)
+    for shared in _used:
+        if id(shared.obj) in numbers:
+            shared.obj = None
+    _used[:] = [shared for shared in _used if shared.obj is not None]
+    _kept[:] = [obj for obj in _kept if id(obj) not in numbers]
 
 
 def forget() -> None:
@@ -230,24 +262,41 @@ def first_touch(obj: Any) -> SharedObject | None:
     if _any_coarse and _type_key(kind) in run.facts:
         return _coarse(obj)
     if kind not in _unremarkable:
-        _look_at(kind)
+        _look_at(kind, touched=True)
     number = id(obj)
     table[number] = run.current
-    if kind in _MORTAL or (kind.__module__ == "sqlite3" and kind.__weakrefoffset__):
-        _mortal[number] = weakref.ref(obj, lambda _: _died(number))
+    if kind.__weakrefoffset__ and (
+        kind in _END_IN_C or kind.__module__ == "sqlite3" or is_finalised(kind) or getweakrefcount(obj)
+    ):
+        _owned_weakly[number] = weakref.ref(obj, lambda _: _died(number))
     else:
         _kept.append(obj)
     return None
 
 
-_MORTAL: Final = frozenset({types.GeneratorType, memoryview})
-"""What these have to do in the end, they do when they die (a cursor of a database lets go of its lock)."""
-_mortal: dict[int, weakref.ref[Any]] = {}
-"""By `id`: unshared objects that are not kept alive."""
+_END_IN_C: Final = frozenset({types.GeneratorType, memoryview})
+"""Built-in types whose objects do something when they die. (So does a cursor of a database: it lets go of its lock.)"""
+
+_owned_weakly: dict[int, weakref.ref[Any]] = {}
+"""By `id`, of the objects that belong to one thread and do something when they die: they die where that thread drops
+them, as nobody else can come to them."""
+
+
+def own_weakly(obj: Any) -> None:
+    """There will be a weak reference to an object that is not shared."""
+    number = id(obj)
+    if number in table and number not in _owned_weakly and type(obj).__weakrefoffset__:
+        _owned_weakly[number] = weakref.ref(obj, lambda _: _died(number))
+        _kept[:] = [kept for kept in _kept if kept is not obj]
+
+
+def own_references(obj: Any) -> int:
+    """How many weak references to the object are ours."""
+    return 1 if id(obj) in _owned_weakly else 0
 
 
 def _died(number: int) -> None:
-    if _mortal.pop(number, None) is not None and not isinstance(table.get(number), SharedObject):
+    if _owned_weakly.pop(number, None) is not None and not isinstance(table.get(number), SharedObject):
         table.pop(number, None)
 
 
@@ -275,6 +324,7 @@ def _put(obj: Any, name: Hashable) -> SharedObject:
     _used.append(shared)
     table[id(obj)] = shared
     _kept.append(obj)
+    _owned_weakly.pop(id(obj), None)
     _look_at(type(obj))
     return shared
 
@@ -450,12 +500,17 @@ def publish_all(value: Any) -> None:
 
 def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> None:
     thread = run.current
+    dying = DYING in run.facts
     stack = [value]
     visited: set[int] = set()
     counted = 0
-    while stack:
-        obj = stack.pop()
+    last: list[Any] = []
+    while stack or last:
+        obj = stack.pop() if stack else last.pop()
         kind = type(obj)
+        if kind is set and stack and any(issubclass(type(part), weakref.ReferenceType) for part in obj):
+            last.append(obj)  # which have no order: what they refer to is named by another way to it, if there is one
+            continue
         way = _ways.get(kind) or _way_of(kind)
         if way is _NOTHING_IN_IT:
             continue
@@ -490,6 +545,7 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                     shared.obj = obj  # which keeps it alive
                     _used.append(shared)
                     table[key] = shared
+                    _owned_weakly.pop(key, None)
                     if kind not in _unremarkable:
                         _look_at(kind)
             if _exposed and key in _exposed:
@@ -497,8 +553,19 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                 expose(obj, fields)
                 stack.extend(reversed(fields.values()))
         found = (_children.get(kind) or _children_of(kind))(obj, kind)
+        if dying and getweakrefcount(obj):
+            found += callbacks(obj)
         found.reverse()
         stack += found
+
+
+def callbacks(obj: Any) -> list[Any]:
+    """Of the weak references to it. (Whether a proxy has one, it does not say.)"""
+    refs = [ref for ref in getweakrefs(obj) if issubclass(type(ref), weakref.ReferenceType)]
+    return [callback for callback in map(_callback_of, refs) if callback is not None]
+
+
+_callback_of: Final = vars(weakref.ReferenceType)["__callback__"].__get__
 
 
 def children(obj: Any, kind: type) -> list[Any]:
@@ -548,6 +615,13 @@ def _of_any(obj: Any, kind: type) -> list[Any]:
     return [*others, *own.values()]
 
 
+def _of_weak_reference(obj: Any, kind: type) -> list[Any]:
+    referent = weakref.ReferenceType.__call__(obj)
+    if type(referent) in CONTAINED:
+        _kept.append(referent)
+    return [*gc.get_referents(obj), referent]
+
+
 _CHILDREN: Final[dict[type, Callable[[Any, type], list[Any]]]] = {
     types.FunctionType: _of_function,
     types.BuiltinFunctionType: _of_builtin,
@@ -577,7 +651,7 @@ def _children_of(kind: type) -> Callable[[Any, type], list[Any]]:
     if adopts(kind):
         found: Callable[[Any, type], list[Any]] = _of_adopter
     elif issubclass(kind, weakref.ReferenceType):
-        found = lambda obj, kind: [*gc.get_referents(obj), obj()]
+        found = _of_weak_reference
     else:
         found = _of_fields_alone if _has_fields_alone(kind) else _of_any
     _children[kind] = found
@@ -664,10 +738,8 @@ to what the object refers to; or the object is given a `SharedObject` first."""
 
 _ways: dict[type, int] = {}
 """A cache, for the process: what publishing does, by type."""
-DEATHS: Final = (
-    "objects have a __del__, or a weak reference is asked for its object or has a callback, or a generator would clean "
-    "up: when an object dies is no step, and they live until the run ends"
-)
+DEATHS: Final = "a weak reference is asked for its object while several threads exist: when an object dies is no step"
+GENERATORS: Final = "a shared generator would clean up when it dies, which is no step"
 
 ARITHMETIC: Final = "arithmetic in C"
 """The fact that threads share an object with operators in C, which may change it: then the rewriter also hooks
@@ -679,20 +751,28 @@ _unremarkable: set[type] = set()
 """Types that were examined and need no fact."""
 
 
-def _look_at(kind: type) -> None:
-    """Examine a type when an object of it may be shared, and learn the facts that follow."""
-    if kind in _FRAMES:
-        global _has_frames
-        _has_frames = True
-        return
+def is_finalised(kind: type) -> bool:
+    """Does Python code run when an object of the class dies?"""
     answer = _finalised.get(kind)
     if answer is None:
         if len(_finalised) > MOST_TYPES:
             _finalised.clear()
-        # Does Python code run when an object of the class dies?
         answer = _finalised[kind] = isinstance(getattr(kind, "__del__", None), types.FunctionType)
+    return answer
+
+
+def _look_at(kind: type, *, touched: bool = False) -> None:
+    """Examine a type when an object of it may be shared, and learn the facts that follow."""
+    global any_finalised, _has_frames
+    if kind in _FRAMES:
+        _has_frames = True
+        return
+    answer = is_finalised(kind)
     if answer:
-        incomplete(DEATHS)
+        any_finalised = True
+    asks = any(base.__module__ in _WEAK_CONTAINERS and base not in _IN_C for base in kind.__mro__)
+    if asks and touched:
+        opaque_code.demand("weakref", f"a {kind.__qualname__} is used while several threads exist")
     unseen = modules_of_unseen_code(kind)
     for module in unseen:
         if package_of(module) not in CONSTANT:  # else it is seen when it comes to a shared object
@@ -700,8 +780,13 @@ def _look_at(kind: type) -> None:
     computes = computes_in_c(kind)
     if computes and ARITHMETIC not in run.facts:
         assumptions.broken(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
-    if not answer and not computes and not unseen and len(_unremarkable) < MOST_TYPES:
+    if not (answer or computes or unseen or asks) and len(_unremarkable) < MOST_TYPES:
         _unremarkable.add(kind)
+
+
+_WEAK_CONTAINERS: Final = frozenset({"weakref", "_weakrefset"})
+"""Modules whose classes, in Python, ask weak references for their objects."""
+_IN_C: Final = frozenset({weakref.ReferenceType, weakref.ProxyType, weakref.CallableProxyType})
 
 
 _FRAMES: Final = {

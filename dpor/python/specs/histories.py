@@ -27,7 +27,7 @@ from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import deaths, shared_objects
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
 from dpor.python.specs.linearizing import RecordedCall, TooLong, drawn, is_linearizable, needed
@@ -176,6 +176,15 @@ class History:
         if others:
             these = "the other call" if others == 1 else f"the {others} other calls"
             yield f"(whatever {these} answered, and whether or not {'it' if others == 1 else 'they'} took effect)"
+
+
+@deaths.holders.append
+def _held() -> Iterator[Any]:
+    """The program's objects that are kept here: they may have died."""
+    for history in [] if specifying.current is None else specifying.current.histories:
+        yield history.obj
+        for call in history.calls:
+            yield from (*call.args, *call.kwargs.values(), call.answer)
 
 
 @attrs.frozen(eq=False)

@@ -35,7 +35,7 @@ from dpor.python.kernel.model_thread import ModelThread, Waited
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import pending_of
-from dpor.python.sharing import host_fields, orders
+from dpor.python.sharing import deaths, host_fields, orders
 from dpor.python.specs import specifying
 from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.choices import is_choice
@@ -66,6 +66,18 @@ class Modules(Protocol):
     def is_constant(self) -> bool: ...
 
 
+_in_force: Final[list[Capture]] = []
+"""That of the present run."""
+
+deaths.holders.append(lambda: [o for capture in _in_force for o in capture._canonical])
+
+
+@deaths.before_counting.append
+def _forget_frames() -> None:
+    for capture in _in_force:
+        capture._read.clear()
+
+
 class Capture:
     """Captures the states of one search.
 
@@ -88,6 +100,7 @@ class Capture:
         self._looked_at = 0
 
     def begin_run(self) -> None:
+        _in_force[:] = [self]
         run.stateful = self._stateful
         self._forget()
         self._watched = False
@@ -225,6 +238,8 @@ class Capture:
 
     def _whole(self, returned: Hashable) -> bytes:
         run.stateful = self._stateful = True
+        if deaths.letting_go:
+            raise StateUnknown("a thread is letting go of an object that may die by that")
         self._look_at_names()
         parts: list[Part] = []
         dead: list[Any] = []
@@ -369,6 +384,8 @@ class Capture:
         )
         heap.out.append(len(library.atexit))
         heap.refs(library.atexit)
+        heap.out.append(len(library.exit_calls))
+        heap.refs(library.exit_calls)
         kept = [*self.kept]
         if specifying.current is not None:
             kept += [*specifying.current.kept, *(history.events for history in specifying.current.histories)]

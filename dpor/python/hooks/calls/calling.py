@@ -190,7 +190,12 @@ def _other(callee: Any, kind: type) -> Any:
     if kind in _GETTERS:
         return operating.call_getter(callee)
     if issubclass(kind, weakref.ReferenceType):
-        incomplete_if_multithreaded(shared_objects.DEATHS)
+        asks = static(kind, "__call__")
+        if type(asks) is not _FUNCTION:
+            return objects.asking(callee)
+        if run.multi and not is_instrumented(asks):
+            if not opaque_code.demand(module_of(asks), f"a {kind.__qualname__} is asked for its object"):
+                incomplete(shared_objects.DEATHS)
         return callee
     if kind is BoundMethod or shared_objects.is_neutral(kind):
         return callee
@@ -260,6 +265,8 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
     kind = type(owner)
     if kind is str or kind is bytes:
         return _text_method(method, name)
+    if name == "__call__" and issubclass(kind, weakref.ReferenceType):
+        return objects.asking(owner, method)
     if kind is types.MemberDescriptorType and name in ("__get__", "__set__", "__delete__"):
         return objects.slot_method(owner, method)
     if kind.__module__ in TEXT_MODULES and is_immutable(kind):

@@ -26,10 +26,9 @@ from dpor.python.hooks.calls.unknown import making_incomplete, module_of, readin
 from dpor.python.hooks.operators import SCALARS, shown, truth
 from dpor.python.kernel import accessing, opaque_code
 from dpor.python.kernel.classes import is_a
-from dpor.python.kernel.incomplete import incomplete_if_multithreaded
 from dpor.python.kernel.run import run
 from dpor.python.rewrite.names import is_stored_specially
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import deaths, shared_objects
 from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.identity import stable_id
 
@@ -140,18 +139,30 @@ def _len(obj: Any, /) -> int:
 
 @wrap(weakref.ref)
 def _ref(*args: Any) -> Any:
-    """Who has a weak reference can reach the object."""
-    if args:
-        shared_objects.publish(args[0])
-    if len(args) > 1 and args[1] is not None:
-        incomplete_if_multithreaded(shared_objects.DEATHS)
+    """Who has the weak reference can reach the object; whoever drops that last calls back."""
+    if run.multi and args:
+        if isinstance(shared_objects.table.get(id(args[0])), shared_objects.SharedObject):
+            shared_objects.publish(args[1:])
+        else:
+            shared_objects.own_weakly(args[0])
     return weakref.ref(*args)
+
+
+def asking(ref: Any, method: Any = None) -> Callable[..., Any]:
+    """What is called in place of a weak reference (or of its `__call__`)."""
+
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        deaths.stand_before_asking(ref)
+        return (method or ref)(*args, **kwargs)
+
+    return ask
 
 
 set_wrapper(sys.getsizeof, reading_c(sys.getsizeof))
 
-for _watcher in (weakref.finalize, weakref.proxy, weakref.WeakMethod):
-    set_wrapper(_watcher, making_incomplete(_watcher, shared_objects.DEATHS))
+set_wrapper(
+    weakref.proxy, making_incomplete(weakref.proxy, "objects are reached through a weakref.proxy, which is not seen")
+)
 
 
 @wrap(bool)

@@ -1,0 +1,310 @@
+"""Objects that die while several threads exist, if anybody notices.
+
+CPython kills an object where its last reference goes. What threads share is kept alive here until the run ends, so
+that no address is used twice. So an object that nobody but us refers to any more has died in the program: it has
+*fallen*. That matters only of a *mortal* object: one whose class has a `__del__`, or to which there is a weak
+reference.
+
+As long as no weak reference is asked for its object, it is enough to look when the last other thread has ended, or the
+run has: what has fallen never comes back. When one is asked, or a mortal object has fallen, that is a fact (`DYING`),
+and the search starts again. From then on, whenever a thread comes to its next operation, the references to mortal
+objects are counted. If there are fewer than when its step began, it performs an operation that lets go of the object:
+that writes whether the object is alive, which asking a weak reference reads. The thread that lets go of the last
+reference is where the object dies, as it does in CPython.
+
+Not every order of letting go is found by that: who drops a reference that only later proves to be the last but one.
+So where an object has died, the verdict says so. Where none dies, all is covered. For suppose that one could: then some
+thread drops the last reference but those that come from asking a weak reference, and before that all has been as in a
+run that was explored. There the same step was found to let go of the object, so it was also tried before whoever asked.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from _weakref import getweakrefcount, getweakrefs
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from sys import getrefcount
+from typing import Any, Final, NamedTuple
+
+from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Operation, ThreadId
+from dpor.python.kernel import accessing, assumptions, sync_objects
+from dpor.python.kernel.assumptions import DYING
+from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.model_thread import ModelThread, UnwindThread
+from dpor.python.kernel.run import run
+from dpor.python.sharing import shared_objects
+
+holders: Final[list[Callable[[], Iterable[Any]]]] = [
+    lambda: run.made,
+    lambda: (thread.thread_object for thread in run.threads),
+]
+"""Who else refers to objects of the program where CPython does not says so here: each gives the objects, as often as
+it refers to them."""
+
+before_counting: Final[list[Callable[[], object]]] = []
+"""To be called before references are counted: what is only remembered to save time is forgotten."""
+
+# ---------------------------------------------------------------------- counting references
+
+
+def _count_by(objects: list[Any]) -> list[int]:
+    """How many references there are to each, apart from that in the list."""
+    return [count - _BY_COUNTING for count in map(getrefcount, objects)]
+
+
+_BY_COUNTING = 0
+_BY_COUNTING = _count_by([object()])[0]
+"""References that are there because of the list and the call that count."""
+
+
+class _Census(NamedTuple):
+    """objects   those that we refer to, by `id`
+    theirs    how many references to each the program has
+    lasting   of which of them we cannot let go
+    """
+
+    objects: dict[int, Any]
+    theirs: dict[int, int]
+    lasting: frozenset[int]
+
+
+def _held_elsewhere() -> list[Any]:
+    return [obj for holder in holders for obj in holder()]
+
+
+def _census() -> _Census:
+    for forget in before_counting:
+        forget()
+    held = shared_objects.held()
+    here = len(held)
+    held += _held_elsewhere()
+    ours = Counter(map(id, held))
+    # The references in `held` are as many again as ours.
+    theirs = {
+        number: count + 1 - 2 * ours[number] for number, count in zip(map(id, held), _count_by(held), strict=True)
+    }
+    return _Census(dict(zip(map(id, held), held, strict=True)), theirs, frozenset(map(id, held[here:])))
+
+
+def fallen() -> list[Any]:
+    """The objects that only we refer to, or that only such objects refer to."""
+    objects, theirs, _ = _census()
+    found = [obj for number, obj in objects.items() if theirs[number] == 0]
+    for obj in found:  # which grows
+        referents = gc.get_referents(obj)
+        several = Counter(map(id, referents))
+        for referent, count in zip(referents, _count_by(referents), strict=True):
+            number = id(referent)
+            if number not in theirs:
+                theirs[number] = count + 1 - several[number]
+            theirs[number] -= 1
+            if theirs[number] == 0:
+                found.append(referent)
+    return found
+
+
+def is_mortal(obj: Any) -> bool:
+    """May anybody notice that the object has died?"""
+    kind = type(obj)
+    if shared_objects.is_neutral(kind) and not issubclass(kind, sync_objects.SyncObject):
+        return False
+    return shared_objects.is_finalised(kind) or getweakrefcount(obj) > shared_objects.own_references(obj)
+
+
+# ---------------------------------------------------------------------- while nobody asks
+
+
+def _any_mortal() -> bool:
+    return shared_objects.any_finalised or any(map(getweakrefcount, [*shared_objects.held(), *_held_elsewhere()]))
+
+
+def tell() -> None:
+    """Say so if a mortal object has died while several threads existed."""
+    if _any_mortal():
+        for obj in fallen():
+            if is_mortal(obj):
+                _tell(obj)
+
+
+def _tell(obj: Any) -> None:
+    """The object has died while several threads existed. Is something called by that? (A weak reference without a
+    callback says so when it is asked.)"""
+    kind = type(obj)
+    if shared_objects.is_finalised(kind):
+        why = "its class has a __del__"
+    elif shared_objects.callbacks(obj):
+        why = "weak references to it have callbacks"
+    else:
+        return
+    reason = f"a {kind.__qualname__} died while several threads existed, and {why}: {_NOT_ALL}"
+    fact = DYING if DYING not in run.facts else (DYING, *_name_of(kind))
+    if fact in run.facts:
+        incomplete(reason)
+    else:
+        assumptions.broken(fact, reason)
+
+
+_NOT_ALL: Final = "not every order of dropping it is tried"
+
+
+def alone() -> None:
+    """All other threads have ended: from here on objects die where the program drops them."""
+    if _any_mortal():
+        tell()
+        shared_objects.let_all_go()
+
+
+# ---------------------------------------------------------------------- when letting go is an operation
+
+_counted: dict[ThreadId, dict[int, int]] = {}
+"""The references that the program had to each mortal object when the thread's present step began."""
+_taken: dict[ThreadId, set[int]] = {}
+"""By thread, the objects that its present step has taken a reference to, and that may die by its dropping it: where it
+drops it in the same step, others may still come in between."""
+letting_go: Final[set[ThreadId]] = set()
+"""The threads that stand before letting go of an object."""
+_asked: dict[int, tuple[Any, list[Location]]] = {}
+"""By `id`: the weak references to objects that have died, and where it is written whether these are alive."""
+_told: set[int] = set()
+
+
+def begin() -> None:
+    """Before each run."""
+    _counted.clear()
+    _taken.clear()
+    letting_go.clear()
+    _asked.clear()
+    _told.clear()
+
+
+def step_begins(thread: ModelThread, access: Operation | None = None) -> None:
+    """The thread goes on from where it stood, before this access."""
+    if run.multi:
+        objects, theirs, _ = _census()
+        _counted[thread.id] = {number: theirs[number] for number, obj in objects.items() if is_mortal(obj)}
+        if access is not None and access.kind in _TAKING:
+            taken = filter(_dies, map(_content, access.accesses))
+            _taken[thread.id] = {id(obj) for obj in taken}
+
+
+_TAKING: Final = frozenset({"read", "get", "setdefault"})
+"""Kinds of operations by which a thread has a reference to what was in the place."""
+
+
+def _content(access: Access) -> Any:
+    """What is in the place; None where that is no single object."""
+    match run.operations.name_of(access[0]):
+        case (int(number), part):
+            shared = shared_objects.shared_object_named(run.operations.name_of(number))
+            obj: Any = None if shared is None else shared.obj
+            if is_a(obj, dict):
+                return dict.get(obj, part)
+            if is_a(obj, list):
+                items = list.__len__(obj)
+                return list.__getitem__(obj, part) if type(part) is int and 0 <= part < items else None
+            if obj is not None and type(part) is str:
+                return (shared_objects.fields(obj, type(obj)) or {}).get(part)
+    return None
+
+
+def _dies(obj: Any) -> bool:
+    """Has an object of its class died while several threads existed, in a run of this search?"""
+    return (DYING, *_name_of(type(obj))) in run.facts
+
+
+def _name_of(kind: type) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__
+
+
+def step_ends() -> None:
+    """The present thread has come to its next operation: it lets go of what its step has dropped."""
+    me = run.current
+    released = _released(_counted.get(me.id, {}), _taken.pop(me.id, ()))
+    while released:
+        while released:
+            accesses: Accesses = tuple((location, WRITE) for location in _written_by(released[0]))
+            if accesses:
+                letting_go.add(me.id)
+                try:
+                    accessing.touch("let go of", accesses)
+                finally:
+                    letting_go.discard(me.id)
+            number = id(released.pop(0))
+            _die_if_fallen(number)
+        released = _released({}, ())  # what has died by that
+
+
+def _released(before: dict[int, int], taken: Collection[int]) -> list[Any]:
+    """The mortal objects that have fallen, or to which there are fewer references than `before`; or no more than that,
+    of those `taken`. What has fallen and is not mortal is let go."""
+    while True:
+        objects, theirs, lasting = _census()
+        mortal = {number: obj for number, obj in objects.items() if is_mortal(obj)}
+        silent = {number for number, n in theirs.items() if n == 0 and number not in mortal} - lasting
+        if not silent:
+            break
+        del objects, mortal
+        shared_objects.let_go(silent)
+    _counted[run.current.id] = {number: theirs[number] for number in mortal}
+    released = [
+        obj
+        for number, obj in mortal.items()
+        if number not in _told and (theirs[number] == 0 or theirs[number] < before.get(number, 0) + (number in taken))
+    ]
+    return sorted(released, key=lambda obj: shared_objects.run_number(obj) or 0)  # all runs agree on that order
+
+
+def _die_if_fallen(number: int) -> None:
+    """The object of this number dies, if only we refer to it."""
+    objects, theirs, lasting = _census()
+    if theirs.get(number) != 0:
+        return
+    obj = objects[number]
+    _tell(obj)
+    locations = _written_by(obj)
+    for ref in getweakrefs(obj):
+        _asked[id(ref)] = (ref, locations)
+    if number in lasting:
+        _told.add(number)
+        return
+    for counted in _counted.values():
+        counted.pop(number, None)
+    del objects, obj
+    shared_objects.let_go({number})
+    if run.unwinding:  # it has been thrown into a `__del__`, which swallows it
+        raise UnwindThread
+
+
+def _written_by(obj: Any) -> list[Location]:
+    """Where it is written whether the object is alive."""
+    marks = [shared_objects.table.get(id(obj))]
+    if not isinstance(marks[0], shared_objects.SharedObject):  # a function: known by those who may ask for it
+        marks = [shared_objects.table.get(id(ref)) for ref in getweakrefs(obj)]
+    return sorted(
+        {
+            run.operations.location(("alive", mark.name))
+            for mark in marks
+            if isinstance(mark, shared_objects.SharedObject)
+        }
+    )
+
+
+def stand_before_asking(ref: Any) -> None:
+    """The weak reference is about to be asked for its object."""
+    if not run.multi:
+        return
+    obj = weakref.ReferenceType.__call__(ref)
+    locations = _asked.get(id(ref), (ref, []))[1] if obj is None else _written_by(obj)
+    if not locations and type(obj) in shared_objects.CONTAINED:
+        incomplete(shared_objects.DEATHS)
+    del obj
+    if not locations:
+        return
+    if DYING not in run.facts:
+        assumptions.broken(DYING, "a weak reference is asked for its object while several threads exist")
+    accessing.touch("ask", tuple((location, READ) for location in locations))
+    if id(ref) in _asked:
+        incomplete(f"an object died while several threads existed, and a weak reference is asked for it: {_NOT_ALL}")

@@ -1,0 +1,290 @@
+"""Objects that die while several threads exist are told, if anybody could notice; those that do not are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpor.python.kernel.run import run
+from dpor.python.sharing import deaths
+from dpor.python.specs import histories
+from tests.source_outcomes import outcomes
+
+HEAD = """
+import weakref
+
+class Noisy:
+    def __init__(self, log=None):
+        self.log = log
+    def __del__(self):
+        if self.log is not None:
+            self.log.append("gone")
+
+class Slotted(Noisy):
+    __slots__ = ()
+
+class Plain:
+    def m(self):
+        pass
+
+class Worker(threading.Thread):
+    def __del__(self):
+        pass
+
+def scenario():
+    log, box = [], Plain()
+"""
+
+DIES = {
+    "taken out of a list": "x = [Noisy(log)]\nrun(x.clear, lambda: len(x))",
+    "replaced": "box.x = Noisy(log)\ndef f(): box.x = None\nrun(f, lambda: box.x)",
+    "in a container that dies": "box.x = [({1: Noisy(log)},)]\ndef f(): box.x = None\nrun(f, lambda: box.x)",
+    "in an object that dies": "box.x = Plain()\nbox.x.y = Noisy(log)\ndef f(): box.x = None\nrun(f, lambda: box.x)",
+    "in the cell of a function that dies": """
+def make():
+    noisy = Noisy(log)
+    return lambda: noisy
+box.x = make()
+def f(): box.x = None
+run(f, lambda: box.x)""",
+    "a variable of a thread that ends": "def f():\n    x = Noisy(log)\n    box.x = x\n    box.x = None\nrun(f, f)",
+    "a variable of the target, which ends": """
+x = Noisy(log)
+threading.Thread(target=lambda: box).start()
+box.x = x
+box.x = 1""",
+    "with a callback": "x = [Plain()]\nw = weakref.ref(x[0], log.append)\nrun(x.clear, lambda: len(x))",
+    "in a weak set": "x = [Plain()]\ns = weakref.WeakSet(x)\nrun(x.clear, lambda: len(x))",
+    "a key of a weak dict": "x = [Plain()]\ns = weakref.WeakKeyDictionary({x[0]: 1})\nrun(x.clear, lambda: len(x))",
+    "a value of a weak dict": "x = [Plain()]\ns = weakref.WeakValueDictionary(a=x[0])\nrun(x.clear, lambda: len(x))",
+    "a thread": "x = Worker(target=lambda: box)\nx.start()\ndel x\nbox.x = 1",
+    "given to an object whose calls are recorded": """
+import dpor
+class Sink:
+    def put(self, x):
+        box.x = x
+        box.x = None
+sink = dpor.linearizable(Sink)(Sink())
+x = [Noisy(log)]
+run(lambda: sink.put(x.pop()), lambda: sink.put(1))""",
+    "a lock in a weak dict": """
+d = weakref.WeakValueDictionary()
+def f():
+    lock = d.setdefault("a", threading.Lock())
+    with lock: box.x = 1
+run(f, f)""",
+    "a lock behind a weak reference that is asked": """
+x = [threading.Lock()]
+w = weakref.ref(x[0])
+run(x.clear, lambda: w() and x)""",
+    "its identity was asked": "x = [Noisy(log)]\nid(x[0])\nrun(x.clear, lambda: len(x))",
+    "its fields were asked": "x = [Noisy(log)]\nvars(x[0])\nrun(x.clear, lambda: len(x))",
+}
+LIVES = {
+    "held by the target": "x = Noisy(log)\nrun(lambda: x.log, lambda: setattr(x, 'y', 1))",
+    "held by the target, with a weak reference": """
+x = Plain()
+s = weakref.WeakSet([x])
+run(*[lambda: setattr(x, "y", 1)] * 2)""",
+    "moved": "x = [Noisy(log)]\ny = []\nrun(lambda: y.append(x.pop()), lambda: len(x))\nx = y",
+    "dies before": "x = Noisy(log)\nx = None\nassert log == ['gone']\nrun(lambda: log.append(1), lambda: len(log))",
+    "dies afterwards": """
+x = [Noisy(log)]
+run(lambda: x[0], lambda: log.append(1))
+x.clear()
+assert log == [1, "gone"], log""",
+    "dies afterwards, with a callback": """
+x = [Plain()]
+w = weakref.ref(x[0], lambda _: log.append("gone"))
+run(lambda: x[0], lambda: log.append(1))
+assert w() is x[0]
+x.clear()
+assert w() is None and log == [1, "gone"], log""",
+    "between two times of several threads": """
+x = [Noisy(log)]
+run(lambda: x[0], lambda: log.append(1))
+x.clear()
+assert log == [1, "gone"], log
+run(lambda: log.append(2), lambda: log.append(2))
+assert log == [1, "gone", 2, 2], log""",
+    "a weak reference is asked": "x = Plain()\nw = weakref.ref(x)\nrun(*[lambda: setattr(w(), 'y', 1)] * 2)",
+    "a weak dict is asked": """
+x = Plain()
+d = weakref.WeakValueDictionary(a=x)
+run(*[lambda: log.append(d.get("a"))] * 2)
+assert log == [x, x]
+log.clear()""",
+    "a lock in a weak dict": """
+lock = threading.Lock()
+d = weakref.WeakValueDictionary(a=lock)
+def f():
+    with d.setdefault("a", threading.Lock()): box.x = 1
+run(f, f)""",
+    "a weak method is asked": "w = weakref.WeakMethod(box.m)\nrun(lambda: w(), lambda: w()())",
+    "there is a proxy": "x = Plain()\np = weakref.ref(x), weakref.WeakSet([x])\nrun(*[lambda: setattr(x, 'y', p)] * 2)",
+    "nobody notices": "x = [Plain()]\nrun(x.clear, lambda: len(x))",
+    "belongs to one thread": "def f():\n    x = Noisy([])\n    x.y = 1\n    x.y += 1\n    log.append(1)\nrun(f, f)",
+    "a thread": "x = Worker(target=lambda: box)\nx.start()\nx.join()",
+}
+
+
+def program(body: str) -> str:
+    return HEAD + "".join(f"    {line}\n" for line in body.strip().splitlines())
+
+
+def limits(directory: Path, body: str, strategy: str = "optimal") -> set[str]:
+    found = outcomes(directory, program(body), strategy)
+    assert found == {None}, found
+    return found.incomplete
+
+
+def dies(limits: set[str]) -> bool:
+    return any("died while several threads existed" in limit for limit in limits)
+
+
+@pytest.mark.parametrize("strategy", ["optimal", "dpor"])
+@pytest.mark.parametrize("name", DIES)
+def test_what_may_die_while_several_threads_exist_is_told(tmp_path: Path, name: str, strategy: str) -> None:
+    assert dies(limits(tmp_path, DIES[name], strategy))
+
+
+@pytest.mark.parametrize("strategy", ["optimal", "dpor"])
+@pytest.mark.parametrize("name", LIVES)
+def test_of_what_cannot_die_meanwhile_nothing_is_said(tmp_path: Path, name: str, strategy: str) -> None:
+    assert limits(tmp_path, LIVES[name], strategy) == set()
+
+
+def test_an_object_that_belongs_to_one_thread_dies_where_that_drops_it(tmp_path: Path) -> None:
+    body = """
+def f():
+    mine = []
+    x = Noisy(mine)
+    x.y = 1
+    x = None
+    assert mine == ["gone"]
+    log.append(1)
+run(f, f)"""
+    assert limits(tmp_path, body) == set()
+
+
+@pytest.mark.parametrize("wrong", [-1, 1])
+def test_references_counted_wrongly_by_one_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: int
+) -> None:
+    def told() -> int:
+        dying = sum(not limits(tmp_path, DIES[name]) for name in ("taken out of a list", "a thread"))
+        return dying + sum(bool(limits(tmp_path, LIVES[name])) for name in ("held by the target", "moved"))
+
+    assert told() == 0
+    monkeypatch.setattr(deaths, "_BY_COUNTING", deaths._BY_COUNTING + wrong)
+    assert told() > 0
+
+
+assert histories  # which is one that says so
+
+
+@pytest.mark.parametrize("forgotten", range(len(deaths.holders)))
+def test_a_reference_of_ours_that_is_forgotten_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgotten: int
+) -> None:
+    others = [holder for i, holder in enumerate(deaths.holders) if i != forgotten]
+    monkeypatch.setattr(deaths, "holders", others)
+    assert not all(
+        dies(limits(tmp_path, DIES[name], strategy))
+        for name in ("a thread", "its identity was asked", "given to an object whose calls are recorded")
+        for strategy in ("optimal", "dpor")
+    )
+
+
+def test_without_mortal_objects_nothing_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def counted() -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(deaths, "fallen", counted)
+    assert limits(tmp_path, LIVES["nobody notices"]) == set()
+    assert run.incomplete == {}
+
+
+SEEN = {
+    "a weak reference to what another thread drops": (
+        "x = [Plain()]\nw = weakref.ref(x[0])\nrun(x.clear, lambda: log.append(w() is None))\nreturn log",
+        {(True,), (False,)},
+    ),
+    "one that keeps what another thread drops": (
+        """
+x = [Plain()]
+w = weakref.ref(x[0])
+def keep(): box.x = w()
+run(keep, x.clear)
+return box.x is None""",
+        {True, False},
+    ),
+    "how many are in a weak set": (
+        "x = [Plain()]\ns = weakref.WeakSet(x)\nrun(x.clear, lambda: log.append(len(s)))\nreturn log",
+        {(0,), (1,)},
+    ),
+    "a finaliser": (
+        "x = [Noisy(log)]\nrun(x.clear, lambda: log.append(1))\nreturn log",
+        {("gone", 1), (1, "gone")},
+    ),
+    "a callback": (
+        "x = [Plain()]\nw = weakref.ref(x[0], lambda _: log.append(2))\n"
+        "run(x.clear, lambda: log.append(1))\nreturn log",
+        {(2, 1), (1, 2)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_objects_die_where_the_last_thread_drops_them(tmp_path: Path, name: str) -> None:
+    body, expected = SEEN[name]
+    found = outcomes(tmp_path, program(body))
+    assert found == expected
+    assert found.incomplete
+
+
+UNDER_A_LOCK = """
+class Bar:
+    def __init__(self, board):
+        self.board = board
+    def __del__(self):
+        with self.board.lock:
+            self.board.closed += 1
+
+class Board:
+    def __init__(self, lock):
+        self.lock, self.closed, self.slots = lock, 0, {"bar": Bar(self)}
+    def drop(self):
+        self.slots.pop("bar")
+    def look(self):
+        with self.lock:
+            bar = self.slots.get("bar")
+            bar = None
+
+def scenario():
+    board = Board(threading.LOCK())
+    run(board.look, board.drop)
+    return board.closed
+"""
+
+
+def test_who_drops_what_it_has_just_taken_may_be_the_last(tmp_path: Path) -> None:
+    """The finaliser then runs where the lock is held."""
+    found = outcomes(tmp_path, UNDER_A_LOCK.replace("LOCK", "Lock"))
+    assert 1 in found
+    assert len(found) > 1, "the deadlock"
+    assert outcomes(tmp_path, UNDER_A_LOCK.replace("LOCK", "RLock")) == {1}
+
+
+def test_what_is_in_a_weak_set_has_the_same_names_in_every_run(tmp_path: Path) -> None:
+    """A set of weak references has no order: what they refer to is named by other ways to it."""
+    body = """
+a, b = Plain(), Plain()
+box.x, box.y = a, [b]
+del a, b
+refs = weakref.WeakSet([box.x, *box.y])
+run(lambda: len(refs) + len(box.y), lambda: setattr(box, "x", None), lambda: box.y.clear())
+return len(refs)"""
+    assert outcomes(tmp_path, program(body)) == {0}

@@ -1,0 +1,96 @@
+"""What is registered with `atexit` runs in the main thread, the last first, when all other threads have ended."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from pathlib import Path
+from typing import Any
+
+import dpor
+from dpor.core.results import Report
+
+AT_IMPORT = """
+import atexit, threading
+
+state = []
+
+def closed():
+    assert state == [1] * {expected}, state
+
+atexit.register(closed)
+
+def scenario():
+    for _ in range(2):
+        threading.Thread(target=state.append, args=(1,)).start()
+"""
+
+
+def check(program: Any) -> Report:
+    return dpor.check(program, max_seconds=None)
+
+
+def test_what_a_module_registers_runs_in_every_execution_after_all_threads(tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
+    right.write_text(AT_IMPORT.format(expected=2))
+    wrong.write_text(AT_IMPORT.format(expected=1))
+    report = check(f"{right}::scenario")
+    assert (report.verdict, report.reasons, report.executions) == ("pass", (), 2)
+    assert check(f"{wrong}::scenario").verdict == "fail"
+
+
+def test_the_last_registered_runs_first_and_what_is_unregistered_does_not_run() -> None:
+    def program() -> None:
+        seen: list[str] = []
+
+        def last() -> None:
+            assert seen == ["b", "a"], seen
+
+        atexit.register(last)
+        atexit.register(seen.append, "never")
+        atexit.unregister(seen.append)
+        atexit.register(seen.append, "a")
+        atexit.register(seen.append, "b")
+
+    assert check(program).verdict == "pass"
+
+
+def test_threads_register_in_either_order() -> None:
+    def program() -> None:
+        seen: list[str] = []
+
+        def last() -> None:
+            assert seen == ["b", "a"], seen
+
+        atexit.register(last)
+        for letter in "ab":
+            threading.Thread(target=atexit.register, args=(seen.append, letter)).start()
+
+    assert check(program).verdict == "fail"
+
+
+def test_a_failure_in_one_is_a_finding_and_the_others_run() -> None:
+    def program() -> None:
+        def first() -> None:
+            raise ValueError("first")
+
+        def second() -> None:
+            raise ValueError("second")
+
+        atexit.register(second)
+        atexit.register(first)
+
+    report = dpor.check(program, all=True)
+    assert sorted(finding.message for finding in report.findings) == ["ValueError: first", "ValueError: second"]
+
+
+def test_who_waits_for_what_is_done_at_exit_waits_for_ever() -> None:
+    def program() -> None:
+        lock = threading.Lock()
+        lock.acquire()
+        atexit.register(lock.release)
+        threading.Thread(target=lock.acquire).start()
+
+    report = check(program)
+    assert report.verdict == "fail"
+    assert "waits for the end of" in report.findings[0].message
