@@ -26,6 +26,8 @@ def immutable_fields(points_to: PointsTo, escape: Escape) -> tuple[set[Field], d
     """Return the immutable fields of the program's instances, and for each other field the reason."""
     fields: set[Field] = set()
     mutable: dict[Field, Reason] = {}
+    looked_up_in: dict[Field, set[int]] = {}
+    """Of each field, the classes in which it may be found in place of what is in the object."""
     for site, touches in sorted(points_to.touches.items()):
         for touch in touches:
             kind = points_to.objects[touch.thing].kind
@@ -33,6 +35,9 @@ def immutable_fields(points_to: PointsTo, escape: Escape) -> tuple[set[Field], d
                 found = _each_field(points_to, touch)
                 if touch.mode == "w":
                     fields |= found
+                    classes = points_to.ancestors(points_to.number(points_to.objects[touch.thing].of))
+                    for field in found:
+                        looked_up_in.setdefault(field, set()).update(classes)
                     reason = _reason(points_to, escape, site)
                     if reason is not None:
                         for field in found:
@@ -46,7 +51,7 @@ def immutable_fields(points_to: PointsTo, escape: Escape) -> tuple[set[Field], d
             ):
                 where = _where(points_to, site)
                 for field in fields:
-                    if touch.name in (ANY, field.name):
+                    if touch.name in (ANY, field.name) and touch.thing in looked_up_in[field]:
                         mutable.setdefault(field, Reason("an attribute of the class is replaced", *where))
     written = {field for field in fields if field.name != ANY}
     return written - set(mutable), mutable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import collections.abc
 import copy
 import os
 import subprocess
@@ -340,3 +341,24 @@ def test_keys_of_a_memo_are_identities() -> None:
         return node.n
 
     assert [outcomes(program) for program in (given, made, none)] == [2, 2, 1]
+
+
+def test_mixins_called_on_built_in_containers_are_not_passed_over() -> None:
+    def mapping() -> Any:
+        table, seen = {"x": 1}, []
+        both(
+            lambda: collections.abc.MutableMapping.update(table, x=2),  # type: ignore[arg-type]
+            lambda: seen.append((table["x"], table["x"])),
+        )
+        return seen
+
+    def sequence() -> Any:
+        items, seen = [1], []
+        both(
+            lambda: collections.abc.MutableSequence.extend(items, [2]),  # type: ignore[arg-type]
+            lambda: seen.append((len(items), len(items))),
+        )
+        return seen
+
+    assert [outcomes(program) for program in (mapping, sequence)] == [3, 3]
+    assert dpor.check(mapping).verdict is dpor.Verdict.INCONCLUSIVE

@@ -15,6 +15,8 @@ class C:
 """
 
 IMMUTABLE = {
+    "the attribute of another class is replaced": "class K:\n    x = 1\nc = C(); shared.append(c); K.x = 2",
+    "an enumeration is made": "import enum\nclass E(enum.Enum):\n    a = 1\nc = C(); shared.append(c)",
     "written in the constructor only": "c = C(); shared.append(c)",
     "written before the object is stored": "c = C(); c.x = 2; shared.append(c)",
     "written by a callee before": "def set(c):\n    c.x = 2\nc = C(); set(c); shared.append(c)",
@@ -45,6 +47,9 @@ MUTABLE = {
     "given to code that is not known": "import foreign\nc = C(); foreign.f(c)",
     "exec": "c = C(); exec(input())",
     "the class attribute is replaced": "class D:\n    x = 1\n    def f(self):\n        self.x = 2\nD().f(); D.x = 3",
+    "the class attribute of a base is replaced": (
+        "class B:\n    x = 1\nclass D(B):\n    def f(self):\n        self.x = 2\nD().f(); B.x = 3"
+    ),
     "the running thread": (
         "class D(threading.Thread):\n def run(self):\n  threading.current_thread().x = 2\nD().start(); D().x = 1"
     ),

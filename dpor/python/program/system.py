@@ -397,7 +397,7 @@ class PythonSystem:
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
         tell_shared_contexts()
-        if any(map(self._capture.cleans_up, shared_objects.suspended())):
+        if any(map(self._capture.cleans_up, shared_objects.dropped)):
             incomplete(shared_objects.GENERATORS)
         findings = [] if specifying.current is None else specifying.current.findings
         findings += [self._failure(*failure) for failure in run.exceptions]

@@ -182,6 +182,7 @@ def begin(roots: Callable[[], Iterable[tuple[Hashable, Any]]]) -> None:
     _exposed.clear()
     orders.begin()
     _has_frames = False
+    dropped.clear()
     _roots = roots
     _any_coarse = _has_coarse(run.facts)
     any_finalised = False
@@ -798,12 +799,21 @@ _has_frames = False
 """Does the run share a generator?"""
 
 
-def suspended() -> list[types.FrameType]:
-    """The frames of the shared generators and coroutines that have not come to their end."""
+dropped: list[types.FrameType] = []
+"""Where shared generators and coroutines stand to which no thread had a reference any more while several existed."""
+
+
+def note_dropped() -> None:
+    """A thread is about to end."""
     if not _has_frames:
-        return []
-    made = [shared.obj for shared in _used if type(shared.obj) in _FRAMES]
-    return [frame for obj in made if (frame := getattr(obj, _FRAMES[type(obj)])) is not None]
+        return
+    for shared in _used:
+        obj = shared.obj
+        if type(obj) in _FRAMES:
+            ours = 3 + sum(kept is obj for kept in _kept)  # the `SharedObject`, the variable, the argument
+            frame = getattr(obj, _FRAMES[type(obj)])
+            if frame is not None and sys.getrefcount(obj) <= ours:
+                dropped.append(frame)
 
 
 recorded: Final[set[type]] = set()

@@ -102,8 +102,22 @@ def _python_function(function: types.FunctionType) -> Any:
         return reading_python(function)
     if module in TEXT_MODULES:
         return reading_c(function)
+    if module == "collections.abc" and "." in function.__qualname__:
+        return _mixin(function)
     is_method = module in STATEFUL_MODULES and "." in function.__qualname__  # `Counter.update(counter, ...)`
     return function if _is_harmless_module(module) and not is_method else unknown_python(function, function)
+
+
+def _mixin(function: types.FunctionType) -> Callable[..., Any]:
+    """`MutableMapping.update(d, ...)`: on a built-in container it is code that is not instrumented, on an object of the
+    program's it calls what the class has."""
+
+    def act(*args: Any, **kwargs: Any) -> Any:
+        if args and container_type_of(type(args[0])) is not None:
+            return unknown_python(function, function)(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return act
 
 
 _CHANGING_MODULES: Final = frozenset({"contextlib", "unittest.mock"})
