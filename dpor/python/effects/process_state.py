@@ -149,6 +149,11 @@ def watch(found: list[Kept]) -> None:
         _order.append(f"{one.module}.{one.name}")
 
 
+def watched(module: str, name: str) -> tuple[Any, ...]:
+    """The object, if the program names it."""
+    return tuple(one.find() for one in _watched if one.module == module and one.name == name)
+
+
 def share() -> None:
     """When the first thread starts: all threads can reach these."""
     for one in _watched:

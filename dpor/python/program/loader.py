@@ -347,7 +347,8 @@ class Loader:
         self._files.add(path)
         self.sources[path] = sha256(content).hexdigest()
         self._prepare(name, loaded)
-        self._named += [found for found in process_state.named_in([loaded.source]) if found not in self._named]
+        if name.partition(".")[0] not in STDLIB:
+            self._named += [found for found in process_state.named_in([loaded.source]) if found not in self._named]
         self.modules.pop(name, None)
         return loaded
 

@@ -60,3 +60,6 @@ def tell_shared() -> None:
     if any(isinstance(shared_objects.table.get(id(context)), shared_objects.SharedObject) for context in _in_force):
         incomplete("threads share a context of decimal that is in force in one: what its operators do is not seen")
     _in_force.clear()
+    default = shared_objects.table.get(id(decimal.DefaultContext))
+    if isinstance(default, shared_objects.SharedObject) and default.writes:
+        incomplete("decimal.DefaultContext is changed while threads run: only getcontext is seen to copy it")

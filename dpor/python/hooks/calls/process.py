@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _csv
 import codecs
+import contextlib
 import decimal
 import faulthandler
 import functools
@@ -27,6 +28,7 @@ from dpor.python.effects import process_state
 from dpor.python.effects.accesses import Reread, Touched, yield_before
 from dpor.python.effects.process_state import PartName, kept, part
 from dpor.python.effects.reach import ANYTHING, SHOW, reads, writes
+from dpor.python.hooks import attributes
 from dpor.python.hooks.calls.registry import set_wrapper, wrap
 from dpor.python.hooks.operators import SCALARS
 from dpor.python.kernel import depth
@@ -61,6 +63,7 @@ TIMEOUT: Final = "the default timeout of sockets"
 FAULTS: Final = "the fault handler"
 SIGNALS: Final = "the handlers of signals"
 TRACING: Final = "the tracing of memory"
+WEEKDAY: Final = "the first weekday of calendar"
 PRIORITY: Final = "the priority of the process"
 
 ROWS: Final = (
@@ -112,8 +115,26 @@ ROWS: Final = (
         "os.chdir os.fchdir",
     ),
     Row(UMASK, "", "os.umask"),
+    Row(
+        WEEKDAY,
+        "calendar.Calendar.getfirstweekday calendar.Calendar.iterweekdays calendar.Calendar.monthdatescalendar"
+        " calendar.Calendar.monthdayscalendar calendar.Calendar.monthdays2calendar calendar.TextCalendar.formatmonth"
+        " calendar.TextCalendar.formatyear calendar.TextCalendar.prmonth calendar.TextCalendar.pryear"
+        " calendar.TextCalendar.formatweekheader",
+        "calendar.setfirstweekday",
+    ),
     Row(PRIORITY, "os.getpriority", "os.setpriority os.nice"),
 )
+
+OBJECTS: Final = {
+    "warnings.filters": "warnings.simplefilter warnings.filterwarnings warnings.resetwarnings",
+    "copyreg.dispatch_table": "copyreg.pickle",
+    "linecache.cache": "linecache.getline linecache.getlines linecache.updatecache linecache.lazycache"
+    " linecache.checkcache linecache.clearcache",
+}
+"""Objects that modules keep and show, and the functions that change them."""
+
+_changed_by: Final = {name: shown for shown, names in OBJECTS.items() for name in names.split()}
 
 effects_of: Final[dict[str, list[Effects | Effect]]] = {}
 """By module and name of a function."""
@@ -182,18 +203,21 @@ def in_process(function: Any, module: str, instead: Callable[..., Any] | None = 
 
     instead   what does it, if not the function itself
     """
-    effects = effects_of.get(name_in_table(module, getattr(function, "__qualname__", "")))
-    if effects is None:
+    name = name_in_table(module, getattr(function, "__qualname__", ""))
+    effects = effects_of.get(name, [])
+    shown = _changed_by.get(name)
+    if not effects and shown is None:
         return None
-    made = _with_effects(function, instead or function, tuple(effects))
+    made = _with_effects(function, instead or function, tuple(effects), shown)
     set_wrapper(function, made)
     return made
 
 
 def _with_effects(
-    function: Callable[..., Any], run: Callable[..., Any], effects: tuple[Effects | Effect, ...]
+    function: Callable[..., Any], run: Callable[..., Any], effects: tuple[Effects | Effect, ...], shown: str | None
 ) -> Callable[..., Any]:
     name = function.__name__
+    module, _, attribute = (shown or "").partition(".")
 
     def call(*args: Any, **kwargs: Any) -> Any:
         def done() -> Iterator[Effect]:
@@ -203,19 +227,24 @@ def _with_effects(
                 else:
                     yield effect
 
-        stand_before(name, done, (*args, *kwargs.values()))
+        objects = process_state.watched(module, attribute) if shown else ()
+        stand_before(name, done, (*args, *kwargs.values()), objects)
         return run(*args, **kwargs)
 
     return call
 
 
 def stand_before(
-    name: str, effects: Callable[[], Iterable[Effect]] | Sequence[Effect], values: tuple[Any, ...] = ()
+    name: str,
+    effects: Callable[[], Iterable[Effect]] | Sequence[Effect],
+    values: tuple[Any, ...] = (),
+    objects: tuple[Any, ...] = (),
 ) -> None:
     """Stand before an operation of this name with these effects, which is given the values: it looks at these, or
     changes and keeps them if it changes something of the process.
 
     effects   as a function, where what others do in the meantime can make them other effects
+    objects   what is changed all the same
     """
     now = list(effects() if callable(effects) else effects)
     changed = False
@@ -235,8 +264,10 @@ def stand_before(
             touched.deeply(writes, values)
         else:
             touched.deeply(reads, values, ANYTHING)
+    if objects:
+        touched.deeply(writes, objects)
     yield_before(name, touched)
-    if changed:
+    if changed or objects:
         for value in values:
             shared_objects.publish(value)
 
@@ -438,6 +469,13 @@ for _list in ("path", "argv", "meta_path", "path_hooks", "warnoptions"):
 kept("sys", "modules", dict, _refill_modules)
 kept("sys", "path_importer_cache", dict, _refill_dict)
 kept("warnings", "filters", list, _refill_list)
+kept("copyreg", "dispatch_table", dict, _refill_dict)
+kept("linecache", "cache", dict, _refill_dict)
+part(
+    WEEKDAY,
+    lambda: sys.modules["calendar"].firstweekday(),
+    lambda day: sys.modules["calendar"].setfirstweekday(day),
+)
 
 _FIELDS: Final = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
 
@@ -488,6 +526,38 @@ def _put_filters(value: Any) -> None:
 part(WARNINGS, _filters, _put_filters)
 
 
+class _RedirectOut(contextlib.redirect_stdout):  # type: ignore[type-arg]
+    """To enter and to leave it are operations, as for the other two."""
+
+    def __enter__(self) -> Any:
+        attributes.yield_before_write(sys, self._stream)  # type: ignore[attr-defined]
+        shared_objects.publish(self._new_target)  # type: ignore[attr-defined]
+        return super().__enter__()
+
+    def __exit__(self, *exc_info: Any) -> None:
+        attributes.yield_before_write(sys, self._stream)  # type: ignore[attr-defined]
+        super().__exit__(*exc_info)
+
+
+class _RedirectError(_RedirectOut):
+    _stream = "stderr"
+
+
+class _Folder(contextlib.chdir):  # type: ignore[type-arg]
+    def __enter__(self) -> None:
+        stand_before("chdir", [(FOLDER, WRITE)])
+        super().__enter__()
+
+    def __exit__(self, *exc_info: Any) -> None:
+        stand_before("chdir", [(FOLDER, WRITE)])
+        super().__exit__(*exc_info)
+
+
+set_wrapper(contextlib.redirect_stdout, _RedirectOut)
+set_wrapper(contextlib.redirect_stderr, _RedirectError)
+set_wrapper(contextlib.chdir, _Folder)
+
+
 class _CatchWarnings(warnings.catch_warnings):
     """To enter and to leave it are operations."""
 
@@ -529,4 +599,5 @@ def _stand_before_warning(message: Any) -> None:
         touched.add(process_state.attribute_read("warnings", "showwarning"))
         touched.deeply(reads, (message,), SHOW)
         touched.deeply(writes, Reread(lambda: _logs[-1:]))
+        touched.deeply(reads, process_state.watched("warnings", "filters"), ANYTHING)
         yield_before("warn", touched)
