@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
+from dpor.python.dropins.modules import is_replaced
 from dpor.python.kernel import scheduler
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.run import run
@@ -18,7 +19,7 @@ def importlib_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInM
     def import_module(name: str, package: str | None = None) -> ModuleType:
         wanted = importlib.util.resolve_name(name, package) if name.startswith(".") and package else name
         found = drop_in_for(wanted)
-        if found is not None:
+        if found is not None and not is_replaced(wanted):
             return found
         with scheduler.atomic() if run.multi else nullcontext():
             return real.import_module(name, package)
@@ -44,7 +45,10 @@ def import_statement(
 ) -> ModuleType:
     """As `__import__`, for code that is to have the drop-ins."""
     found = drop_in_for(name) if level == 0 else None
+    if found is not None and is_replaced(name):
+        found = None
     if found is not None and (fromlist or "." not in name):
+        _import_parts(drop_in_for, found, fromlist or ())
         return found
     if level or fromlist or "." not in name:
         return _imported(name, globals, locals, fromlist, level)
@@ -57,6 +61,15 @@ def import_statement(
         inside = rest.partition(".")[0]
         vars(top).setdefault(inside, getattr(_imported(name, globals, locals, fromlist, level), inside))
     return top
+
+
+def _import_parts(drop_in_for: Callable[[str], ModuleType | None], package: ModuleType, names: Any) -> None:
+    """What `from package import names` does for those that are modules: they are imported, if they are not yet."""
+    if "__path__" in vars(package):
+        for name in names:
+            full_name = f"{package.__name__}.{name}"
+            if name not in vars(package) and importlib.util.find_spec(full_name) is not None:
+                vars(package)[name] = drop_in_for(full_name) or _imported(full_name, None, None, ("*",), 0)
 
 
 def _imported(*how: Any) -> ModuleType:

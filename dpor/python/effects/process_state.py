@@ -137,7 +137,7 @@ _WORDS: Final = re.compile(r"\w+")
 
 
 def watch(found: list[Kept]) -> None:
-    """Before a run of a program that names these."""
+    """Before a run of a program that names these, or a module of it, is begun."""
     global _watched
     _watched = found
     for name in _unseen:
@@ -145,8 +145,10 @@ def watch(found: list[Kept]) -> None:
             _before[name] = parts[name].get()
             _order.append(name)
     for one in found:
-        _before[f"{one.module}.{one.name}"] = one.get()
-        _order.append(f"{one.module}.{one.name}")
+        name = f"{one.module}.{one.name}"
+        if name not in _before:
+            _before[name] = one.get()
+            _order.append(name)
 
 
 def watched(module: str, name: str) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ and of what hangs on an exception.
 from __future__ import annotations
 
 import gc
+import sys
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -206,6 +207,9 @@ def load(obj: Any, name: str) -> Any:
         if RULES in run.facts:
             read_rules(obj)
         namespace(obj)
+    elif name == "modules" and obj is sys:
+        attributes.attr_with_classes(obj, name)
+        return Holder(name, run.above.stand_in(sys.modules))
     elif name in ("__globals__", "f_globals") and is_a(obj, (types.FunctionType, types.FrameType)):
         shared_objects.module_names(getattr(obj, name))
         run.dirty = True

@@ -69,6 +69,10 @@ class Above(Protocol):
         """Before the load of an attribute such as `__dict__` or `__class__`."""
         ...
 
+    def stand_in(self, value: Any, /) -> Any:
+        """What the program gets in place of a module of the library, or of `sys.modules`."""
+        ...
+
     def store_special(self, value: Any, obj: Any, name: str, /) -> None:
         """The store of such an attribute."""
         ...

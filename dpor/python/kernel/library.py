@@ -20,6 +20,9 @@ MODELLED: Final = frozenset(
 )  # fmt: skip
 """The program gets a drop-in in their place (`dpor.python.dropins.stdlib`): they are never instrumented."""
 
+GIVES_MODULES: Final = frozenset({"six"})
+"""Packages that import modules of the library by name for others, who are to get the drop-ins: always instrumented."""
+
 CONSTANT: Final = frozenset(
     {
         "bisect", "collections", "configparser", "contextlib", "copy", "csv", "difflib", "graphlib", "heapq", "json",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from dpor.python import effects
+from dpor.python.dropins import modules, stdlib
 from dpor.python.hooks import attributes, calls, special
 from dpor.python.hooks.calls.calling import tell_store
 from dpor.python.sharing import deaths, shared_objects
@@ -33,5 +35,6 @@ class Layers:
     lookup_target = staticmethod(effects.lookup_target)
     read_operation = staticmethod(attributes.read_operation)
     load_special = staticmethod(special.load)
+    stand_in = staticmethod(partial(modules.stand_in, stdlib.module_for_program))
     store_special = staticmethod(special.store)
     tell_store = staticmethod(tell_store)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
@@ -32,7 +31,7 @@ from dpor.python.dropins.importing import import_statement
 from dpor.python.effects import process_state
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.host_modules import DropInModule, shadow
-from dpor.python.kernel.library import CLOSED, CONSTANT, MODELLED, PARTS, STDLIB
+from dpor.python.kernel.library import CLOSED, CONSTANT, GIVES_MODULES, MODELLED, PARTS, STDLIB
 from dpor.python.kernel.run import run
 from dpor.python.program.changing_globals import changing_globals
 from dpor.python.program.import_once import can_import_once
@@ -94,7 +93,7 @@ class Loader:
         self._hooks = hooks
         self._module_for_program = module_for_program
         self._packages = tuple(instrument_packages)
-        self._acting: frozenset[str] = frozenset()
+        self._acting: frozenset[str] = GIVES_MODULES
         self._root: Path | None = None
         self._least_root: Path | None = None
         self._files: set[str] = set()
@@ -230,7 +229,23 @@ class Loader:
         if run.multi and fromlist and not isinstance(module, DropInModule):
             for imported in fromlist:
                 attributes.read_global(module.__name__, imported)
-        return module
+        return self._names_of_program(run.above.stand_in(module), fromlist) if fromlist else module
+
+    def _names_of_program(self, module: types.ModuleType, names: Iterable[str]) -> types.ModuleType:
+        """What `from module import names` takes the names from: the module, or if it has one of the library's modules
+        that the program is given another for, what has that in its place."""
+        found = vars(module) if type(module) is types.ModuleType else {}
+        others = {}
+        for name in names:
+            if type(found.get(name)) in (types.ModuleType, dict):
+                given = run.above.stand_in(found[name])
+                if given is not found[name]:
+                    others[name] = given
+        if not others:
+            return module
+        taken = types.ModuleType(module.__name__)
+        vars(taken).update(found, **others)
+        return taken
 
     def load_file(self, file: Path) -> types.ModuleType:
         """The module of a file, by its dotted name if it lies in a package, else by its stem."""
@@ -335,8 +350,7 @@ class Loader:
     def load_name(self, name: str) -> types.ModuleType:
         return importlib.import_module(name)
 
-    def compile(self, name: str, path: str, module: types.ModuleType) -> ProgramModule:
-        content = Path(path).read_bytes()
+    def compile(self, name: str, path: str, module: types.ModuleType, content: bytes) -> ProgramModule:
         try:
             loaded = ProgramModule(module, importlib.util.decode_source(content), path)
         except SyntaxError as error:
@@ -347,8 +361,10 @@ class Loader:
         self._files.add(path)
         self.sources[path] = sha256(content).hexdigest()
         self._prepare(name, loaded)
-        if name.partition(".")[0] not in STDLIB:
-            self._named += [found for found in process_state.named_in([loaded.source]) if found not in self._named]
+        named = [found for found in process_state.named_in([loaded.source]) if found not in self._named]
+        if named and name.partition(".")[0] not in STDLIB:
+            self._named += named
+            process_state.watch(self._named)
         self.modules.pop(name, None)
         return loaded
 
@@ -381,6 +397,8 @@ class Loader:
         """Import the modules again, each in its first globals: in the order of the first time, circles included. Those
         of the library only if something was `changed` at the top level of a module: they import none of the others."""
         names = [name for name in self.modules if changed or name.partition(".")[0] not in CONSTANT]
+        for name in [name for name in self._sides.program if self._is_made_by_program(name)]:
+            sys.modules.pop(name, None)
         for name in names:
             sys.modules.pop(name, None)
             package, _, part = name.rpartition(".")
@@ -389,6 +407,14 @@ class Loader:
         for name in names:
             if name not in sys.modules:
                 importlib.import_module(name)
+
+    def _is_made_by_program(self, name: str) -> bool:
+        """Has code of the program put it into `sys.modules`, by itself or by an importer of its own?"""
+        module = sys.modules.get(name)
+        if module is None or name in self.modules or name.rpartition(".")[0] not in self.modules:
+            return False
+        spec = getattr(module, "__spec__", None)
+        return spec is None or type(spec.loader).__module__ in self.modules
 
     def import_parts(self, name: str, module: types.ModuleType) -> None:
         """What a program finds in a package of the library without having imported it, such as `collections.abc`:
@@ -460,15 +486,27 @@ class _Finder:
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or not self._loader._is_program(name, spec.origin):
             return None
-        spec.loader = _InstrumentingLoader(self._loader, name, str(spec.origin))
+        spec.loader = _InstrumentingLoader(self._loader, name, str(spec.origin), spec.loader)
         return spec
 
 
-class _InstrumentingLoader(importlib.abc.Loader):
-    def __init__(self, loader: Loader, name: str, path: str) -> None:
+class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
+    """Executes instrumented code, and tells of the source and of the files beside it as the `plain` loader does: that
+    of a module in an archive looks into the archive."""
+
+    def __init__(self, loader: Loader, name: str, path: str, plain: Any = None) -> None:
+        super().__init__(name, path)
         self._loader = loader
         self._name = name
         self._path = path
+        self._plain = plain
+
+    def get_data(self, path: str) -> bytes:
+        return super().get_data(path) if self._plain is None else self._plain.get_data(path)
+
+    def get_resource_reader(self, name: str | None = None) -> Any:
+        find = super().get_resource_reader if self._plain is None else self._plain.get_resource_reader
+        return find(name)
 
     def create_module(self, spec: Any) -> types.ModuleType | None:
         loaded = self._loader.modules.get(self._name)
@@ -484,7 +522,7 @@ class _InstrumentingLoader(importlib.abc.Loader):
         loaded = modules.get(self._name)
         first = loaded is None or loaded.module is not module
         if first:
-            loaded = self._loader.compile(self._name, self._path, module)
+            loaded = self._loader.compile(self._name, self._path, module, self.get_data(self._path))
             modules[self._name] = loaded
         assert loaded is not None
         assert loaded.code is not None

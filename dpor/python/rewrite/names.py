@@ -60,7 +60,7 @@ OF_GENERATORS = frozenset(
 LOADED_SPECIALLY = (
     CHAINED
     | OF_GENERATORS
-    | {"__dict__", "__globals__", "__kwdefaults__", "__annotations__", "f_globals", "cell_contents"}
+    | {"__dict__", "__globals__", "__kwdefaults__", "__annotations__", "f_globals", "cell_contents", "modules"}
 )
 """Attributes that are not fields; their loads have a hook of their own."""
 
