@@ -186,7 +186,7 @@ class Loader:
         """While the program runs or is loaded: its imports go through here, and its modules are in `sys.modules`."""
         sys.meta_path.insert(0, self._finder)
         self._sides.enter()
-        process_state.watch(self._named)
+        self._watch_named()
         try:
             with (
                 outside.watched,
@@ -198,6 +198,11 @@ class Loader:
         finally:
             sys.meta_path.remove(self._finder)
             self._sides.leave()
+
+    def _watch_named(self) -> None:
+        if any(found.name == "modules" for found in self._named):  # where nothing is to be of the host's
+            self._sides.hide_host()
+        process_state.watch(self._named)
 
     def restore_host(self) -> None:
         """After a run: what the program has changed in the process, and in modules that it has in common with the
@@ -364,7 +369,7 @@ class Loader:
         named = [found for found in process_state.named_in([loaded.source]) if found not in self._named]
         if named and name.partition(".")[0] not in STDLIB:
             self._named += named
-            process_state.watch(self._named)
+            self._watch_named()
         self.modules.pop(name, None)
         return loaded
 
