@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
+from dpor.python.dropins.module_locks import load_all
 from dpor.python.dropins.modules import is_replaced
 from dpor.python.kernel import scheduler
 from dpor.python.kernel.host_modules import DropInModule, shadow
@@ -21,8 +22,7 @@ def importlib_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInM
         found = drop_in_for(wanted)
         if found is not None and not is_replaced(wanted):
             return found
-        with scheduler.atomic() if run.multi else nullcontext():
-            return real.import_module(name, package)
+        return _imported(wanted, None, None, ("*",), 0)
 
     def __import__(
         name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
@@ -72,6 +72,18 @@ def _import_parts(drop_in_for: Callable[[str], ModuleType | None], package: Modu
                 vars(package)[name] = drop_in_for(full_name) or _imported(full_name, None, None, ("*",), 0)
 
 
-def _imported(*how: Any) -> ModuleType:
+def _imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> ModuleType:
+    if run.current is not None and not run.unwinding:
+        load_all(name, _package(globals), level, fromlist)
     with scheduler.atomic() if run.multi else nullcontext():
-        return __import__(*how)
+        return __import__(name, globals, locals, fromlist, level)
+
+
+def _package(globals: Any) -> str:
+    """In which package the import statement is."""
+    names = globals or {}
+    name = names.get("__package__")
+    if name is None:
+        name = str(names.get("__name__", ""))
+        name = name if "__path__" in names else name.rpartition(".")[0]
+    return str(name)

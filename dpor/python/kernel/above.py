@@ -69,6 +69,10 @@ class Above(Protocol):
         """Before the load of an attribute such as `__dict__` or `__class__`."""
         ...
 
+    def imports_in_steps(self, name: str, /) -> bool:
+        """Is it a module that the thread which imports it executes, and that was not there when the run began?"""
+        ...
+
     def stand_in(self, value: Any, /) -> Any:
         """What the program gets in place of a module of the library, or of `sys.modules`."""
         ...

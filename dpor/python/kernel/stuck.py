@@ -30,6 +30,7 @@ _WAITS_TO = {
     "rewait": "waits for a notify of",
     "await notify": "waits for a notify of",
     "await set": "waits for the setting of",
+    "await import": "waits for the import of",
     "join": "waits for the end of",
     "P": "waits to acquire",
 }

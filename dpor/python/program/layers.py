@@ -17,11 +17,18 @@ from dpor.python.states import spinning
 class Layers:
     """is_program_file    True for paths of the program's own source
     can_instrument   True for packages that are not instrumented, but could be
+    imports_in_steps   True for modules that threads execute when they import them
     """
 
-    def __init__(self, is_program_file: Callable[[str], bool], can_instrument: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        is_program_file: Callable[[str], bool],
+        can_instrument: Callable[[str], bool],
+        imports_in_steps: Callable[[str], bool] = lambda name: False,
+    ) -> None:
         self.is_program_file: Final = is_program_file
         self.can_instrument: Final = can_instrument
+        self.imports_in_steps: Final = imports_in_steps
 
     publish_roots = staticmethod(shared_objects.publish_roots)
     alone = staticmethod(deaths.alone)

@@ -29,6 +29,8 @@ from dpor.core.home import is_workload
 from dpor.python.dropins import generating, logs, loops, outside
 from dpor.python.dropins.importing import import_statement
 from dpor.python.effects import process_state
+from dpor.python.effects.accesses import yield_before
+from dpor.python.effects.dicts import writes_key
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import CLOSED, CONSTANT, GIVES_MODULES, MODELLED, PARTS, STDLIB
@@ -37,7 +39,7 @@ from dpor.python.program.changing_globals import changing_globals
 from dpor.python.program.import_once import can_import_once
 from dpor.python.program.sides import Sides
 from dpor.python.rewrite import instrument
-from dpor.python.sharing import host_fields
+from dpor.python.sharing import host_fields, shared_objects
 
 if TYPE_CHECKING:
     from dpor.python.program.host import HostState
@@ -110,6 +112,8 @@ class Loader:
         self._builtins = shadow(builtins, __import__=self._import)  # what the program changes there, only it sees
         self.visible_builtins: frozenset[str] = frozenset()
         self._finder = _Finder(self)
+        self._late: set[str] = set()  # modules that runs import, and that are not there when one begins
+        self._settled = False
         self.host: HostState | None = None  # from when the program imports a module whose state it may change
 
     # ------------------------------------------------------------------ which files are the program's
@@ -139,7 +143,39 @@ class Loader:
         self.sources.clear()
         self._files.clear()
         self._codes.clear()
+        self._late.clear()
+        self._settled = False
         self._sides.forget()
+
+    def settle(self) -> None:
+        """The program is loaded: what is imported from now on is imported by its runs."""
+        self._settled = True
+
+    def imports_in_steps(self, name: str) -> bool:
+        """While the program runs, before an import: is it a module of the program's that was not there when the run
+        began?"""
+        if name in self._late:
+            return True
+        package = name.rpartition(".")[0]
+        if not self._settled or name in sys.modules or name.partition(".")[0] in STDLIB:
+            return False
+        if package and package not in sys.modules:
+            return False
+        path = vars(sys.modules[package]).get("__path__") if package else None
+        return (not package or path is not None) and self._finder.find_spec(name, path) is not None
+
+    def _drop_late(self) -> None:
+        """Before a run: what earlier ones have imported is not there."""
+        for name in self._late:
+            self._sides.program.pop(name, None)
+            loaded = self.modules.get(name)
+            if loaded is not None:
+                loaded.module.__dict__.clear()
+                loaded.module.__dict__.update(loaded.first)
+            package, _, part = name.rpartition(".")
+            holder = self._sides.program.get(package)
+            if holder is not None and loaded is not None and vars(holder).get(part) is loaded.module:
+                del vars(holder)[part]
 
     def can_instrument(self, package: str) -> bool:
         """While the program runs: true if the package is not instrumented, but is source that could be."""
@@ -184,6 +220,8 @@ class Loader:
     @contextmanager
     def importing(self) -> Iterator[None]:
         """While the program runs or is loaded: its imports go through here, and its modules are in `sys.modules`."""
+        if self._late:
+            self._drop_late()
         sys.meta_path.insert(0, self._finder)
         self._sides.enter()
         self._watch_named()
@@ -287,6 +325,26 @@ class Loader:
         if not is_workload(name):
             self._packages += (name.partition(".")[0],)
 
+    def note_late(self, name: str) -> None:
+        """A module is executed for the first time: by a run?"""
+        if self._settled and name.partition(".")[0] not in STDLIB:
+            self._late.add(name)
+
+    def stand_before_entering(self, name: str) -> None:
+        """Before a module is put into `sys.modules`, where others may look for it."""
+        if run.multi:
+            shared = shared_objects.shared_object_of(sys.modules)
+            if shared is not None:
+                yield_before("import", writes_key(shared, sys.modules, name))
+
+    def stand_before_binding(self, name: str) -> None:
+        """Before a module becomes an attribute of its package."""
+        package, _, part = name.rpartition(".")
+        if run.multi and package and name in self._late:
+            from dpor.python.hooks import attributes
+
+            attributes.write_global(package, part)
+
     def share_exceptions(self, name: str, module: types.ModuleType) -> None:
         """The program catches what code that is not instrumented raises: a module of the library raises the same."""
         if name.partition(".")[0] in self._acting & STDLIB:
@@ -301,7 +359,13 @@ class Loader:
             return None
         file = file.resolve()
         known = next((loaded.module for loaded in self.modules.values() if loaded.file == file), None)
-        return known or self.load_host_file(file, plain.__module__)
+        if known is not None:
+            return known
+        settled, self._settled = self._settled, False  # the host has it already: it is there when a run begins
+        try:
+            return self.load_host_file(file, plain.__module__)
+        finally:
+            self._settled = settled
 
     def load_host_file(self, file: Path, host: str) -> types.ModuleType:
         """An instrumented copy of a module that the host has imported already."""
@@ -380,10 +444,13 @@ class Loader:
             loaded.path,
             visible_globals=visible,
             numbers=self.numbers,
-            starts_threads=name in self.starting,
+            starts_threads=name in self.starting or name in self._late,
             unhooked=self.unhooked,
         )
         loaded.module.__dict__.update(self._hooks(name), __builtins__=vars(self._builtins))
+        if name in self._late:
+            store = loaded.module.__dict__[".gstore"]
+            loaded.module.__dict__[".gstore"] = _storing_late(store)
         loaded.first = dict(loaded.module.__dict__)
 
     # ------------------------------------------------------------------ between runs
@@ -401,7 +468,11 @@ class Loader:
     def reset(self, changed: bool) -> None:
         """Import the modules again, each in its first globals: in the order of the first time, circles included. Those
         of the library only if something was `changed` at the top level of a module: they import none of the others."""
-        names = [name for name in self.modules if changed or name.partition(".")[0] not in CONSTANT]
+        names = [
+            name
+            for name in self.modules
+            if name not in self._late and (changed or name.partition(".")[0] not in CONSTANT)
+        ]
         for name in [name for name in self._sides.program if self._is_made_by_program(name)]:
             sys.modules.pop(name, None)
         for name in names:
@@ -440,7 +511,7 @@ class Loader:
     @property
     def is_constant(self) -> bool:
         """Can no run change anything at the top level of the modules by itself?"""
-        return False not in [loaded.import_once for loaded in self.modules.values()]
+        return False not in [loaded.import_once for name, loaded in self.modules.items() if name not in self._late]
 
     def foreign(self) -> list[str]:
         """The top packages of what the modules' globals hold, if they are neither the program's nor the library's."""
@@ -472,6 +543,18 @@ def _home(value: Any) -> str:
         return str(value.__name__)
     kind = value if is_a(value, (type, types.FunctionType, types.BuiltinFunctionType)) else type(value)
     return str(kind.__module__)
+
+
+def _storing_late(store: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """The hook that stores a global of a module that is not there when the next run begins: it outlives no run."""
+
+    def gstore(name: str, value: Any) -> Any:
+        dirty = run.dirty
+        value = store(name, value)
+        run.dirty = dirty
+        return value
+
+    return gstore
 
 
 def _unwrapped(held: Any) -> Any:
@@ -514,6 +597,7 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
         return find(name)
 
     def create_module(self, spec: Any) -> types.ModuleType | None:
+        self._loader.stand_before_entering(self._name)
         loaded = self._loader.modules.get(self._name)
         if loaded is None:
             return None
@@ -527,6 +611,7 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
         loaded = modules.get(self._name)
         first = loaded is None or loaded.module is not module
         if first:
+            self._loader.note_late(self._name)
             loaded = self._loader.compile(self._name, self._path, module, self.get_data(self._path))
             modules[self._name] = loaded
         assert loaded is not None
@@ -539,6 +624,7 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
             raise
         self._loader.share_exceptions(self._name, module)
         self._loader.import_parts(self._name, module)
+        self._loader.stand_before_binding(self._name)
 
 
 def _beside_package(file: Path) -> Path:

@@ -106,7 +106,7 @@ class PythonSystem:
         stdlib.begin_search()
         process_state.begin_search()
         self._loader = Loader(self._hooks, stdlib.module_for_program, instrument)
-        self._layers = Layers(self._loader.is_program_file, self._loader.can_instrument)
+        self._layers = Layers(self._loader.is_program_file, self._loader.can_instrument, self._loader.imports_in_steps)
         self._target: Target | None = None
         self._given = target
         self._unhooked: frozenset[str] = frozenset()
@@ -164,6 +164,7 @@ class PythonSystem:
         self._drive(load, Trace(), _first_enabled, None)
         if failed:
             raise failed[0]
+        self._loader.settle()
         if self._target is None and run.incomplete:
             raise Unfinished(f"{_name(self._given)} was still being imported; {next(iter(run.incomplete))}")
         if run.exceptions and self._target is None:

@@ -1,0 +1,100 @@
+"""A module of the program that is imported while the program runs: it is executed by the thread that imports it, step
+by step, and others that import it wait.
+
+These are CPython's locks of modules, with the rules of `dpor/primitives/imports.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+from dpor.primitives.imports import LOAD, NOBODY, THERE, WAIT, AwaitImport, BeginImport, EndImport
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
+
+_begin: Final = cache(BeginImport)
+_await: Final = cache(AwaitImport)
+_end: Final = cache(EndImport)
+
+
+class ModuleLock(SyncObject):
+    """A module, or (without a name) who is at what. The same in all runs, whoever is the first to ask for it."""
+
+    def __init__(self, name: str, state: Any) -> None:
+        self._name = name
+        self.dpor_made_at = None
+        self.dpor_state = state
+        self.dpor_location = run.operations.location(("module", f"import {name}"))
+        run.made.append(self)
+
+
+class _Locks:
+    """Those of one run."""
+
+    def __init__(self) -> None:
+        self.run = -1
+        self.by_name: dict[str, ModuleLock] = {}
+
+    def of(self, name: str) -> tuple[ModuleLock, ModuleLock]:
+        if self.run != run.number:
+            self.run = run.number
+            self.by_name = {"": ModuleLock("", NOBODY)}
+        if name not in self.by_name:
+            self.by_name[name] = ModuleLock(name, None)
+        return self.by_name[name], self.by_name[""]
+
+
+_locks: Final = _Locks()
+
+
+def load(name: str) -> None:
+    """Before a module of this name is looked for: it is executed, unless it has been, or another thread is at it."""
+    objects = _locks.of(name)
+    while True:
+        result = perform(_begin(name), *objects)
+        if result == WAIT:
+            result = perform(_await(name), *objects)
+            if result == LOAD and not run.unwinding:
+                incomplete(f"{name} fails to load while another thread waits for it, which may then get half of it")
+        if result != THERE or name in sys.modules or run.unwinding:
+            break
+        perform(_end(name, False), *objects)  # the program has taken it away
+    if result != LOAD:
+        return
+    loaded = False
+    try:
+        importlib.import_module(name)
+        loaded = True
+    finally:
+        perform(_end(name, loaded), *objects)
+
+
+def load_all(name: str, package: str, level: int, names: Any) -> None:
+    """What an import statement needs, from the outermost package on. What is not there is for the import to tell."""
+    try:
+        absolute = importlib.util.resolve_name("." * level + name, package) if level else name
+    except ImportError:
+        return
+    for part in _prefixes(absolute):
+        if run.above.imports_in_steps(part):
+            load(part)
+        elif part not in sys.modules:
+            return
+    inside = vars(sys.modules[absolute]) if absolute in sys.modules else {}
+    if "__path__" in inside:
+        for part in names or ():
+            if part not in inside and run.above.imports_in_steps(f"{absolute}.{part}"):
+                load(f"{absolute}.{part}")
+
+
+def _prefixes(name: str) -> Iterator[str]:
+    parts = name.split(".")
+    for length in range(1, len(parts) + 1):
+        yield ".".join(parts[:length])
