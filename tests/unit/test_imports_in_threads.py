@@ -160,6 +160,23 @@ PROGRAMS: dict[str, tuple[Files, str, set[Any]]] = {
         """,
         {((False, (), False), True, (1,), True)},
     ),
+    "it makes nothing": (
+        {"late.py": "N = 1", "later.py": "import late\n"},
+        """
+        import threading
+        lock = threading.Lock()
+        def scenario():
+            seen = []
+            def importer():
+                import late
+                with lock:
+                    import later
+                seen.append((late.N, later.late is late))
+            run(importer, importer)
+            return seen
+        """,
+        {((1, True), (1, True))},
+    ),
     "taken away, it is executed again": (
         {"registry.py": "items = []", "late.py": "import registry\nregistry.items.append(1)"},
         """

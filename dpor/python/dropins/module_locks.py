@@ -25,7 +25,7 @@ _end: Final = cache(EndImport)
 
 
 class ModuleLock(SyncObject):
-    """A module, or (without a name) who is at what. The same in all runs, whoever is the first to ask for it."""
+    """A module. The same in all runs, whoever is the first to ask for it."""
 
     def __init__(self, name: str, state: Any) -> None:
         self._name = name
@@ -33,6 +33,10 @@ class ModuleLock(SyncObject):
         self.dpor_state = state
         self.dpor_location = run.operations.location(("module", f"import {name}"))
         run.made.append(self)
+
+
+class _AtWhat(ModuleLock):
+    """Who loads which module, and who waits for which. (Reports do not name it.)"""
 
 
 class _Locks:
@@ -45,13 +49,22 @@ class _Locks:
     def of(self, name: str) -> tuple[ModuleLock, ModuleLock]:
         if self.run != run.number:
             self.run = run.number
-            self.by_name = {"": ModuleLock("", NOBODY)}
+            self.by_name = {"": _AtWhat("", NOBODY)}
         if name not in self.by_name:
             self.by_name[name] = ModuleLock(name, None)
         return self.by_name[name], self.by_name[""]
 
+    def states(self) -> Iterator[tuple[Any, ...]]:
+        for name, lock in sorted(self.by_name.items()):
+            yield (name, lock.dpor_state) if name else tuple(sorted(part) for part in lock.dpor_state)
+
 
 _locks: Final = _Locks()
+
+
+def states() -> list[tuple[Any, ...]]:
+    """How far the imports of this run have come: a part of its state."""
+    return [*_locks.states()] if _locks.run == run.number else []
 
 
 def load(name: str) -> None:

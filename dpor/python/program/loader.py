@@ -335,7 +335,7 @@ class Loader:
         if run.multi:
             shared = shared_objects.shared_object_of(sys.modules)
             if shared is not None:
-                yield_before("import", writes_key(shared, sys.modules, name))
+                yield_before("write", writes_key(shared, sys.modules, name))
 
     def stand_before_binding(self, name: str) -> None:
         """Before a module becomes an attribute of its package."""

@@ -23,7 +23,7 @@ from greenlet import getcurrent
 
 from dpor.core.operations import READ, THREAD_MASK, Action, Location, Operation, ThreadId
 from dpor.core.system import STOP, Chooser, Pending, SyncChoices
-from dpor.python.dropins import copying, state, stdlib
+from dpor.python.dropins import copying, module_locks, state, stdlib
 from dpor.python.dropins.idents import numbering
 from dpor.python.dropins.locals import Here
 from dpor.python.dropins.threads import DummyThread
@@ -382,6 +382,7 @@ class Capture:
                 ),
             )
         )
+        heap.out.append(module_locks.states())
         heap.out.append(len(library.atexit))
         heap.refs(library.atexit)
         heap.out.append(len(library.exit_calls))
