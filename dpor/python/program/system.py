@@ -66,7 +66,6 @@ from dpor.python.states.frames import frames_of
 COLLECT_EVERY = 64
 """Runs between garbage collections (of the youngest generation: full ones are rarer by another `COLLECT_EVERY`). During
 a run there is none: it would run finalisers at moments of its own."""
-
 _END = End()
 
 _WRITTEN_FILES = (
