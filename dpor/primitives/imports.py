@@ -5,7 +5,8 @@ loads which module, and which waits for which).
 
 Who comes while another thread loads the module waits until that is over; but not if that would be for ever, since the
 other waits, perhaps through more threads, for a module that this one loads: then it goes on with half a module, as in
-CPython. Loads of different modules come in any order, so they UPDATE who is at what; only who has to wait looks at it.
+CPython. Loads of different modules come in any order, so they UPDATE who is at what. Only who loads a module and has to
+wait for another looks at it: nobody waits for a thread that loads none.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class BeginImport(BaseRule):
 
     module: str
     name = "import"
-    modes = (WRITE, WRITE)
+    modes = (WRITE, UPDATE)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         state, (loads, waits) = states
@@ -44,9 +45,22 @@ class BeginImport(BaseRule):
             return Effect((thread, (loads | {(thread, self.module)}, waits)), (WRITE, UPDATE), LOAD)
         if state in (LOADED, thread):
             return Effect(states, (READ, UPDATE), THERE)
-        if _would_wait_for_itself(thread, self.module, loads, waits):
+        return Effect((state, (loads, waits | {(thread, self.module)})), (READ, UPDATE), WAIT)
+
+
+@attrs.frozen
+class BeginImportWithin(BeginImport):
+    """As `BeginImport`, by a thread that loads another module at the time: others may wait for that."""
+
+    modes = (WRITE, WRITE)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        effect = super().apply(states, thread)
+        if effect.result != WAIT:
+            return effect
+        if _would_wait_for_itself(thread, self.module, *states[1]):
             return Effect(states, (READ, WRITE), THERE)
-        return Effect((state, (loads, waits | {(thread, self.module)})), (READ, WRITE), WAIT)
+        return Effect(effect.states, (READ, WRITE), WAIT)
 
 
 @attrs.frozen

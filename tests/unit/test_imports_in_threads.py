@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 
 from dpor.core.operations import READ, UPDATE, WRITE
-from dpor.primitives.imports import LOAD, LOADED, NOBODY, THERE, WAIT, AwaitImport, BeginImport, EndImport
+from dpor.primitives.imports import (
+    LOAD,
+    LOADED,
+    NOBODY,
+    THERE,
+    WAIT,
+    AwaitImport,
+    BeginImport,
+    BeginImportWithin,
+    EndImport,
+)
 from tests.source_outcomes import PREAMBLE, outcomes
 
 STRATEGIES = ("optimal", "dpor")
@@ -301,7 +311,7 @@ def test_who_comes_later_waits_and_goes_on() -> None:
     assert (taken.result, taken.modes) == (LOAD, (WRITE, UPDATE))
     assert BeginImport("m").apply(taken.states, 1).result == THERE
     waits = BeginImport("m").apply(taken.states, 2)
-    assert (waits.result, waits.modes) == (WAIT, (READ, WRITE))
+    assert (waits.result, waits.modes) == (WAIT, (READ, UPDATE))
     assert not AwaitImport("m").enabled(waits.states, 2)
     done = EndImport("m", True).apply(waits.states, 1)
     assert done.states[0] == LOADED
@@ -321,9 +331,9 @@ def test_a_circle_of_waits_is_not_closed() -> None:
     for thread, module in ((1, "a"), (2, "b"), (3, "c")):
         at_what = BeginImport(module).apply((None, at_what), thread).states[1]
     for thread, module, owner in ((1, "b", 2), (2, "c", 3)):
-        waits = BeginImport(module).apply((owner, at_what), thread)
-        assert waits.result == WAIT
+        waits = BeginImportWithin(module).apply((owner, at_what), thread)
+        assert (waits.result, waits.modes) == (WAIT, (READ, WRITE))
         at_what = waits.states[1]
-    last = BeginImport("a").apply((1, at_what), 3)
+    last = BeginImportWithin("a").apply((1, at_what), 3)
     assert last.result == THERE
     assert BeginImport("a").apply((1, at_what), 4).result == WAIT

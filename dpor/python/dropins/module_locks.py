@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
-from dpor.primitives.imports import LOAD, NOBODY, THERE, WAIT, AwaitImport, BeginImport, EndImport
+from dpor.primitives.imports import LOAD, NOBODY, THERE, WAIT, AwaitImport, BeginImport, BeginImportWithin, EndImport
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 
 _begin: Final = cache(BeginImport)
+_begin_within: Final = cache(BeginImportWithin)
 _await: Final = cache(AwaitImport)
 _end: Final = cache(EndImport)
 
@@ -71,7 +72,8 @@ def load(name: str) -> None:
     """Before a module of this name is looked for: it is executed, unless it has been, or another thread is at it."""
     objects = _locks.of(name)
     while True:
-        result = perform(_begin(name), *objects)
+        loads = any(thread == run.current.id for thread, _ in objects[1].dpor_state[0])  # which its own past says
+        result = perform((_begin_within if loads else _begin)(name), *objects)
         if result == WAIT:
             result = perform(_await(name), *objects)
             if result == LOAD and not run.unwinding:
