@@ -1,5 +1,5 @@
 """Why a run fails, as values: what ordered its events, and which orders the failure needs. Values only, as in
-`dpor.core.steps`: the reports print them, `dpor.findings.explanation` works them out.
+`dpor.core.steps`: the reports print them, `dpor.findings.explain` works them out.
 
 Events are numbers into `Failure.trace`.
 """

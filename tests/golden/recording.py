@@ -13,6 +13,7 @@ from typing import Any
 from dpor.app.strategies import explorer_of
 from dpor.app.targets import Target, open_target
 from dpor.core.errors import AssumptionBroken
+from dpor.core.home import is_ours
 from dpor.core.operations import Operation
 from dpor.core.options import Options
 from dpor.core.outcome import digest
@@ -69,6 +70,8 @@ def _place(name: Hashable, names: Any) -> str:
     match name:
         case ("root", (_, str() as variable), 0):
             return variable
+        case ("type", str() as module, str() as kind) if is_ours(module):
+            return f"(type of ours {kind})"  # wherever it is
         case ("root", (_, str() as variable), number):
             return f"{variable}/{number}"
         case (int() as owner, part):
