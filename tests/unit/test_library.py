@@ -147,3 +147,25 @@ def test_what_others_have_imported_of_a_package_is_there_when_it_is_instrumented
 
     (failure,) = dpor.check(program).findings
     assert failure.message == "AssertionError"
+
+
+WITHIN = {
+    "a shared dict in a UserDict of one thread": (
+        "u = collections.UserDict(); u.data = shared; u['x'] = 2",
+        "(shared['x'], shared['x'])",
+    ),
+    "what an ExitStack of one thread calls": (
+        "with contextlib.ExitStack() as s: s.callback(functools.partial(shared.__setitem__, 'x', 2))",
+        "(shared['x'], shared['x'])",
+    ),
+}
+"""What one thread does, by way of an object of its own, to what another looks at twice."""
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_objects_of_one_thread_may_lead_to_shared_ones(tmp_path: Path, name: str) -> None:
+    first, second = WITHIN[name]
+    file = tmp_path / "within.py"
+    file.write_text(PROGRAM.format(make="{'x': 1}", first=f"\n            {first}", second=second))
+    report = dpor.check(f"{file}::program", all=True)
+    assert report.outcomes == 3, report.outcome_digests

@@ -29,8 +29,8 @@ CONSTANT: Final = frozenset(
         "pprint", "reprlib", "shlex", "statistics", "string", "textwrap", "weakref",
     }
 )  # fmt: skip
-"""Modules of the standard library that make nothing when they are imported that a run changes: what they do to objects
-of one thread alone is seen by nobody, and instrumented, they need not be executed again before each run."""
+"""Modules of the standard library that make nothing when they are imported that a run changes: a function of theirs
+that comes to nothing shared is seen by nobody, and instrumented, they need not be executed again before each run."""
 
 BENEATH: Final = frozenset({"dpor", "greenlet", "logging", "typing"})
 """What runs programs, or is watched by it as a whole (logging, see `dropins/logs.py`)."""

@@ -776,7 +776,7 @@ def _look_at(kind: type, *, touched: bool = False) -> None:
         opaque_code.demand("weakref", f"a {kind.__qualname__} is used while several threads exist")
     unseen = modules_of_unseen_code(kind)
     for module in unseen:
-        if package_of(module) not in CONSTANT:  # else it is seen when it comes to a shared object
+        if touched or package_of(module) not in CONSTANT:  # else it is seen when it comes to a shared object
             opaque_code.demand(module, f"threads use objects of type {module}.{kind.__qualname__}")
     computes = computes_in_c(kind)
     if computes and ARITHMETIC not in run.facts:
