@@ -22,8 +22,7 @@ class Covered(NamedTuple):
     """A row of the exception table.
 
     From `start` up to `end` (offsets in bytes), an exception goes to `target`, with the operand stack cut to `depth`,
-    then
-    the offset of the instruction if `lasti`, then the exception.
+    then the offset of the instruction if `lasti`, then the exception.
     """
 
     start: int

@@ -2,9 +2,8 @@
 5.5.3].
 
 With contexts, only along paths on which every return goes to the call that was entered; a path that begins inside a
-call
-may leave it to any caller. The context is lost in the heap. A question that takes too many steps gets the exhaustive
-answer.
+call may leave it to any caller. The context is lost in the heap. A question that takes too many steps gets the
+exhaustive answer.
 """
 
 from __future__ import annotations

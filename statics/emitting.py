@@ -1,8 +1,7 @@
 """Builds a function's code: instructions are emitted one after the other, and all open ends are linked to the next one.
 
 A `finally` body is emitted once: every way through it (an exception, a return, a break) enters it there, and all of
-them
-go on from its end. That adds paths that no run takes, and loses none.
+them go on from its end. That adds paths that no run takes, and loses none.
 """
 
 from __future__ import annotations

@@ -148,8 +148,7 @@ def waits_only(points_to: PointsTo, site: Site) -> bool:
     """Whether the instruction is over as soon as the function that it has called returns.
 
     Starred arguments are unpacked before that: they matter only if that may call something, which may be the function
-    that
-    the instruction waits for.
+    that the instruction waits for.
     """
     instruction = points_to.instances[site[0]].function.instructions[site[1]]
     if not isinstance(instruction, ir.Call):

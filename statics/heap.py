@@ -1,10 +1,9 @@
 """What variables may point to and what calls may call, found together, starting at the entry.
 
-Inclusion constraints, insensitive to order. With `contexts`, a method that makes containers is analysed for each object
-that it is called on, so the lists of two companies are two lists. Code outside the program may do anything with
-whatever
-reaches it: such objects are *leaked*, native code is function instance 0, which calls all leaked functions, and what
-comes from it is UNKNOWN, any leaked object.
+Inclusion constraints, insensitive to order. With `contexts`, a method that makes containers is analysed for each
+object that it is called on, so the lists of two companies are two lists. Code outside the program may do anything with
+whatever reaches it: such objects are *leaked*, native code is function instance 0, which calls all leaked functions,
+and what comes from it is UNKNOWN, any leaked object.
 """
 
 from __future__ import annotations

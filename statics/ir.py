@@ -2,9 +2,8 @@
 
 A function is a list of numbered instructions; `following` has the possible successors and `handlers` the target of an
 exception (-1: out of the function). Class bodies and comprehensions are part of the function around them. Variables
-that
-other functions see (globals, closure cells) are `Variable`s and are loaded and stored; all others are plain names, and
-temporaries are `%1`, `%2`, ... `show` prints a function.
+that other functions see (globals, closure cells) are `Variable`s and are loaded and stored; all others are plain
+names, and temporaries are `%1`, `%2`, ... `show` prints a function.
 """
 
 from __future__ import annotations

@@ -123,8 +123,7 @@ class Touched:
     """The accesses of one operation to several objects: one mode for each location, in a fixed order.
 
     Other threads may replace nested objects while the thread waits to perform the operation. So accesses to nested
-    objects
-    are collected by `deeply`, and `reread` collects them again from what is there by then.
+    objects are collected by `deeply`, and `reread` collects them again from what is there by then.
     """
 
     __slots__ = ("_deep", "_gathered", "_modes")

@@ -344,8 +344,7 @@ class StepwiseContainer:
     """An iterator over a container, for C code: each step is an operation if the container is shared by then.
 
     It is re-entrant, like the container's own iterator and unlike a generator: another thread may take an item while
-    this
-    one waits to perform its step.
+    this one waits to perform its step.
     """
 
     __slots__ = ("_index", "_iterator", "_step", "source")

@@ -63,8 +63,7 @@ def is_immutable(kind: type) -> bool:
     """True if it is a class of the standard library whose objects never change.
 
     Context variables count: what one is set to belongs to the thread that sets it, and a context that threads share
-    changes
-    in a step of its own.
+    changes in a step of its own.
     """
     return (kind.__module__ in _IMMUTABLE and kind not in _MUTABLE) or kind in (ContextVar, Token)
 

@@ -147,8 +147,7 @@ class ExpressionRewriter:
         """Return a name for a temporary of this statement.
 
         In a class body it would show in the namespace, so it is a variable of the function around, or of the module:
-        see
-        `declare_names`.
+        see `declare_names`.
         """
         frame = self.frame
         frame.temporaries += 1

@@ -1,6 +1,5 @@
 """Finds the names of a module that need a hook: rebound globals, and closure cells that are rebound while other code
-may
-see it.
+may see it.
 
 This is our own analysis of the syntax tree rather than `symtable`: the question is not only whose a name is but *when*
 it is bound, and comprehensions are scopes of their own in every version of Python here (3.12 inlines them). Time is a
@@ -52,8 +51,7 @@ class Hooked(enum.Enum):
     """How a name has to be hooked.
 
     CLASS_ONLY: a class binds it, but its loads fall back to a rebound global. STORED: a global that only the module
-    itself
-    binds, while other threads may see that.
+    itself binds, while other threads may see that.
     """
 
     GLOBAL = enum.auto()

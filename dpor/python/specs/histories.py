@@ -232,9 +232,8 @@ def _methods(obj: Any) -> list[str]:
 class _Recorded:
     """Replaces an object whose calls are recorded. Its class has a method for each of the specification's.
 
-    It refers to the object, so that what reaches one reaches the other, but to its history by number alone: the history
-    is
-    not an object of the program.
+    It refers to the object, so that what reaches one reaches the other, but to its history by number alone: the
+    history is not an object of the program.
     """
 
     __slots__ = ("_number", "_obj")

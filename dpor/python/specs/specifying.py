@@ -6,9 +6,9 @@ writes of what a specification has read are *ordered*: each also writes one loca
 dependent. Equivalent runs then agree on the sequence of all values that specifications can see, and one run of each
 class shows all of them. Other events change nothing that they see.
 
-Only calling a specification shows what it reads. That it reads an object is a fact
-(`dpor.python.kernel.assumptions`): a run that shows this for the first time starts the search again. So in a search that comes to its end, no call read anything
-whose writes were not ordered: the argument holds for all its runs, and for all runs equivalent to them.
+Only calling a specification shows what it reads. That it reads an object is a fact (`dpor.python.kernel.assumptions`):
+a run that shows this for the first time starts the search again. So in a search that comes to its end, no call read
+anything whose writes were not ordered: the argument holds for all its runs, and for all runs equivalent to them.
 
 While a specification runs it makes no events (`control.observer`). Locks that it acquires are granted at once: it sees
 the state as it is, whoever holds what.

@@ -27,8 +27,7 @@ class CanonicalNames:
     """The canonical names of one search.
 
     `_fixed`: how many events at the start of the main thread are the same in every run, because it only starts threads
-    until
-    then; -1 until that is `settled`.
+    until then; -1 until that is `settled`.
     """
 
     def __init__(self, table: OperationTable) -> None:

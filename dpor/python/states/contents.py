@@ -193,9 +193,8 @@ def _nothing(heap: Heap, obj: Any) -> None:
 def _dict_iterator(heap: Heap, obj: Any) -> None:
     """Encode an iterator over a dict or set.
 
-    `dictiterobject` and `setiterobject` have, after the head, the container, its length when the iterator was made, and
-    the
-    position in the table.
+    `dictiterobject` and `setiterobject` have, after the head, the container, its length when the iterator was made,
+    and the position in the table.
     """
     container = next((r for r in gc.get_referents(obj) if isinstance(r, (dict, set, frozenset))), None)
     kind: Any = type(obj)

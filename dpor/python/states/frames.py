@@ -47,9 +47,8 @@ _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
 class Layouts:
     """The layouts of all code seen, by `id`; they keep it alive.
 
-    Code that is equal to code seen before is kept for one run only, since it is compiled again in every run (by `exec`,
-    as
-    dataclasses and named tuples do).
+    Code that is equal to code seen before is kept for one run only, since it is compiled again in every run (by
+    `exec`, as dataclasses and named tuples do).
 
     bottom   code of which only the position counts where it begins a thread: its variables are our own, or follow from
              which thread it is
