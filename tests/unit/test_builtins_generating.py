@@ -80,7 +80,7 @@ def test_what_copies_in_one_step_is_told(tmp_path: Path, copied: str) -> None:
     decorator = CLASSES["dataclass" if copied.startswith("data") else "attrs.define"]
     found = of(tmp_path, decorator, f"run(lambda: setattr(a, 'x', 5), lambda: seen.append({copied}))")
     assert found == {(1,), (5,)}
-    assert len(found.incomplete) == 1
+    assert bool(found.incomplete) == copied.startswith("dataclasses")  # attrs is instrumented when its code runs
 
 
 def test_frozen_classes_and_factories(tmp_path: Path) -> None:

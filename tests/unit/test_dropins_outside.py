@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import dpor
 from dpor.core.errors import Unsupported
 from tests.source_outcomes import outcomes
 
@@ -28,9 +30,6 @@ REFUSED = {
     "multiprocessing.Lock()": "multiprocessing.Lock is not modelled",
     "multiprocessing.get_context().Queue()": "multiprocessing.Queue is not modelled",
     "ThreadPool(2)": r"a real thread .*: use concurrent.futures.ThreadPoolExecutor, or threading.Thread$",
-    "library.start()": r"library starts a library.Worker, a real thread .*: add --instrument library",
-    "library.start_plain()": r"library starts a threading.Thread, a real thread .*: add --instrument library",
-    "library.start_raw()": r"library starts a thread, a real thread .*: add --instrument library",
 }
 
 LIBRARY = """
@@ -78,6 +77,19 @@ def test_it_is_refused_and_nothing_is_left_behind(tmp_path: Path, call: str) -> 
         vars(m).get(n) for m in (threading, _thread, os) for n in ("_start_new_thread", "start_new_thread", "fork")
     ]
     assert subprocess.run([sys.executable, "-c", ""], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("call", ["start", "start_plain", "start_raw"])
+@pytest.mark.usefixtures("library")
+def test_a_package_that_starts_threads_is_instrumented(tmp_path: Path, call: str) -> None:
+    file = tmp_path / "project" / "program.py"
+    file.write_text(f"import library\ndef scenario():\n    library.{call}()\n")
+    report = dpor.check(f"{file}::scenario")
+    assert any("library is instrumented" in restart for restart in report.restarts)
+    assert not report.findings
+    refused = dpor.check(f"{file}::scenario", trust="library")
+    (reason,) = refused.reasons
+    assert re.match(r"Unsupported: library starts a .*, a real thread .*: start it with threading.Thread in", reason)
 
 
 def test_threads_of_the_host_may_start_meanwhile(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def removed() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["optimal", "dpor"])
-@pytest.mark.parametrize("program", [folders, files, named, removed])
+@pytest.mark.parametrize("program", [folders, files, removed])
 def test_paths_may_be_keys(
     program: Callable[[], None], strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,9 +82,16 @@ def test_paths_may_be_keys(
     assert not any(any(folder.iterdir()) for folder in tmp_path.iterdir())  # of a folder that is kept for the next run
 
 
+@pytest.mark.parametrize("strategy", ["optimal", "dpor"])
+def test_files_that_are_closed_when_they_die_take_many_executions(strategy: str) -> None:
+    report = dpor.check(named, strategy=strategy, max_seconds=None, max_executions=100)
+    assert not report.findings
+    assert report.reasons == ("--max-executions 100 reached",)
+
+
 def test_the_host_makes_its_own_as_before() -> None:
     before: Any = tempfile.mkdtemp
-    dpor.check(named)
+    dpor.check(files)
     assert tempfile.mkdtemp is before
     with tempfile.TemporaryDirectory() as folder:
         assert os.path.isdir(folder)
