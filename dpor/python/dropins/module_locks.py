@@ -63,6 +63,11 @@ class _Locks:
 _locks: Final = _Locks()
 
 
+def forget() -> None:
+    """What was imported so far in this run is there when others begin: it has been imported."""
+    _locks.run = -1
+
+
 def states() -> list[tuple[Any, ...]]:
     """How far the imports of this run have come: a part of its state."""
     return [*_locks.states()] if _locks.run == run.number else []

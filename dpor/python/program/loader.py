@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpor.core.errors import BadTarget
 from dpor.core.home import is_workload
-from dpor.python.dropins import generating, logs, loops, outside
+from dpor.python.dropins import generating, logs, loops, module_locks, outside
 from dpor.python.dropins.importing import import_statement
 from dpor.python.effects import process_state
 from dpor.python.effects.accesses import yield_before
@@ -483,6 +483,7 @@ class Loader:
         for name in names:
             if name not in sys.modules:
                 importlib.import_module(name)
+        module_locks.forget()
 
     def _is_made_by_program(self, name: str) -> bool:
         """Has code of the program put it into `sys.modules`, by itself or by an importer of its own?"""
