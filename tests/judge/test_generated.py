@@ -27,7 +27,7 @@ BLOCKS = 10
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize(
     ("program", "programs"),
-    [(python_programs.program, PROGRAMS), (escaping.program, PROGRAMS // 2), (dying.program, 2 * PROGRAMS)],
+    [(python_programs.program, PROGRAMS), (escaping.program, PROGRAMS // 2), (dying.program, PROGRAMS // 2)],
     ids=["statements", "escaping", "dying"],
 )
 def test_outcomes_on_real_threads_are_found(
