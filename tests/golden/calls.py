@@ -97,7 +97,10 @@ STATEMENTS = (
 MODULES: tuple[ModuleType, ...] = (
     *(builtins, operator, itertools, heapq, bisect, copy, functools, json, pickle, math, statistics),
 )
-LEFT_OUT = {"breakpoint", "copyright", "credits", "exit", "help", "input", "license", "quit", "open", "super", "exec"}
+LEFT_OUT = {
+    *("breakpoint", "copyright", "credits", "exit", "help", "input", "license", "quit", "open", "super", "exec"),
+    "whichmodule",  # of `pickle`: it goes through all modules that the process has loaded
+}
 GIVEN_TO_FUNCTIONS = ("x", "x, y", "x, 0", "x, 'k'", "len, x", "'k', x", "x, 0, 9", "x, 'k', 9", "str, x, y", "1, x")
 OBJECTS_FOR_FUNCTIONS = ("list of numbers", "dict", "set", "object", "list iterator", "bytearray", "deque")
 METHODS_LEFT_OUT = {"__class__", "__class_getitem__", "__init_subclass__", "__new__", "__subclasshook__"}
