@@ -30,7 +30,7 @@ from dpor.core.errors import (
 )
 from dpor.core.operations import Location, Operation, ThreadId
 from dpor.core.oracle import At, Oracle, ProgramSource
-from dpor.core.outcome import NOBODY_WRITES, Finding, Kind
+from dpor.core.outcome import Finding, Kind
 from dpor.core.steps import Explained
 from dpor.core.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
 from dpor.primitives.threads import End
@@ -51,7 +51,7 @@ from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
-from dpor.python.kernel.stuck import Stuck
+from dpor.python.program.blocked_findings import deadlock_finding, livelock_finding
 from dpor.python.program.every_access import EveryAccess
 from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
@@ -247,9 +247,10 @@ class PythonSystem:
         if self._know_facts():
             self._load()
             self._analyse()
-        self._loader.renew()
+        else:
+            self._loader.renew()
+            run.dirty = True
         self._begin_search()
-        run.dirty = True
 
     def _know_facts(self) -> bool:
         """What is hooked follows from the facts. True if there are packages more to be instrumented."""
@@ -406,11 +407,11 @@ class PythonSystem:
         if ending is Ending.COMPLETE:
             stuck = [s for s in run.stuck if not s.daemon]
             if any(s.spins is not None for s in stuck):
-                findings.append(_livelock(stuck))
+                findings.append(livelock_finding(stuck))
                 return Run(Ending.SPINNING, blocked, None, None, findings, tuple(run.incomplete))
             if stuck:
                 deadlock = (tuple((s.thread, s.waits_for, s.place) for s in stuck), tuple(f.group for f in findings))
-                findings.append(_deadlock(stuck))
+                findings.append(deadlock_finding(stuck))
             failed = tuple(sorted(f"{f.thread}: {f.message}" for f in findings))
             outcome = (self._returned, failed)
         return Run(ending, blocked, outcome, deadlock, findings, tuple(run.incomplete), shared_objects.are_there_any())
@@ -557,39 +558,6 @@ def _where(error: BaseException, loader: Loader) -> str:
 
 def _has_ended(thread: ModelThread) -> bool:
     return thread.pending is not None and isinstance(thread.pending.rule, End)
-
-
-def _livelock(stuck: list[Stuck]) -> Finding:
-    from dpor.python.narrate.places import place_in_words
-
-    def sentence(s: Stuck) -> str:
-        if s.spins is None:
-            return s.sentence
-        what = ", ".join(sorted({place_in_words(location) for location in s.spins})) or "what it reads"
-        return f"{s.sentence}{NOBODY_WRITES} {what}"
-
-    first = next(s for s in stuck if s.spins is not None)
-    file, line = first.place or (None, None)
-    lines = [
-        sentence(first._replace(sentence="spins")),
-        *(f"{s.thread} {sentence(s)}" for s in stuck if s is not first),
-    ]
-    return Finding(Kind.LIVELOCK, "\n".join(lines), first.thread, file, line, needs_timeout=run.timed_out)
-
-
-def _deadlock(stuck: list[Stuck]) -> Finding:
-    lines = [f"{s.thread} {s.sentence}" for s in stuck]
-    # The place of a deadlock is that of a thread which waits for something better than the end of the others.
-    first = next((s for s in stuck if "for the end of" not in s.sentence), stuck[0])
-    file, line = first.place or (None, None)
-    return Finding(
-        Kind.DEADLOCK,
-        "\n".join(lines),
-        first.thread,
-        file,
-        line,
-        needs_timeout=run.timed_out,
-    )
 
 
 MOST_OUTPUT = 1_000_000
