@@ -4,9 +4,8 @@ The collector's switch, the working folder, the locale, the dialects of `csv`: e
 functions do to parts is in `hooks/calls/process.py`. As with fields, a part is silent until a run changes it while
 several threads exist: runs in which nobody did are all alike for those who look.
 
-A part that a run changes is put back when the run is over, by what it was before the first change. So are attributes
-that a run sets in modules that are not the program's own (`sys.excepthook = ...`). Nothing is looked at in runs that
-change nothing.
+A part that a run changes is put back when the run is over, by what it was before the first change. Nothing is looked at
+in runs that change nothing. (Attributes of others' modules, as in `sys.excepthook = ...`: `sharing/host_fields.py`.)
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
-from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from dpor.core.operations import READ, Accesses, Mode
@@ -40,13 +38,6 @@ parts: Final[dict[str, Part]] = {}
 
 _before: Final[dict[str, Any]] = {}
 """What the parts that this run has changed, or may have changed, were before."""
-_attributes: Final[dict[tuple[str, str], tuple[ModuleType, Any]]] = {}
-"""By module and name: attributes of others' modules that this run has set, and what they were before."""
-
-_order: Final[list[Any]] = []
-"""The keys of both, as they came."""
-
-_ABSENT: Final = object()
 _HIDDEN: Final = object()
 """In place of what a part was that cannot be looked at."""
 
@@ -77,15 +68,6 @@ def changes(part: PartName) -> None:
     if name not in _before and run.current is not None:
         known = parts.get(name)
         _before[name] = _HIDDEN if known is None else known.get()
-        _order.append(name)
-
-
-def sets_attribute(module: ModuleType, name: str) -> None:
-    """To be called before the run sets or deletes an attribute of a module that is not its own."""
-    key = (module.__name__, name)
-    if key not in _attributes and run.current is not None:
-        _attributes[key] = module, vars(module).get(name, _ABSENT)
-        _order.append(key)
 
 
 # ---------------------------------------------------------------------- objects of others' modules
@@ -143,12 +125,10 @@ def watch(found: list[Kept]) -> None:
     for name in _unseen:
         if name not in _before:
             _before[name] = parts[name].get()
-            _order.append(name)
     for one in found:
         name = f"{one.module}.{one.name}"
         if name not in _before:
             _before[name] = one.get()
-            _order.append(name)
 
 
 def watched(module: str, name: str) -> tuple[Any, ...]:
@@ -174,10 +154,6 @@ def values() -> Iterable[tuple[object, Any]]:
             value = parts[name].get()
             if value != before:
                 yield name, value
-    for key, (module, before) in _attributes.items():
-        value = vars(module).get(key[1], _ABSENT)
-        if value is not before:
-            yield key, None if value is _ABSENT else value
 
 
 def hidden() -> str | None:
@@ -185,29 +161,13 @@ def hidden() -> str | None:
     return next((name for name, before in _before.items() if before is _HIDDEN), None)
 
 
-def attributes() -> Iterable[tuple[tuple[str, str, str], Any]]:
-    """What this run has stored in modules that are not its own: every thread can reach it."""
-    for (module, name), (owner, _) in _attributes.items():
-        value = vars(owner).get(name, _ABSENT)
-        if value is not _ABSENT:
-            yield (PROCESS, module, name), value
-
-
 def put_back() -> None:
     """When the run is over: what came last first."""
     global _runs
-    for key in reversed(_order):
-        if isinstance(key, str):
-            before = _before.pop(key)
-            if before is not _HIDDEN:
-                parts[key].put(before)
-            continue
-        module, before = _attributes.pop(key)
-        if before is _ABSENT:
-            vars(module).pop(key[1], None)
-        else:
-            vars(module)[key[1]] = before
-    _order.clear()
+    while _before:
+        name, before = _before.popitem()
+        if before is not _HIDDEN:
+            parts[name].put(before)
     if _runs % LOOK_EVERY < 2:
         _look_for_unseen()
     _runs += 1
@@ -240,11 +200,6 @@ def begin_search() -> None:
 def has_changed(name: str) -> bool:
     """Has this run changed the part?"""
     return name in _before
-
-
-def is_set(module: str, name: str) -> bool:
-    """Has this run set the attribute of a module?"""
-    return (module, name) in _attributes
 
 
 looked_at: Final[list[str]] = []

@@ -17,14 +17,12 @@ from contextvars import ContextVar, Token
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
-from dpor.python.effects import process_state
 from dpor.python.effects.calls import yield_before_unseen
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_of_c
 from dpor.python.hooks.adopted import reads_field, writes_field
 from dpor.python.kernel import accessing, assumptions, loops, opaque_code
 from dpor.python.kernel.assumptions import about
 from dpor.python.kernel.classes import is_a
-from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.program_frames import last_place
 from dpor.python.kernel.run import run
@@ -199,7 +197,7 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
             elif yield_before_write(obj, name):
                 publish(value)
     elif is_a(obj, _HOLDERS):
-        _note_change(obj, name)
+        _note_change(obj)
     setattr(obj, name, value)
 
 
@@ -215,7 +213,7 @@ def yield_before_write(obj: Any, name: str, *, goes: bool = False) -> bool:
     """Before `obj.name` changes, or (`goes`) is deleted. Returns whether another thread can see it."""
     if not run.multi:
         if is_a(obj, _HOLDERS):
-            _note_change(obj, name)
+            _note_change(obj)
         return False
     kind = type(obj)
     if shared_objects.adopts(kind) and not _is_kept_outside(kind, name):
@@ -424,7 +422,7 @@ def _is_kept_outside(kind: type, name: str) -> bool:
 
 def _write_class_or_module(obj: Any, name: str) -> None:
     """A class attribute or module global changes while several threads exist."""
-    _note_change(obj, name)
+    _note_change(obj)
     if is_a(obj, types.ModuleType):
         write_global(obj.__name__, name)
         return
@@ -438,12 +436,10 @@ def _write_class_or_module(obj: Any, name: str) -> None:
     )
 
 
-def _note_change(obj: Any, name: str) -> None:
+def _note_change(obj: Any) -> None:
     """What outlives a run changes. What is the program's is made again, what is of others is put back."""
     run.dirty = True
     host_fields.remember(obj)
-    if is_a(obj, types.ModuleType) and ".call" not in vars(obj) and not is_a(obj, DropInModule):
-        process_state.sets_attribute(obj, name)
 
 
 RULES: Final = "rules"

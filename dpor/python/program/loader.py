@@ -526,7 +526,7 @@ class Loader:
 
     def roots(self, of_all: bool) -> Iterable[tuple[Any, Any]]:
         """What every thread can reach by the globals that are changing, or all: what they hold, and what classes do."""
-        yield from process_state.attributes()
+        yield from host_fields.roots()
         for name, loaded in self.modules.items():
             for key, value in loaded.globals(of_all):
                 if is_a(value, type):

@@ -43,6 +43,21 @@ def changed() -> Iterator[tuple[str, str, Any]]:
             yield where, name, None
 
 
+def is_changed(holder: ModuleType, name: str) -> bool:
+    """True if the module's attribute is not as it was when the run began."""
+    known = _first.get(id(holder))
+    return known is not None and known[1].get(name, _ABSENT) is not vars(holder).get(name, _ABSENT)
+
+
+def roots() -> Iterator[tuple[tuple[str, str, str], Any]]:
+    """Name and value of what the program has stored in modules: every thread can reach it."""
+    for holder, first in _first.values():
+        if type(holder) is ModuleType:
+            for name, value in vars(holder).items():
+                if first.get(name, _ABSENT) is not value:
+                    yield ("process", holder.__name__, name), value
+
+
 def restore() -> None:
     """After a run."""
     for holder, first in _first.values():

@@ -27,6 +27,7 @@ from dpor.python.hooks.calls.registry import set_wrapper, wrap
 from dpor.python.kernel import assumptions, opaque_code
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
+from dpor.python.sharing import host_fields
 
 FILES: Final = "the file system"
 _WHOLE: Final = (FILES, "whole")
@@ -423,7 +424,7 @@ class _Temporary:
 
     def get(self) -> Any:
         """What `tempfile` has in its place; from now on it has ours."""
-        before = process_state.is_set("tempfile", "tempdir"), tempfile.tempdir, vars(tempfile)["_name_sequence"]
+        before = host_fields.is_changed(tempfile, "tempdir"), tempfile.tempdir, vars(tempfile)["_name_sequence"]
         if not self.folder:
             self.folder = os.path.realpath(tempfile.mkdtemp(prefix="dpor-"))
             atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
@@ -433,7 +434,9 @@ class _Temporary:
         return before
 
     def put(self, before: Any) -> None:
-        _, tempfile.tempdir, vars(tempfile)["_name_sequence"] = before
+        is_set, folder, vars(tempfile)["_name_sequence"] = before
+        if not is_set:  # else it is an attribute that the program has set, and has been put back as these are
+            tempfile.tempdir = folder
         for entry in list(os.scandir(self.folder)):
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, ignore_errors=True)
