@@ -4,6 +4,7 @@ target are instrumented. Nothing is printed here: see `dpor.cli.doctor`.
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, entry_points, version
@@ -21,6 +22,7 @@ from dpor.core.pulse import is_free
 from dpor.core.schedule import relative
 from dpor.core.version import VERSION
 from dpor.python.program.system import PythonSystem
+from dpor.python.rewrite import cache
 
 RACY, RACY_CLASSES = "dpor.workloads.racy_counter:main", 34
 LOCKED, LOCKED_CLASSES = "dpor.workloads.locked_counter:main", 20
@@ -40,6 +42,7 @@ def examine(target: str | None = None) -> Iterator[Examined]:
     yield from map(_tried, (_known_race, _known_pass, _states))
     yield _timer()
     yield _pytest()
+    yield _cache()
     if target is not None:
         yield from _modules(target)
 
@@ -106,6 +109,14 @@ def _pytest() -> Examined:
     if any(each.name == "dpor" for each in entry_points(group="pytest11")):
         return Examined(True, f"pytest {found} loads the plugin of dpor")
     return Examined(False, f"pytest {found} does not know the plugin of dpor: install dpor again")
+
+
+def _cache() -> Examined:
+    folder = cache.user_folder()
+    if os.environ.get(cache.VARIABLE) or folder is None:
+        return Examined(None, "rewritten modules are not kept on disk: every check begins with rewriting them")
+    entries, size = cache.Cache(folder).size()
+    return Examined(None, f"rewritten modules are kept in {folder}: {plural(entries, 'file')}, {size / 1e6:.1f} MB")
 
 
 def _modules(target: str) -> Iterator[Examined]:

@@ -61,6 +61,7 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
         oracle=options.oracle,
         trusted=frozenset(options.trust),
         closed=bool(options.only),
+        cache=options.cache,
     )
     return PythonSystem(given, limits, (*options.instrument, *options.only), facts)
 

@@ -486,6 +486,18 @@ class Options:
             saved=True,
         ),
     )
+    cache: bool = attrs.field(
+        default=True,
+        validator=_is_bool,
+        metadata=_about(
+            "keep rewritten modules on disk, so that the next check begins sooner",
+            Group.RUNS,
+            help="Rewrite all modules anew, and keep nothing of it on disk so that the next check begins sooner.",
+            flag="--no-cache",
+            python_only=True,
+            mark=False,
+        ),
+    )
     expect_threads: bool = attrs.field(
         default=False,
         validator=_is_bool,

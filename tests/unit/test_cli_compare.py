@@ -170,6 +170,7 @@ def test_the_arguments_of_a_process_say_all_that_was_asked() -> None:
         "instrument": ("a", "b"),
         "trust": ("c",),
         "only": ("d",),
+        "cache": False,
         "name": "n",
     }
     assert {*named, "all", "oracle", "expect_threads"} == {field.name for field in attrs.fields(Options)}

@@ -9,6 +9,8 @@ from click.testing import CliRunner, Result
 
 from dpor.app import doctor
 from dpor.cli.main import cli
+from dpor.core.plural import plural
+from dpor.python.rewrite import cache
 
 
 def run(*arguments: str) -> Result:
@@ -30,6 +32,17 @@ def test_another_number_of_executions_is_noticed(monkeypatch: pytest.MonkeyPatch
         "WRONG  a known correct program: dpor.workloads.locked_counter:main: pass, 20 executions; expected"
         in done.output
     )
+
+
+def test_where_rewritten_modules_are_kept_and_how_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "rewritten modules are not kept on disk" in run().output
+    monkeypatch.delenv(cache.VARIABLE)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    cache.Cache(tmp_path / "dpor").get(lambda: ("x" * 999_900,), "test")
+    told = run().output
+    assert f"rewritten modules are kept in {tmp_path / 'dpor'}: " in told
+    entries, size = cache.Cache(tmp_path / "dpor").size()
+    assert f": {plural(entries, 'file')}, {size / 1e6:.1f} MB" in told
 
 
 def test_the_modules_of_a_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

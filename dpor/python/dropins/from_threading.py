@@ -15,6 +15,7 @@ from typing import Any
 
 from dpor.python.dropins import copying
 from dpor.python.kernel.host_modules import DropInModule
+from dpor.python.rewrite.cache import kept, source_of
 
 _TAKEN = {"Condition", "Barrier", "BrokenBarrierError", "Timer", "_RLock"}
 _surroundings: dict[str, Any] = {}
@@ -73,11 +74,16 @@ def only(source: str, names: set[str]) -> str:
     '\\n\\n\\nx = 1\\nclass B:\\n    y = 2\\n'
     """
     lines = source.splitlines(keepends=True)
-    kept = ["\n"] * len(lines)
-    for node in ast.parse(source).body:
-        if not names.isdisjoint(_defined(node)):
-            kept[node.lineno - 1 : node.end_lineno] = lines[node.lineno - 1 : node.end_lineno]
-    return "".join(kept)
+    wanted = ["\n"] * len(lines)
+    for first, last in kept(lambda: _places(source, names), "definitions", source_of(__file__), source, sorted(names)):
+        wanted[first:last] = lines[first:last]
+    return "".join(wanted)
+
+
+def _places(source: str, names: set[str]) -> tuple[tuple[int, int], ...]:
+    """The lines of their definitions, counted from 0: from which one on, and up to which."""
+    nodes = ast.parse(source).body
+    return tuple((n.lineno - 1, n.end_lineno or n.lineno) for n in nodes if not names.isdisjoint(_defined(n)))
 
 
 def _defined(node: ast.stmt) -> list[str]:

@@ -40,6 +40,7 @@ class RuntimeOptions:
     oracle         what is asked in place of the analysis
     trusted        packages each call of which is one step
     closed         is nothing more instrumented than what was named?
+    cache          are rewritten modules kept on disk?
     """
 
     max_steps: int = 20_000
@@ -52,3 +53,4 @@ class RuntimeOptions:
     oracle: Callable[[ProgramSource], Oracle] | None = None
     trusted: frozenset[str] = frozenset()
     closed: bool = False
+    cache: bool = True

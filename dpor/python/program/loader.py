@@ -35,10 +35,10 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import CLOSED, CONSTANT, GIVES_MODULES, MODELLED, PARTS, STDLIB
 from dpor.python.kernel.run import run
-from dpor.python.program.changing_globals import changing_globals
-from dpor.python.program.import_once import can_import_once
+from dpor.python.program import changing_globals, import_once
 from dpor.python.program.sides import Sides
 from dpor.python.rewrite import instrument
+from dpor.python.rewrite.cache import kept, source_of
 from dpor.python.sharing import host_fields, shared_objects
 
 if TYPE_CHECKING:
@@ -49,8 +49,42 @@ _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
-_instrumented = lru_cache(maxsize=1024)(instrument)
-"""Most of a program stays as it is when a fact is learnt, and from one check of a process to the next."""
+
+@lru_cache(maxsize=1024)
+def _instrumented(
+    source: str,
+    path: str,
+    *,
+    visible_globals: frozenset[str],
+    numbers: bool,
+    starts_threads: bool,
+    unhooked: frozenset[str],
+) -> types.CodeType:
+    """Most of a program stays as it is when a fact is learnt, and from one check to the next."""
+    return kept(
+        lambda: instrument(
+            source,
+            path,
+            visible_globals=visible_globals,
+            numbers=numbers,
+            starts_threads=starts_threads,
+            unhooked=unhooked,
+        ),
+        *("code", source, path, sorted(visible_globals), numbers, starts_threads, sorted(unhooked)),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _read(source: str, path: str) -> tuple[tuple[str, ...] | None, bool]:
+    """What the source tells of the module: see `ProgramModule`."""
+
+    def read() -> tuple[tuple[str, ...] | None, bool]:
+        tree = ast.parse(source, path)
+        changing = changing_globals.changing_globals(tree)
+        once = changing == frozenset() or import_once.can_import_once(tree)
+        return None if changing is None else tuple(sorted(changing)), once
+
+    return kept(read, "facts", source_of(import_once.__file__, changing_globals.__file__), source)
 
 
 class ProgramModule:
@@ -67,20 +101,17 @@ class ProgramModule:
         self.file = Path(path).resolve()
         self.code: types.CodeType | None = None
         self.first: dict[str, Any] = {}
-        self.changing: frozenset[str] | None = frozenset()
+        self.changing: tuple[str, ...] | None = ()
         self.import_once = True
         if module.__name__.partition(".")[0] not in CONSTANT:
-            tree = ast.parse(source, path)
-            self.changing = changing_globals(tree)
-            self.import_once = self.changing == frozenset() or can_import_once(tree)
-        self._changing = sorted(self.changing or ())
+            self.changing, self.import_once = _read(source, path)
 
     def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
         """Those that are `changing`, or all."""
         names = self.module.__dict__
         if of_all or self.changing is None:
             return [(key, value) for key, value in names.items() if not key.startswith((".", "__"))]
-        return [(key, names[key]) for key in self._changing if key in names]
+        return [(key, names[key]) for key in self.changing if key in names]
 
 
 class Loader:

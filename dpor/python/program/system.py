@@ -57,6 +57,7 @@ from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
 from dpor.python.program.target import Opener, Target, open_target
+from dpor.python.rewrite import cache
 from dpor.python.sharing import deaths, orders, shared_objects
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
@@ -101,6 +102,7 @@ class PythonSystem:
                 raise UserError(f"--instrument {package}: programs get a model of this module, take it away")
             if package.partition(".")[0] in BENEATH:
                 raise UserError(f"--instrument {package}: what runs the program cannot be a part of it, take it away")
+        cache.use(self.options.cache)
         self._stdlib = stdlib
         stdlib.begin_search()
         process_state.begin_search()

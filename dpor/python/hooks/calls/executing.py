@@ -30,6 +30,7 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.rewrite import HOOK_NAMES, deep_recursion, rewrite
+from dpor.python.rewrite.cache import kept, source_of
 from dpor.python.rewrite.scopes import analyse
 from dpor.python.sharing import shared_objects
 
@@ -158,6 +159,17 @@ def _instrument(
     """The code, with hooks. `own_locals`: what its top level binds is in its globals; None: which nobody else uses."""
     optimize = max(optimize, 0)  # as the program's modules
     compile(source, filename, mode, flags, True, optimize)  # whose errors are the program's
+    how = (source, filename, mode, flags, optimize, own_locals)
+    if is_a(source, (str, bytes)):
+        code = kept(lambda: _rewritten(*how), "text", source_of(__file__), *how, sorted(vars(builtins)))
+    else:
+        code = _rewritten(*how)
+    if not is_hooked(code):
+        _compiled.add(code)
+    return code
+
+
+def _rewritten(source: Any, filename: Any, mode: _Mode, flags: int, optimize: int, own_locals: bool | None) -> CodeType:
     tree: Any = (
         copy.deepcopy(source)
         if is_a(source, ast.AST)
@@ -177,8 +189,6 @@ def _instrument(
     else:
         tree = rewritten
     code: CodeType = compile(tree, filename, mode, flags, True, optimize)
-    if not is_hooked(code):
-        _compiled.add(code)
     return code
 
 
