@@ -27,10 +27,13 @@ class Sides:
         self._names: list[str] = []
         self._seen = self._expected = -1
         self._all_hidden = False
+        self._has_hooks = False
+        """Are all modules of the program instrumented? (And there are some.)"""
 
     def forget(self) -> None:
         """The program is to be imported again, as after what is instrumented has changed."""
         self.program.clear()
+        self._has_hooks = False
         self._seen = -1
 
     def host_module(self, name: str) -> ModuleType | None:
@@ -44,11 +47,10 @@ class Sides:
             self._names = [name for name, module in modules.items() if self._is_apart(name, module)]
         self._aside = {}
         self._all_hidden = False
-        if all(map(self._is_instrumented, self.program)) and self.program:
-            for name, module in self.program.items():
-                if name in modules:
-                    self._aside[name] = modules[name]
-                modules[name] = module
+        if self._has_hooks:
+            for name in modules.keys() & self.program.keys():
+                self._aside[name] = modules[name]
+            modules.update(self.program)
         else:  # code that is not instrumented imports without our knowledge
             self.hide_host()
             modules.update(self.program)
@@ -66,14 +68,16 @@ class Sides:
     def leave(self) -> None:
         """The program has ended: the host finds what is its own."""
         modules, program = sys.modules, self.program
-        if len(modules) != self._expected or any(name not in modules for name in program):
+        if len(modules) != self._expected or not modules.keys() >= program.keys():
             hidden = set() if self._all_hidden else set(self._names)
-            program = {
+            self.program = program = {
                 name: module
                 for name, module in modules.items()
                 if name in program or (name not in hidden and self._is_apart(name, module))
             }
-        self.program = {name: modules.pop(name) for name in program}
+            self._has_hooks = bool(program) and all(map(self._is_instrumented, program))
+        for name in program:
+            program[name] = modules.pop(name)
         modules.update(self._aside)
         self._aside = {}
         self._seen = len(modules)

@@ -39,7 +39,7 @@ from dpor.python.sharing import shared_objects
 
 holders: Final[list[Callable[[], Iterable[Any]]]] = [
     lambda: run.made,
-    lambda: (thread.thread_object for thread in run.threads),
+    lambda: [thread.thread_object for thread in run.threads],
 ]
 """Who else refers to objects of the program where CPython does not says so here: each gives the objects, as often as
 it refers to them."""
@@ -118,7 +118,11 @@ def is_mortal(obj: Any) -> bool:
 
 
 def _any_mortal() -> bool:
-    return shared_objects.any_finalised or any(map(getweakrefcount, [*shared_objects.held(), *_held_elsewhere()]))
+    return (
+        shared_objects.any_finalised
+        or any(map(getweakrefcount, shared_objects.held()))
+        or any(any(map(getweakrefcount, holder())) for holder in holders)
+    )
 
 
 def tell() -> None:

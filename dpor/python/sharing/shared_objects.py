@@ -205,9 +205,12 @@ def let_all_go() -> None:
 
 def held() -> list[Any]:
     """The objects that are kept alive here, each as often as there is a reference to it."""
-    pairs = {id(pair): pair for pair in _exposed.values()}
-    exposed = [obj for pair in pairs.values() for obj in pair]
-    return [*_kept, *[shared.obj for shared in _used if shared.obj is not None], *exposed]
+    objects = [shared.obj for shared in _used if shared.obj is not None]
+    objects += _kept
+    if _exposed:
+        for pair in {id(pair): pair for pair in _exposed.values()}.values():
+            objects += pair
+    return objects
 
 
 def let_go(numbers: set[int]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import cached_property
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -60,7 +61,12 @@ class Layouts:
         self._by_value: dict[tuple[CodeType, str, str], int] = {}
         self._again: list[CodeType] = []
         self.get = self._known.get
-        self.bottom = frozenset() if why_unreadable() else frozenset(map(self.of, bottom))
+        self._bottom: Final = tuple(bottom)
+
+    @cached_property
+    def bottom(self) -> frozenset[Layout]:
+        """The layouts of the code that begins a thread (4 ms, so not for searches that store no states)."""
+        return frozenset() if why_unreadable() else frozenset(map(self.of, self._bottom))
 
     def begin_run(self) -> None:
         for code in self._again:
