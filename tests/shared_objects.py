@@ -24,8 +24,8 @@ from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.run import run
 from dpor.python.program.layers import Layers
 from dpor.python.rewrite import instrument
-from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE
+from dpor.python.sharing import shared_object, shared_objects
+from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE
 
 FILE = "program.py"
 
@@ -53,7 +53,7 @@ class World:
         for name, obj in objects.items():
             shared_objects._publish(obj)
             shared = shared_objects.table.get(id(obj))
-            if isinstance(shared, shared_objects.SharedObject):
+            if isinstance(shared, shared_object.SharedObject):
                 self.names[shared.number] = name
         self.published.clear()
 

@@ -10,7 +10,7 @@ import pytest
 
 from dpor.core.system import Trace
 from dpor.python.program.system import PythonSystem
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing.sharing_state import sharing
 from tests.source_outcomes import outcomes
 
 BOX = """
@@ -203,6 +203,6 @@ def scenario():
     thread.join()
 """)
     PythonSystem(f"{file}::scenario").run(Trace(), lambda enabled: (enabled & -enabled).bit_length() - 1)
-    ours = {type(shared.obj).__module__ for shared in shared_objects._used} & {"dpor.core.operations", "greenlet"}
+    ours = {type(shared.obj).__module__ for shared in sharing.used} & {"dpor.core.operations", "greenlet"}
     assert ours == set()
-    assert len(shared_objects._used) < 20
+    assert len(sharing.used) < 20

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpor.python.effects import lookup_target
 from dpor.python.effects.kinds import container_types
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import shared_object, shared_objects
 from tests.shared_objects import World, learnt, pretending
 
 
@@ -118,7 +118,7 @@ def test_a_step_of_a_shared_iterator_changes_it(world: World, make: Any, touched
     it = make(l)
     shared_objects._publish(it)
     shared = shared_objects.table[id(it)]
-    assert isinstance(shared, shared_objects.SharedObject)
+    assert isinstance(shared, shared_object.SharedObject)
     world.names[shared.number] = "it"
     world.run("next(it)", it=it)
     assert len(world.log) == 1

@@ -6,7 +6,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from dpor.python.kernel.run import run
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import type_traits
 
 
 class local:
@@ -26,7 +26,7 @@ class local:
         self = object.__new__(cls)
         object.__setattr__(self, "_local__arguments", (args, kwargs))
         object.__setattr__(self, "_local__dictionaries", WeakKeyDictionary({_here(): {}}))
-        shared_objects.make_neutral(cls)  # a subclass is the program's, its attributes are still no locations
+        type_traits.make_neutral(cls)  # a subclass is the program's, its attributes are still no locations
         return self
 
     def __getattribute__(self, name: str) -> Any:

@@ -30,7 +30,7 @@ from typing import Any, Final, TypeVar
 from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation, OperationTable
 from dpor.python.kernel import accessing, assumptions
 from dpor.python.kernel.run import run
-from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Namespace, SharedObject
+from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, Namespace, SharedObject
 
 T = TypeVar("T")
 

@@ -23,7 +23,7 @@ from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import Holder, is_instrumented
-from dpor.python.sharing.shared_objects import SharedObject
+from dpor.python.sharing.shared_object import SharedObject
 
 Args: TypeAlias = tuple[Any, ...]
 

@@ -50,7 +50,7 @@ from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.kernel import accessing, scheduler
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, Namespace, SharedObject
+from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, Namespace, SharedObject
 
 
 def reads_all(shared: SharedObject) -> Accesses:

@@ -18,7 +18,7 @@ from dpor.python.effects.accesses import yield_before
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import STRUCTURE, SharedObject
+from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
 
 WORDS: Final[dict[type, str]] = {types.GeneratorType: "generator", types.CoroutineType: "coroutine"}
 """What CPython calls them."""

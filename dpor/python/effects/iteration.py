@@ -26,9 +26,10 @@ from dpor.python.effects.reach import ANYTHING, reads, views, yield_before_readi
 from dpor.python.effects.set_order import agreed_order, stable_order
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import shared_objects, type_traits
 from dpor.python.sharing.fields import is_instrumented
-from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, SharedObject
+from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
+from dpor.python.sharing.type_traits import ATOMIC
 
 StepAccesses: TypeAlias = Callable[[SharedObject, Any, int], Accesses]
 """Accesses of the step to one item: takes the `SharedObject`, the container, and the index of the item."""
@@ -388,7 +389,7 @@ class StepwiseContainer:
         yield_before("next", accesses)
 
 
-shared_objects.recorded.add(StepwiseContainer)
+type_traits.recorded.add(StepwiseContainer)
 
 
 def perform_step(source: Any, index: int, touches: StepAccesses) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final
 from dpor.python.effects.kinds import is_immutable, static
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.sync_objects import SyncObject
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import shared_objects, type_traits
 
 
 class UnknownKey(enum.Enum):
@@ -101,7 +101,7 @@ def _of_identity(key: Any, kind: type) -> Hashable:
     shared = shared_objects.shared_object_of(key)
     if shared is not None:
         return ("object", shared.number)
-    return ANY_KEY if kind in shared_objects.ATOMIC or shared_objects.is_neutral(kind) else PRIVATE
+    return ANY_KEY if kind in type_traits.ATOMIC or type_traits.is_neutral(kind) else PRIVATE
 
 
 def _of_named(key: Any) -> Hashable:

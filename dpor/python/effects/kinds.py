@@ -15,7 +15,8 @@ import attrs
 
 from dpor.core.operations import Accesses
 from dpor.python.kernel.run import run
-from dpor.python.sharing.shared_objects import ATOMIC, SharedObject
+from dpor.python.sharing.shared_object import SharedObject
+from dpor.python.sharing.type_traits import ATOMIC
 
 _MISSING: Final = object()
 

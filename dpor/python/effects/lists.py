@@ -35,7 +35,7 @@ from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE, SharedObject
+from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, SharedObject
 
 
 def reads_all(shared: SharedObject) -> Accesses:

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, Accesses, Mode
 from dpor.python.effects.accesses import Touched, reads_structure, writes_structure
-from dpor.python.sharing.shared_objects import STRUCTURE, shared_object_of
+from dpor.python.sharing.shared_object import STRUCTURE
+from dpor.python.sharing.shared_objects import shared_object_of
 
 _BUFFER: Final = type(io.BytesIO().getbuffer().obj)
 """The object between a memoryview and its `BytesIO`."""

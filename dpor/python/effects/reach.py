@@ -21,8 +21,9 @@ from dpor.python.effects.memoryviews import through
 from dpor.python.kernel import opaque_code
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
-from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import ATOMIC, STRUCTURE, SharedObject
+from dpor.python.sharing import children, shared_object, shared_objects, type_traits
+from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
+from dpor.python.sharing.type_traits import ATOMIC
 
 ANYTHING: Final = ""
 """In place of a method's name: any method, so all that may be read counts as read."""
@@ -190,9 +191,9 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
 
 def _read_fields(value: Any, touched: Touched) -> Iterator[Any]:
     """Add that all fields of the object are read; returns their values."""
-    shared = None if type(value) in shared_objects.recorded else shared_objects.shared_object_of(value)
-    if shared_objects.adopts(type(value)):
-        yield shared_objects.fields(value, type(value))
+    shared = None if type(value) in type_traits.recorded else shared_objects.shared_object_of(value)
+    if children.adopts(type(value)):
+        yield type_traits.fields(value, type(value))
     for name, content in fields_of(value):
         if shared is not None:
             touched.add(field_read(shared, value, name))
@@ -201,7 +202,7 @@ def _read_fields(value: Any, touched: Touched) -> Iterator[Any]:
         for name, content in _slots_of(value):
             if content is _UNSET:
                 touched.add(field_read(shared, value, name))
-        touched.add(shared_objects.reads_names(shared, type(value)))
+        touched.add(shared_object.reads_names(shared, type(value)))
 
 
 def field_read(shared: SharedObject, value: Any, name: str) -> Accesses:

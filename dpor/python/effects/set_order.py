@@ -18,7 +18,7 @@ from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.run import run
-from dpor.python.sharing import orders, shared_objects
+from dpor.python.sharing import children, orders, shared_objects
 from dpor.python.sharing.orders import MOST
 
 _FIXED: Final = frozenset({str, int, float, bool, bytes, complex})
@@ -76,7 +76,7 @@ def is_fixed(element: Any) -> bool:
 def _place(element: Any) -> tuple[int, tuple[int, ...], str]:
     name = shared_objects.run_name(element)
     if name is None:
-        return (0, (), shared_objects.told(element))
+        return (0, (), children.told(element))
     assumptions.note(IDENTITIES)
     kind, *numbers = name
     return (1, tuple(numbers), "") if kind == "object" else (2, (), repr(name))

@@ -25,7 +25,7 @@ from dpor.python.effects.set_order import stable_order
 from dpor.python.kernel import scheduler
 from dpor.python.kernel.classes import is_a
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import STRUCTURE, SharedObject
+from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
 
 
 def writes_all(shared: SharedObject) -> Accesses:

@@ -21,7 +21,7 @@ from dpor.python.effects.lists import looks_deep
 from dpor.python.effects.memoryviews import behind, through
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import SharedObject
+from dpor.python.sharing.shared_object import SharedObject
 
 _COMPARISONS: Final = (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)
 

@@ -16,7 +16,8 @@ from dpor.python.effects.dicts import moves_key, reads_key, writes_key
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.incomplete import incomplete_if_multithreaded
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import adopted, fields
+from dpor.python.sharing.shared_object import adopted
+from dpor.python.sharing.type_traits import fields
 
 
 def note_store(value: Any, obj: Any) -> None:

@@ -28,9 +28,10 @@ from dpor.python.kernel.program_frames import last_place
 from dpor.python.kernel.run import run
 from dpor.python.rewrite import SUPPORT
 from dpor.python.rewrite.names import LOADED_SPECIALLY, is_stored_specially
-from dpor.python.sharing import host_fields, shared_objects
+from dpor.python.sharing import children, host_fields, shared_object, shared_objects, type_traits
 from dpor.python.sharing.fields import Holder, is_instrumented
-from dpor.python.sharing.shared_objects import SharedObject, publish, shared_object_of, table
+from dpor.python.sharing.shared_object import SharedObject
+from dpor.python.sharing.shared_objects import publish, shared_object_of, table
 
 _HOLDERS: tuple[type, ...] = (type, types.ModuleType, types.FunctionType)
 """What has attributes, and is found by all threads under a name instead of by a `SharedObject`."""
@@ -125,16 +126,16 @@ def _way(kind: type, name: str) -> int:
         return _CALLED
     if kind is super:
         return _OF_SUPER
-    if shared_objects.is_neutral(kind):
+    if type_traits.is_neutral(kind):
         return _PLAIN
-    if kind is types.MemberDescriptorType or kind is types.FunctionType or shared_objects.adopts(kind):
+    if kind is types.MemberDescriptorType or kind is types.FunctionType or children.adopts(kind):
         return _CALLED
     found, _ = _static(kind, name)
     if kind in (str, bytes):
         return _CALLED if kind is bytes or name in ("join", "format", "format_map", "__mod__", "translate") else _PLAIN
     if kind is tuple:
         return _CALLED
-    if kind in shared_objects.ATOMIC:
+    if kind in type_traits.ATOMIC:
         return _PLAIN
     if type(found) in _C_CALLABLES:
         return _LATER
@@ -175,7 +176,7 @@ def stored(value: Any, obj: Any, name: str) -> None:
 
 def store_field(value: Any, obj: Any, name: str) -> None:
     """As `setattr_`, in searches in which objects are given their `__dict__`."""
-    if run.multi and shared_objects.adopts(type(obj)) and yield_before_write(obj, name):
+    if run.multi and children.adopts(type(obj)) and yield_before_write(obj, name):
         publish(value)
         setattr(obj, name, value)
     else:
@@ -216,7 +217,7 @@ def yield_before_write(obj: Any, name: str, *, goes: bool = False) -> bool:
             _note_change(obj)
         return False
     kind = type(obj)
-    if shared_objects.adopts(kind) and not _is_kept_outside(kind, name):
+    if children.adopts(kind) and not _is_kept_outside(kind, name):
         accesses = writes_field(obj, name, goes=goes)
         if accesses:
             accessing.touch("write", accesses)
@@ -250,7 +251,7 @@ def read_operation(shared: SharedObject, obj: Any, name: str) -> Any:
             accesses = container_type.reads_all(shared)
             return run.operations.intern("read", accesses) if accesses else None
         if is_in_c(kind):
-            return shared.access("read", shared_objects.STRUCTURE, READ)
+            return shared.access("read", shared_object.STRUCTURE, READ)
     if found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
         return None  # what a property does is instrumented itself
     if field_key(kind, name) not in run.facts:
@@ -346,7 +347,7 @@ def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | No
     if container_type is not None:
         operation = run.operations.intern("write", container_type.writes_all(shared))
     elif is_of_c(found) and is_in_c(kind):
-        operation = shared.access("write", shared_objects.STRUCTURE, WRITE)
+        operation = shared.access("write", shared_object.STRUCTURE, WRITE)
     elif found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
         for setter in (getattr(found, "fset", None), getattr(found, "fdel", None)):
             if isinstance(setter, types.FunctionType) and not is_instrumented(setter):
@@ -364,23 +365,23 @@ def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | No
             return shared.access("write", name, WRITE)
         _note_if_new(obj, name)
         accesses: Accesses = ((shared.location(name), WRITE),)
-        looked = shared_objects.names_looked_at(kind) if shared_objects.names_change(kind, name) in run.facts else None
-        if shared_objects.exposed(kind) in run.facts or looked in run.facts:
-            accesses += shared_objects.writes_names(shared)
+        looked = shared_object.names_looked_at(kind) if shared_object.names_change(kind, name) in run.facts else None
+        if shared_object.exposed(kind) in run.facts or looked in run.facts:
+            accesses += shared_object.writes_names(shared)
         operation = run.operations.intern("write", accesses)
     shared.writes[name] = operation
     return operation
 
 
 def _note_if_new(obj: Any, name: str) -> None:
-    fields = shared_objects.fields(obj, type(obj))
+    fields = type_traits.fields(obj, type(obj))
     if fields is not None and name not in fields:
         _note_other_names(type(obj), name)
 
 
 def _note_other_names(kind: type, name: str) -> None:
     """The field comes or goes: who looks at all fields of the object, whatever they are, sees it."""
-    for fact in (shared_objects.names_change(kind, name), shared_objects.names_change(kind)):
+    for fact in (shared_object.names_change(kind, name), shared_object.names_change(kind)):
         if fact not in run.facts:
             assumptions.broken(fact, f"{kind.__qualname__}.{name} comes or goes while several threads exist")
 
@@ -432,7 +433,7 @@ def _write_class_or_module(obj: Any, name: str) -> None:
     location = run.operations.location(("class attribute", name))
     accessing.touch(
         "write",
-        ((location, WRITE), *shared_objects.structure_of(shared_objects.CLASS_NAMES, shared_objects.CLASSES_EXPOSED)),
+        ((location, WRITE), *shared_object.structure_of(shared_objects.CLASS_NAMES, shared_objects.CLASSES_EXPOSED)),
     )
 
 
@@ -461,7 +462,7 @@ def attr_with_classes(obj: Any, name: str) -> Any:
     accesses = class_reads(name)
     if RULES in run.facts and (kind.__flags__ & OF_THE_PROGRAM or issubclass(kind, _HOLDERS)):
         accesses += (rules(READ),)
-    given = shared_objects.adopts(kind) and not _is_kept_outside(kind, name)
+    given = children.adopts(kind) and not _is_kept_outside(kind, name)
     if given:
         accesses += reads_field(obj, name)
     if not accesses and not given:
@@ -498,7 +499,7 @@ def write_global(module: str, name: str) -> None:
     if key not in run.facts:
         assumptions.broken(key, f"the global {module}.{name} is written while several threads exist")
     location = run.operations.location(key)
-    whole = shared_objects.structure_of(("dict of", "global", module), ("dict exposed", "global", module))
+    whole = shared_object.structure_of(("dict of", "global", module), ("dict exposed", "global", module))
     accessing.touch("write", ((location, WRITE), *whole))
 
 
@@ -564,7 +565,7 @@ def subject(obj: Any, names: tuple[str, ...]) -> Any:
     if run.multi:
         accesses: dict[Access, None] = {}
         for part in _parts_of(obj):
-            if shared_objects.adopts(type(part)):
+            if children.adopts(type(part)):
                 accesses.update(dict.fromkeys(access for name in names for access in reads_field(part, name)))
             shared = shared_object_of(part)
             if shared is not None:
@@ -599,7 +600,7 @@ def _parts_of(obj: Any) -> list[Any]:
     for _ in range(_DEEPEST_PATTERN):
         inside: list[Any] = []
         for part in layer:
-            if type(part) in shared_objects.HOLD_NOTHING or is_a(part, type) or id(part) in found:
+            if type(part) in type_traits.HOLD_NOTHING or is_a(part, type) or id(part) in found:
                 continue
             found[id(part)] = part
             if is_a(part, (list, tuple)):

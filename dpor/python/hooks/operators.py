@@ -49,7 +49,8 @@ from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.code_of_types import computes_in_c
 from dpor.python.sharing.identity import stable_id
-from dpor.python.sharing.shared_objects import SharedObject, table
+from dpor.python.sharing.shared_object import SharedObject
+from dpor.python.sharing.shared_objects import table
 
 SCALARS: Final = frozenset({int, str, float, bool, bytes, type(None), complex})
 """Types whose objects cannot change and hold no others: what most operands are."""

@@ -31,9 +31,10 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.rewrite.names import CHAINED, OF_GENERATORS
-from dpor.python.sharing import host_fields, shared_objects
+from dpor.python.sharing import host_fields, shared_object, shared_objects, type_traits
 from dpor.python.sharing.fields import Holder
-from dpor.python.sharing.shared_objects import STRUCTURE, shared_object_of
+from dpor.python.sharing.shared_object import STRUCTURE
+from dpor.python.sharing.shared_objects import shared_object_of
 
 RULES: Final = attributes.RULES
 
@@ -62,7 +63,7 @@ def _looks_inside(args: Iterable[Any]) -> None:
         container_type = container_type_of(type(arg))
         inside = arg if type(arg) is tuple else () if container_type is None else container_type.contents(arg)
         if any(
-            type(item).__flags__ & attributes.OF_THE_PROGRAM and not shared_objects.is_neutral(type(item))
+            type(item).__flags__ & attributes.OF_THE_PROGRAM and not type_traits.is_neutral(type(item))
             for item in inside
         ):
             incomplete("classes change while threads run: what built-in functions find in them is not seen")
@@ -101,7 +102,7 @@ _INSIDE_CALLED: Final = (sorted, min, max, sum, any, all, str, repr, set, frozen
 
 def _call(callee: Any) -> Any:
     made = run.above.call(callee)
-    if not run.multi or getattr(callee, "__name__", None) in _OF_FRAMES or shared_objects.is_neutral(type(callee)):
+    if not run.multi or getattr(callee, "__name__", None) in _OF_FRAMES or type_traits.is_neutral(type(callee)):
         return made
 
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -114,7 +115,7 @@ def _call(callee: Any) -> Any:
 
 
 def _meth(obj: Any, name: str) -> Any:
-    if not run.multi or is_a(obj, super) or shared_objects.is_neutral(type(obj)):
+    if not run.multi or is_a(obj, super) or type_traits.is_neutral(type(obj)):
         return attributes.meth(obj, name)
     found = attributes.attr_with_classes(obj, name)
     try:
@@ -295,7 +296,7 @@ def _read_cell(cell: types.CellType) -> None:
             accessing.touch("read", accesses)
 
 
-def _cell(shared: shared_objects.SharedObject, mode: Mode) -> Accesses:
+def _cell(shared: shared_object.SharedObject, mode: Mode) -> Accesses:
     """What is in a cell. Who binds the variable knows its name, and a cell does not."""
     names = {name for _, kind, name in about(run.facts, "field") if kind == "<cell>"}
     return tuple((shared.location(name), mode) for name in sorted(names))

@@ -15,7 +15,7 @@ from dpor.python.kernel.run import run
 from dpor.python.narrate.names import ObjectNames
 from dpor.python.narrate.values import Called, in_words
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_objects import ELEMENTS, STRUCTURE
+from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE
 
 UNKNOWN: Final = object()
 """Replaces a value that is not known."""

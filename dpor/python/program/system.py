@@ -58,7 +58,8 @@ from dpor.python.program.loader import Loader
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
 from dpor.python.program.target import Opener, Target, open_target
 from dpor.python.rewrite import cache
-from dpor.python.sharing import deaths, orders, shared_objects
+from dpor.python.sharing import deaths, orders, shared_object, shared_objects
+from dpor.python.sharing.sharing_state import sharing
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
 from dpor.python.states import Capture, key_of, spinning
@@ -400,7 +401,7 @@ class PythonSystem:
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
         tell_shared_contexts()
-        if any(map(self._capture.cleans_up, shared_objects.dropped)):
+        if any(map(self._capture.cleans_up, sharing.dropped)):
             incomplete(shared_objects.GENERATORS)
         findings = [] if specifying.current is None else specifying.current.findings
         findings += [self._failure(*failure) for failure in run.exceptions]
@@ -471,7 +472,7 @@ class PythonSystem:
         name = self._search.operations.name_of(location)
         if isinstance(name, tuple) and isinstance(name[0], int):  # a part of something
             name = self._search.operations.name_of(name[0])
-        return isinstance(name, tuple) and name[0] in shared_objects.NAMES
+        return isinstance(name, tuple) and name[0] in shared_object.NAMES
 
     def sources(self) -> Mapping[str, str]:
         """The program's files, with their SHA-256."""

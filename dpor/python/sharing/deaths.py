@@ -35,7 +35,8 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.run import run
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import children, shared_object, shared_objects, type_traits
+from dpor.python.sharing.sharing_state import sharing
 
 holders: Final[list[Callable[[], Iterable[Any]]]] = [
     lambda: run.made,
@@ -109,9 +110,9 @@ def fallen() -> list[Any]:
 def is_mortal(obj: Any) -> bool:
     """May anybody notice that the object has died?"""
     kind = type(obj)
-    if shared_objects.is_neutral(kind) and not issubclass(kind, sync_objects.SyncObject):
+    if type_traits.is_neutral(kind) and not issubclass(kind, sync_objects.SyncObject):
         return False
-    return shared_objects.is_finalised(kind) or getweakrefcount(obj) > shared_objects.own_references(obj)
+    return type_traits.is_finalised(kind) or getweakrefcount(obj) > shared_objects.own_references(obj)
 
 
 # ---------------------------------------------------------------------- while nobody asks
@@ -119,7 +120,7 @@ def is_mortal(obj: Any) -> bool:
 
 def _any_mortal() -> bool:
     return (
-        shared_objects.any_finalised
+        sharing.any_finalised
         or any(map(getweakrefcount, shared_objects.held()))
         or any(any(map(getweakrefcount, holder())) for holder in holders)
     )
@@ -137,9 +138,9 @@ def _tell(obj: Any) -> None:
     """The object has died while several threads existed. Is something called by that? (A weak reference without a
     callback says so when it is asked.)"""
     kind = type(obj)
-    if shared_objects.is_finalised(kind):
+    if type_traits.is_finalised(kind):
         why = "its class has a __del__"
-    elif shared_objects.callbacks(obj):
+    elif children.callbacks(obj):
         why = "weak references to it have callbacks"
     else:
         return
@@ -158,7 +159,7 @@ def alone() -> None:
     """All other threads have ended: from here on objects die where the program drops them."""
     if _any_mortal():
         tell()
-        shared_objects.let_all_go()
+        sharing.let_all_go()
 
 
 # ---------------------------------------------------------------------- when letting go is an operation
@@ -210,7 +211,7 @@ def _content(access: Access) -> Any:
                 items = list.__len__(obj)
                 return list.__getitem__(obj, part) if type(part) is int and 0 <= part < items else None
             if obj is not None and type(part) is str:
-                return (shared_objects.fields(obj, type(obj)) or {}).get(part)
+                return (type_traits.fields(obj, type(obj)) or {}).get(part)
     return None
 
 
@@ -285,13 +286,13 @@ def _die_if_fallen(number: int) -> None:
 def _written_by(obj: Any) -> list[Location]:
     """Where it is written whether the object is alive."""
     marks = [shared_objects.table.get(id(obj))]
-    if not isinstance(marks[0], shared_objects.SharedObject):  # a function: known by those who may ask for it
+    if not isinstance(marks[0], shared_object.SharedObject):  # a function: known by those who may ask for it
         marks = [shared_objects.table.get(id(ref)) for ref in getweakrefs(obj)]
     return sorted(
         {
             run.operations.location(("alive", mark.name))
             for mark in marks
-            if isinstance(mark, shared_objects.SharedObject)
+            if isinstance(mark, shared_object.SharedObject)
         }
     )
 
@@ -302,7 +303,7 @@ def stand_before_asking(ref: Any) -> None:
         return
     obj = weakref.ReferenceType.__call__(ref)
     locations = _asked.get(id(ref), (ref, []))[1] if obj is None else _written_by(obj)
-    if not locations and type(obj) in shared_objects.CONTAINED:
+    if not locations and type(obj) in type_traits.CONTAINED:
         incomplete(shared_objects.DEATHS)
     del obj
     if not locations:

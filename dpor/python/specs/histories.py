@@ -27,7 +27,7 @@ from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
-from dpor.python.sharing import deaths, shared_objects
+from dpor.python.sharing import deaths, shared_object, shared_objects
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
 from dpor.python.specs.linearizing import RecordedCall, TooLong, drawn, is_linearizable, needed
@@ -101,7 +101,7 @@ class History:
     def _returned(self, result: Any) -> Hashable:
         if result is self.obj:
             return ("itself",)
-        if isinstance(shared_objects.table.get(id(result)), shared_objects.SharedObject):
+        if isinstance(shared_objects.table.get(id(result)), shared_object.SharedObject):
             incomplete(f"{self._name}: an answer is a {type(result).__qualname__} that threads share, and may change")
         return ("returned", freeze(result))
 

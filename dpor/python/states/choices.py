@@ -21,7 +21,7 @@ from dpor.python.kernel import assumptions
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import pending_of
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import children, shared_objects, type_traits
 from dpor.python.states.c_frames import Reading
 from dpor.python.states.classes import HEAP_TYPE, find
 from dpor.python.states.frames import Layouts, Part, add_frame, frames_of
@@ -136,11 +136,11 @@ def _reach(roots: list[Any]) -> Iterator[int]:
         if is_class:
             if _is_local(obj):
                 roots += [*obj.__dict__.values(), *obj.__bases__]
-        elif kind in shared_objects.CONTAINED:
-            roots.extend(shared_objects.children(obj, kind))
-        elif kind not in shared_objects.ATOMIC:
+        elif kind in type_traits.CONTAINED:
+            roots.extend(children.children(obj, kind))
+        elif kind not in type_traits.ATOMIC:
             yield key
-            roots.extend(shared_objects.children(obj, kind))
+            roots.extend(children.children(obj, kind))
 
 
 def _is_local(kind: type) -> bool:

@@ -24,7 +24,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import shared_object, shared_objects
 from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.frames import ATOMS, HOLE, UNBOUND, Layouts, Part
 from dpor.python.states.stacks import StateUnknown
@@ -252,7 +252,7 @@ class PrivateHeap(Heap):
                 kind = type(obj)
                 if isinstance(obj, random.Random):
                     out.append(_state_of_generator(obj))
-                elif isinstance(table.get(id(obj)), shared_objects.SharedObject) or issubclass(kind, _OUTSIDE):
+                elif isinstance(table.get(id(obj)), shared_object.SharedObject) or issubclass(kind, _OUTSIDE):
                     out.append((id(obj), "shared"))
                 elif kind.__module__.startswith("dpor.python.dropins") and kind.__module__ != _VALUES:
                     raise StateUnknown(f"a {kind.__qualname__} may be shared")

@@ -29,7 +29,7 @@ from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import children, shared_object, type_traits
 from dpor.python.states.c_frames import Reading
 from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.classes import HEAP_TYPE, Classes
@@ -96,7 +96,7 @@ class TypePlans:
             local: self._local,
             io.TextIOWrapper: self._stream,
             ModelThread: lambda heap, obj: heap.out.append(("thread", obj.id)),
-            shared_objects.SharedObject: lambda heap, obj: heap.out.append(("shared", heap.names.location(obj.number))),
+            shared_object.SharedObject: lambda heap, obj: heap.out.append(("shared", heap.names.location(obj.number))),
             Operation: self._operation,
             BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
             ContainerType: self._constant,
@@ -144,16 +144,16 @@ class TypePlans:
 
     def _of_python(self, kind: type) -> Plan:
         content, slots = _layout(kind)
-        has_fields, read = _has_fields(kind), shared_objects.fields_of(kind)
+        has_fields, read = _has_fields(kind), type_traits.fields_of(kind)
         class_of = self.class_of
         finalised = static(kind, "__del__") is not None
-        adopts = has_fields and shared_objects.adopts(kind)
+        adopts = has_fields and children.adopts(kind)
 
         def fields(obj: Any) -> Any:
             try:
                 return read(obj)  # type: ignore[misc]
             except TypeError:  # the class has other bases now
-                return shared_objects.fields(obj, kind)
+                return type_traits.fields(obj, kind)
 
         def plan(heap: Heap, obj: Any) -> None:
             class_of(heap, kind)
@@ -274,7 +274,7 @@ def _added(kind: type, base: type, slots: int) -> int:
 
 def _has_fields(kind: type) -> bool:
     """True if its objects have a `__dict__`. Raises `StateUnknown` if that is hidden."""
-    if shared_objects.fields_of(kind) is None and kind.__dictoffset__:
+    if type_traits.fields_of(kind) is None and kind.__dictoffset__:
         raise StateUnknown(f"the attributes of {kind.__module__}.{kind.__qualname__} objects are hidden")
     return kind.__dictoffset__ != 0
 
@@ -374,7 +374,7 @@ def _ending_of(kind: type) -> _Ending:
     return ending
 
 
-_OURS: Final = (ModelThread, shared_objects.SharedObject, Operation, BaseRule, ContainerType)
+_OURS: Final = (ModelThread, shared_object.SharedObject, Operation, BaseRule, ContainerType)
 """Types whose objects live as long as the run, or the search."""
 
 

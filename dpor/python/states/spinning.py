@@ -30,7 +30,7 @@ from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.kernel.stuck import short_place
 from dpor.python.kernel.sync_objects import SyncObject, counter_of
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import shared_object
 from dpor.python.states import Capture
 from dpor.python.states.memory import why_unreadable
 
@@ -257,4 +257,4 @@ def _is_memory(location: Location) -> bool:
     name: Any = run.operations.name_of(location)
     if isinstance(name, tuple) and isinstance(name[0], int):
         name = run.operations.name_of(name[0])
-    return isinstance(name, tuple) and name[0] in shared_objects.NAMES
+    return isinstance(name, tuple) and name[0] in shared_object.NAMES

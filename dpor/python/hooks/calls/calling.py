@@ -52,7 +52,7 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import PROCESSES, refuse
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import shared_objects, type_traits
 from dpor.python.sharing.fields import is_instrumented
 
 _FUNCTION: Final = types.FunctionType
@@ -211,7 +211,7 @@ def _other(callee: Any, kind: type) -> Any:
             if not opaque_code.demand(module_of(asks), f"a {kind.__qualname__} is asked for its object"):
                 incomplete(shared_objects.DEATHS)
         return callee
-    if kind is BoundMethod or shared_objects.is_neutral(kind):
+    if kind is BoundMethod or type_traits.is_neutral(kind):
         return callee
     function = static(kind, "__call__")
     if type(function) is _FUNCTION:
@@ -291,7 +291,7 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
         incomplete_if_multithreaded("partial.__setstate__ changes what is called: who calls it does not see when")
     if kind is tuple:
         return functools.partial(reading_c(plain), owner)
-    if kind in shared_objects.ATOMIC or is_immutable(kind) or shared_objects.is_neutral(kind):
+    if kind in type_traits.ATOMIC or is_immutable(kind) or type_traits.is_neutral(kind):
         return method
     of_object = name in _OF_OBJECT and any(plain is root.__dict__.get(name) for root in (object, type))
     if kind is types.SimpleNamespace:
@@ -330,7 +330,7 @@ def _text_method(method: Any, name: str) -> Any:
 def _unbound(descriptor: Any) -> Any:
     """`list.append(l, x)`"""
     owner, name = descriptor.__objclass__, descriptor.__name__
-    if owner in shared_objects.ATOMIC and owner not in (str, bytes, tuple):
+    if owner in type_traits.ATOMIC and owner not in (str, bytes, tuple):
         return descriptor
 
     def act(*args: Any, **kwargs: Any) -> Any:

@@ -39,7 +39,7 @@ from dpor.python.hooks.calls.unknown import reading_c
 from dpor.python.hooks.operators import SCALARS, TEMPORARY
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import shared_object, shared_objects
 
 # ---------------------------------------------------------------------- all items at once
 
@@ -222,7 +222,7 @@ def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             consume_view(items, touched)
             yield_before("dict", touched)
         elif shared is not None and not isinstance(static(type(items), "keys"), types.FunctionType):
-            yield_before("dict", ((shared.location(shared_objects.STRUCTURE), READ),))
+            yield_before("dict", ((shared.location(shared_object.STRUCTURE), READ),))
         return kind(*args, **kwargs)
     touched = Touched()
     if run.multi and consumes_pairs_atomically(items, touched):
@@ -322,7 +322,7 @@ def _read_length(items: Any, method: str = "__iter__") -> None:
         if container_type_of(kind) is not None:
             yield_before("iter", reads_structure(shared))
         elif is_in_c(kind):  # a file may be closed
-            yield_before("iter", ((shared.location(shared_objects.STRUCTURE), READ),))
+            yield_before("iter", ((shared.location(shared_object.STRUCTURE), READ),))
 
 
 @wrap(next)

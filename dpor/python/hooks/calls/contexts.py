@@ -14,7 +14,7 @@ from dpor.python.hooks.calls.registry import set_wrapper, wrap
 from dpor.python.hooks.calls.unknown import reading_c, unknown_c, yield_before_call
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import shared_object, shared_objects
 
 
 def in_context(function: Any) -> Callable[..., Any]:
@@ -38,7 +38,7 @@ _in_force: Final[list[decimal.Context]] = []
 @wrap(decimal.getcontext)
 def _getcontext() -> decimal.Context:
     """A thread that has none yet gets a copy of the default."""
-    if isinstance(shared_objects.table.get(id(decimal.DefaultContext)), shared_objects.SharedObject):
+    if isinstance(shared_objects.table.get(id(decimal.DefaultContext)), shared_object.SharedObject):
         yield_before_call(decimal.getcontext, (decimal.DefaultContext,))
     return _note(decimal.getcontext())
 
@@ -57,9 +57,9 @@ def _note(context: decimal.Context) -> decimal.Context:
 
 def tell_shared() -> None:
     """At the end of a run: was one of them shared?"""
-    if any(isinstance(shared_objects.table.get(id(context)), shared_objects.SharedObject) for context in _in_force):
+    if any(isinstance(shared_objects.table.get(id(context)), shared_object.SharedObject) for context in _in_force):
         incomplete("threads share a context of decimal that is in force in one: what its operators do is not seen")
     _in_force.clear()
     default = shared_objects.table.get(id(decimal.DefaultContext))
-    if isinstance(default, shared_objects.SharedObject) and default.writes:
+    if isinstance(default, shared_object.SharedObject) and default.writes:
         incomplete("decimal.DefaultContext is changed while threads run: only getcontext is seen to copy it")

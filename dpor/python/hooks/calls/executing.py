@@ -32,7 +32,7 @@ from dpor.python.kernel.run import run
 from dpor.python.rewrite import HOOK_NAMES, deep_recursion, rewrite
 from dpor.python.rewrite.cache import kept, source_of
 from dpor.python.rewrite.scopes import analyse
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import children, shared_objects
 
 _Mode = Literal["exec", "eval", "single"]
 _FUTURE: Final = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
@@ -233,11 +233,11 @@ def supply(namespace: dict[str, Any], frame: FrameType) -> None:
     present = dict.get(namespace, "__builtins__")
     if isinstance(present, types.ModuleType):
         present = vars(present)
-    if isinstance(present, dict) and present.get(shared_objects.HOOKS_OF) == id(namespace):
+    if isinstance(present, dict) and present.get(children.HOOKS_OF) == id(namespace):
         return
     base = frame.f_builtins if present is None or present is vars(builtins) else present
     hooks = {name: frame.f_globals.get(name, frame.f_builtins.get(name)) for name in HOOK_NAMES}
-    made = {**base, **hooks, **_hooks_of(namespace), shared_objects.HOOKS_OF: id(namespace)}
+    made = {**base, **hooks, **_hooks_of(namespace), children.HOOKS_OF: id(namespace)}
     dict.__setitem__(namespace, "__builtins__", made)
 
 

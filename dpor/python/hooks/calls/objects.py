@@ -28,7 +28,7 @@ from dpor.python.kernel import accessing, opaque_code
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
 from dpor.python.rewrite.names import is_stored_specially
-from dpor.python.sharing import deaths, shared_objects
+from dpor.python.sharing import children, deaths, shared_object, shared_objects
 from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.identity import stable_id
 
@@ -99,7 +99,7 @@ def _yield_before_write(obj: Any, name: str, value: Any = None) -> None:
     if run.multi:
         if is_stored_specially(name) and special.yield_before_store(value, obj, name):
             return
-        if shared_objects.adopts(type(obj)):
+        if children.adopts(type(obj)):
             attributes.yield_before_write(obj, name)
             return
         shared = shared_objects.shared_object_of(obj)
@@ -141,7 +141,7 @@ def _len(obj: Any, /) -> int:
 def _ref(*args: Any) -> Any:
     """Who has the weak reference can reach the object; whoever drops that last calls back."""
     if run.multi and args:
-        if isinstance(shared_objects.table.get(id(args[0])), shared_objects.SharedObject):
+        if isinstance(shared_objects.table.get(id(args[0])), shared_object.SharedObject):
             shared_objects.publish(args[1:])
         else:
             shared_objects.own_weakly(args[0])

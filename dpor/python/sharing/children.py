@@ -1,0 +1,184 @@
+"""What the program can reach from an object in one step: by the object's type, a function that finds it."""
+
+from __future__ import annotations
+
+import gc
+import types
+import weakref
+from _weakref import getweakrefs
+from collections.abc import Callable
+from typing import Any, Final
+
+from dpor.python.kernel.assumptions import Following, about
+from dpor.python.kernel.host_modules import DropInModule
+from dpor.python.kernel.run import run
+from dpor.python.sharing.code_of_types import MOST_TYPES
+from dpor.python.sharing.shared_object import adopted
+from dpor.python.sharing.sharing_state import sharing
+from dpor.python.sharing.type_traits import CONTAINED, HOLD_NOTHING, NOTHING_IN_IT, fields, way_of
+
+_any_adopted = False
+"""Are there types whose objects are given a `__dict__`?"""
+_has_adopted: Final = Following(lambda facts: any(about(facts, "dict adopted")))
+
+
+def begin() -> None:
+    """Called before each run."""
+    global _any_adopted
+    if _any_adopted != _has_adopted(run.facts):
+        _any_adopted = not _any_adopted
+        forget()
+
+
+def adopts(kind: type) -> bool:
+    """Are the fields of such objects the keys of a dict that was given to them? Then their locations are the dict's."""
+    return _any_adopted and adopted(kind) in run.facts
+
+
+def callbacks(obj: Any) -> list[Any]:
+    """Of the weak references to it. (Whether a proxy has one, it does not say.)"""
+    refs = [ref for ref in getweakrefs(obj) if issubclass(type(ref), weakref.ReferenceType)]
+    return [callback for callback in map(_callback_of, refs) if callback is not None]
+
+
+_callback_of: Final = vars(weakref.ReferenceType)["__callback__"].__get__
+
+
+def children(obj: Any, kind: type) -> list[Any]:
+    """List the objects that the program can reach from an object of this type in one step, apart from classes and
+    modules."""
+    return (finders.get(kind) or finder_of(kind))(obj, kind)
+
+
+def told(obj: Any) -> str:
+    """What can be said of an object, and is the same in every run, without calling code of the program."""
+    kind = type(obj)
+    if kind in HOLD_NOTHING and kind is not type:
+        return repr(obj)
+    if kind is tuple or kind is frozenset:
+        return f"({','.join(sorted(map(told, obj)) if kind is frozenset else map(told, obj))})"
+    if kind is types.FunctionType or issubclass(kind, type):
+        return f"{obj.__module__}.{obj.__qualname__}"
+    own = fields(obj, kind) or {}
+    scalars = [
+        f"{name}={value!r}" for name, value in own.items() if type(value) in HOLD_NOTHING and type(value) is not type
+    ]
+    return f"{kind.__qualname__}({','.join(scalars)})"
+
+
+def _of_function(obj: Any, kind: type) -> list[Any]:
+    children = [*(obj.__closure__ or ()), *(obj.__defaults__ or ())]
+    if ".call" in obj.__builtins__:  # by `exec`: its globals are no module's
+        children.insert(0, obj.__globals__)
+    if obj.__kwdefaults__:
+        children.extend(obj.__kwdefaults__.values())
+    if obj.__dict__:
+        children.extend(obj.__dict__.values())
+    return children
+
+
+def _of_builtin(obj: Any, kind: type) -> list[Any]:
+    owner = obj.__self__
+    return [] if type(owner) is types.ModuleType else [owner]
+
+
+def _of_dict(obj: Any, kind: type) -> list[Any]:
+    return [] if HOOKS_OF in obj else gc.get_referents(obj)  # a `__builtins__` that `exec` was given: not the program's
+
+
+def _of_set(obj: Any, kind: type) -> list[Any]:
+    return sorted(gc.get_referents(obj), key=told)
+
+
+def _of_fields_alone(obj: Any, kind: type) -> list[Any]:
+    own = fields(obj, kind)
+    return gc.get_referents(obj) if own is None else [*own.values()]
+
+
+def _of_any(obj: Any, kind: type) -> list[Any]:
+    own = fields(obj, kind)
+    if own is None:
+        return gc.get_referents(obj)
+    # Whether the dict is among what the object refers to depends on whether anybody has looked at it before.
+    others = [child for child in gc.get_referents(obj) if child is not own and child is not kind]
+    if others:
+        inside = set(map(id, own.values()))
+        others = [child for child in others if id(child) not in inside]
+    return [*others, *own.values()]
+
+
+def _of_weak_reference(obj: Any, kind: type) -> list[Any]:
+    referent = weakref.ReferenceType.__call__(obj)
+    if type(referent) in CONTAINED:
+        sharing.kept.append(referent)
+    return [*gc.get_referents(obj), referent]
+
+
+_CHILDREN: Final[dict[type, Callable[[Any, type], list[Any]]]] = {
+    types.FunctionType: _of_function,
+    types.BuiltinFunctionType: _of_builtin,
+    dict: _of_dict,
+    set: _of_set,
+    frozenset: _of_set,
+    DropInModule: lambda obj, kind: obj.leading(_leads),
+    **dict.fromkeys((list, tuple, types.CellType, types.MethodType), lambda obj, kind: gc.get_referents(obj)),
+}
+finders = dict(_CHILDREN)
+"""A cache, for the process: how to come on from an object, by its type."""
+
+
+def forget() -> None:
+    finders.clear()
+    finders.update(_CHILDREN)
+
+
+def _of_adopter(obj: Any, kind: type) -> list[Any]:
+    own = fields(obj, kind)
+    return [own, *(child for child in gc.get_referents(obj) if child is not own and child is not kind)]
+
+
+def finder_of(kind: type) -> Callable[[Any, type], list[Any]]:
+    if len(finders) > MOST_TYPES:
+        forget()
+    if adopts(kind):
+        found: Callable[[Any, type], list[Any]] = _of_adopter
+    elif issubclass(kind, weakref.ReferenceType):
+        found = _of_weak_reference
+    else:
+        found = _of_fields_alone if _has_fields_alone(kind) else _of_any
+    finders[kind] = found
+    return found
+
+
+class _Plain:
+    pass
+
+
+def _has_fields_alone(kind: type) -> bool:
+    """True if an object of the type refers only to its class and its fields, which are in a `__dict__`."""
+    return (
+        (kind.__basicsize__, kind.__itemsize__) == (_Plain.__basicsize__, _Plain.__itemsize__)
+        and kind.__dictoffset__ == _Plain.__dictoffset__
+        and not any(type(own) is types.MemberDescriptorType for base in kind.__mro__ for own in base.__dict__.values())
+    )
+
+
+HOOKS_OF: Final = ".owner"
+"""A key in a `__builtins__` of ours: names whose hooks these are."""
+
+
+def _leads(value: Any, depth: int = 3) -> bool:
+    """True if something that can change may be reached from it.
+
+    Asked of what a drop-in for a module contains: most of its hundreds of functions lead nowhere.
+    """
+    kind = type(value)
+    if kind is types.CellType:
+        found = gc.get_referents(value)
+    elif kind in (types.FunctionType, types.BuiltinFunctionType):
+        found = children(value, kind)
+        if not found:
+            return False
+    else:
+        return value is None or way_of(kind) is not NOTHING_IN_IT
+    return not found or depth == 0 or any(_leads(child, depth - 1) for child in found)

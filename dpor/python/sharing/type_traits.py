@@ -1,0 +1,134 @@
+"""What objects of a type are to the sharing of objects: what publishing does with them, where their fields are, and
+whether Python code runs when they die. All of it follows from the type alone, and is cached for the process.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+from dpor.python.kernel.run import Run
+from dpor.python.sharing.code_of_types import MOST_TYPES
+
+ATOMIC: Final[frozenset[type]] = frozenset(
+    {
+        int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice, type,
+        types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.CodeType,
+        types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
+        types.MemberDescriptorType, types.ClassMethodDescriptorType, property, staticmethod,
+        classmethod, types.GenericAlias, types.UnionType, tuple, frozenset, types.FrameType, types.TracebackType,
+    }
+)  # fmt: skip
+"""Types whose objects hold nothing of their own that can change (what a tuple or a function refers to may). Frames and
+tracebacks are among them: to find a thread's locals by way of an exception is beyond what programs do."""
+
+CONTAINED: Final = frozenset({tuple, frozenset, types.FunctionType, types.MethodType, types.BuiltinFunctionType})
+"""Those of these types through which other objects are reached."""
+
+HOLD_NOTHING: Final = frozenset({int, float, bool, str, bytes, type(None), complex, range, type})
+"""Types of which an object, unless it is of a subclass, holds nothing that has to be published."""
+
+# ---------------------------------------------------------------------- what publishing does
+
+NOTHING_IN_IT, PASSED_THROUGH, RECORDED = 1, 2, 3
+"""What publishing does with an object of a type: nothing, as nothing that can change is reached through it; it goes on
+to what the object refers to; or the object is given a `SharedObject` first."""
+
+ways: dict[type, int] = {}
+"""A cache, for the process: what publishing does, by type."""
+
+recorded: Final[set[type]] = set()
+"""Classes of ours whose objects change, and are shared, as those of the program do."""
+_neutral: dict[type, bool] = {}
+"""A cache, for the process: see `is_neutral`."""
+
+
+def way_of(kind: type) -> int:
+    way = ways.get(kind)
+    if way is None:
+        if kind in CONTAINED:
+            way = PASSED_THROUGH
+        elif kind in ATOMIC or kind is Run or issubclass(kind, type):  # what carries the program out is none of it
+            way = NOTHING_IN_IT
+        else:
+            way = PASSED_THROUGH if is_neutral(kind) else RECORDED
+        if len(ways) > MOST_TYPES:
+            ways.clear()
+        ways[kind] = way
+    return way
+
+
+def is_neutral(kind: type) -> bool:
+    """True for classes whose accesses are never operations of ours: drop-ins, which perform their own."""
+    answer = _neutral.get(kind)
+    if answer is None:
+        module = kind.__module__
+        ours = isinstance(module, str) and module.startswith("dpor.python") and type(kind).__module__ != "_ctypes"
+        answer = ours and kind not in recorded
+        if len(_neutral) > MOST_TYPES:
+            _neutral.clear()
+        _neutral[kind] = answer
+    return answer
+
+
+def make_neutral(kind: type) -> None:
+    """Count objects of the class as drop-ins, wherever the class comes from."""
+    _neutral[kind] = True
+    ways[kind] = PASSED_THROUGH
+
+
+# ---------------------------------------------------------------------- fields
+
+_fields: dict[type, Callable[[Any], dict[str, Any]] | None] = {}
+"""A cache, for the process: see `fields_of`."""
+
+
+def fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
+    """Return a function from an object of this type to its `__dict__` that calls no code of the program.
+
+    None if such objects have none, or hide it.
+    """
+    try:
+        return _fields[kind]
+    except KeyError:
+        pass
+    if len(_fields) > 5000:  # classes made anew by every run are not kept for ever
+        _fields.clear()
+    found = None
+    if kind.__dictoffset__:
+        found = next((own for base in kind.__mro__ if type(own := base.__dict__.get("__dict__")) in _GETTERS), None)
+    getter = _fields[kind] = None if found is None else found.__get__
+    return getter
+
+
+def fields(obj: Any, kind: type) -> dict[str, Any] | None:
+    """Return the `__dict__` of an object of this type, or None."""
+    getter = fields_of(kind)
+    if getter is None:
+        return None
+    try:
+        return getter(obj)
+    except TypeError:  # the class has other bases now
+        del _fields[kind]
+        getter = fields_of(kind)
+        return None if getter is None else getter(obj)
+
+
+_GETTERS: Final = (types.GetSetDescriptorType, types.MemberDescriptorType)
+
+
+# ---------------------------------------------------------------------- deaths
+
+_finalised: dict[type, bool] = {}
+"""A cache, for the process: does Python code run when an object of the type dies?"""
+
+
+def is_finalised(kind: type) -> bool:
+    """Does Python code run when an object of the class dies?"""
+    answer = _finalised.get(kind)
+    if answer is None:
+        if len(_finalised) > MOST_TYPES:
+            _finalised.clear()
+        answer = _finalised[kind] = isinstance(getattr(kind, "__del__", None), types.FunctionType)
+    return answer
