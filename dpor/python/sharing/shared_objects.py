@@ -304,7 +304,7 @@ def publish_all(value: Any) -> None:
 
 
 def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> None:
-    thread = run.current
+    thread, exposed = run.current, sharing.exposed
     dying = DYING in run.facts
     stack = [value]
     visited: set[int] = set()
@@ -331,8 +331,8 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                     visited.add(key)
                     stack += reversed(children.children(obj, kind))
                 continue
-            if sharing.exposed and key in sharing.exposed and sharing.exposed[key][1] is obj:  # owner first
-                stack.append(sharing.exposed[key][0])
+            if exposed and key in exposed and exposed[key][1] is obj:  # owner first
+                stack.append(exposed[key][0])
                 continue
             if mark is not None and mark is not thread:  # another has touched it, and this one has it
                 escaped(obj)
@@ -353,8 +353,8 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                     sharing.owned_weakly.pop(key, None)
                     if kind not in _unremarkable:
                         _look_at(kind)
-            if sharing.exposed and key in sharing.exposed:
-                fields = sharing.exposed[key][1]
+            if exposed and key in exposed:
+                fields = exposed[key][1]
                 expose(obj, fields)
                 stack.extend(reversed(fields.values()))
         found = (finders.get(kind) or finder_of(kind))(obj, kind)
