@@ -1,4 +1,4 @@
-"""Plain accesses of shared data become events: reads and writes of fields, elements, globals."""
+"""Turns plain accesses of shared data into events: reads and writes of fields, elements and globals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dpor.python.kernel.sync_objects import count_writes
 def access(operation: Operation, reread: Callable[[], Accesses] | None = None) -> None:
     """Yield before a plain access to shared data until it is chosen; the caller then performs it at once.
 
-    reread   returns what it touches once others have moved; None if they cannot change that
+    reread   returns the accesses once other threads have moved; None if they cannot change them
     """
     if run.careful:
         _access_carefully(operation, reread)
@@ -38,7 +38,7 @@ def access(operation: Operation, reread: Callable[[], Accesses] | None = None) -
         else:
             operation = yield_before_changing(me, reread)
         position = run.position
-    # As `events.happened`, here because this is where an execution spends its time: a tenth of it.
+    # The same as `events.happened`, inlined: a tenth of the time of an execution is spent here.
     if position < run.replayed:
         if run.event_operations[position] is not operation:
             take_up(me, operation, None)
@@ -86,7 +86,7 @@ def _access_observed(operation: Operation, reread: Callable[[], Accesses] | None
     if run.dying:
         run.above.step_begins(me, operation)
     if run.daemons or run.specifications is not None:
-        before = (None,) * len(operation.accesses)  # so that operations with a rule find it in the history
+        before = (None,) * len(operation.accesses)  # operations with a rule expect a state for each access
     if run.spins:
         before = count_writes(operation.accesses)
     happened(me, operation, before)
@@ -95,7 +95,7 @@ def _access_observed(operation: Operation, reread: Callable[[], Accesses] | None
 
 
 def _access_of_daemon(operation: Operation, reread: Callable[[], Accesses] | None) -> None:
-    """An operation that has become another before it happened is done once more."""
+    """Perform the access of a daemon thread; repeat it if its accesses changed before it happened."""
     while True:
         perform(DaemonAccess(operation.kind, operation.accesses), run.process)
         now = operation if reread is None else run.operations.intern(operation.kind, reread())
@@ -105,9 +105,9 @@ def _access_of_daemon(operation: Operation, reread: Callable[[], Accesses] | Non
 
 
 def touch(kind: str, accesses: Accesses, reread: Callable[[], Accesses] | None = None) -> None:
-    """As `access`, for an operation named by what it touches."""
+    """As `access`, for the operation of this kind with these accesses."""
     access(run.operations.intern(kind, accesses), reread)
 
 
 STATELESS: Final = (access, _access_carefully, touch)
-"""Their frames are no part of states: what they have yet to do follows from the pending operation."""
+"""Functions whose frames are left out of states: what remains of them follows from the pending operation."""

@@ -1,7 +1,7 @@
-"""What runs of a search have shown, and later runs rely on: *facts*, each a word, or a tuple of a word and particulars.
+"""What runs of a search have shown and later runs rely on: *facts*, each a word, or a tuple of a word and particulars.
 
-The set of them only grows (`broken`), and the search begins again whenever it does. What more there is lies beside
-what needs it: of classes, globals and fields in `sharing`, of containers in `effects.accesses`.
+The set of facts only grows (`broken`), and the search starts again whenever it does. Further facts are defined where
+they are used: those about classes, globals and fields in `sharing`, about containers in `effects.accesses`.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from dpor.python.kernel.run import run
 T = TypeVar("T")
 
 DAEMONS: Final = "daemon threads"
-"""The end of the program is an operation."""
+"""The program has daemon threads, so its end is an operation."""
 CLOCKS: Final = "the clock is looked at"
 IDENTITIES: Final = "identities are looked at"
-"""What these show is part of the state."""
+"""After these facts, what the clock or `id` shows is part of the state."""
 STARTS: Final = "starts threads"
-"""Of a module: it starts a thread when it is imported, and may bind its globals after that."""
+"""Of a module: it starts a thread while it is imported, and may bind its globals after that."""
 INSTRUMENTED: Final = "instrumented"
-"""Of a package: see `opaque_code`."""
+"""Of a package: it is instrumented on demand (see `opaque_code`)."""
 DYING: Final = "objects die"
-"""While several threads exist, and somebody could notice: letting go of them is an operation."""
+"""Objects die while several threads exist, and somebody could notice: letting go of them is an operation."""
 SPINS: Final = "spins"
-"""Of a loop, by file, function and line: it waits by spinning."""
+"""Of a loop, named by file, function and line: it waits by spinning."""
 
 
 def about(facts: Iterable[object], *words: object) -> Iterator[tuple[Any, ...]]:
-    """Those that are tuples and begin with these, for each what follows."""
+    """Of each fact that is a tuple and begins with these words: the rest of it."""
     n = len(words)
     return (fact[n:] for fact in facts if type(fact) is tuple and fact[:n] == words)
 
 
 class Following(Generic[T]):
-    """What follows from the facts, found anew when there are more of them, or those of another search."""
+    """A value computed from the facts; computed anew when facts were added or another search has begun."""
 
     def __init__(self, find: Callable[[Collection[object]], T]) -> None:
         self._find = find
@@ -53,7 +53,11 @@ class Following(Generic[T]):
 
 
 def broken(fact: object, reason: str, *, at_once: bool = False) -> None:
-    """Something that the search relied on does not hold: note it, and start again when this run has ended."""
+    """The run has broken an assumption: note the fact, and start the search again when this run has ended.
+
+    reason    what the run showed, in words
+    at_once   end the run here instead of letting it go on
+    """
     run.facts.add(fact)
     if run.broken is None:
         run.broken = reason
@@ -62,13 +66,12 @@ def broken(fact: object, reason: str, *, at_once: bool = False) -> None:
 
 
 def note(fact: object) -> None:
-    """Something happens that makes more of what was before part of the state. Searches that look at none need not
-    know."""
+    """Note that from now on more is part of the state (`fact` says what). Only searches that compare states need it."""
     if (run.stateful or run.spins) and fact not in run.facts:
         broken(fact, f"{fact}: that is part of the state")
 
 
 def used_by_several(fact: object, what: str) -> None:
-    """Learn a fact that runs so far did not know; start again if it is new."""
+    """Note that several threads use this; start the search again if the fact is new."""
     if fact not in run.facts:
         broken(fact, f"{what} is used by several threads")

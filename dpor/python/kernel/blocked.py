@@ -15,7 +15,8 @@ from dpor.python.kernel.sync_objects import Fixed
 
 
 def left_blocked() -> list[Pending]:
-    """What the threads that cannot run are about to do; in `stuck`, in words, if the program is over."""
+    """Return the pending operations of the threads that cannot run. If the run is complete, also describe them in
+    `run.stuck`."""
     left = sorted([t for t in run.waiting if not is_enabled(t)], key=lambda t: t.id)
     if run.ending is Ending.COMPLETE:
         run.stuck[:] = [_in_words(t) for t in left]

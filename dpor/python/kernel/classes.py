@@ -1,4 +1,4 @@
-"""What an object is, found out without running code of the program."""
+"""Finding out what an object is without running code of the program."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from typing import Any
 
 
 def is_a(obj: Any, kinds: type | tuple[type, ...]) -> bool:
-    """As `isinstance`, which asks an object for its `__class__` where its type does not answer: the program may have
-    written what is then called (`__getattribute__`, or a property of that name)."""
+    """As `isinstance`, but without asking the object for its `__class__`: that may call code of the program
+    (`__getattribute__`, or a property of that name)."""
     return issubclass(type(obj), kinds)

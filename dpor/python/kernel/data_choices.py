@@ -1,4 +1,4 @@
-"""`dpor.choose`: a choice of the program itself, of which all alternatives are explored."""
+"""`dpor.choose`: a choice that the program itself makes, and of which all alternatives are explored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpor.python.kernel.scheduler import yield_before_pending
 
 
 def choose(n: int) -> int:
-    """A data choice: one of 0..n-1, each explored."""
+    """A data choice: return one of 0..n-1. The search explores each. Raises `ValueError` if n < 1."""
     n = operator.index(n)
     if n < 1:
         raise ValueError(f"choose({n}): there must be at least one alternative")
@@ -43,4 +43,4 @@ def choose(n: int) -> int:
 
 
 STATELESS: Final = (choose,)
-"""Their frames are no part of states: what they have yet to do follows from the pending operation."""
+"""Functions whose frames are left out of states: what remains of them follows from the pending operation."""

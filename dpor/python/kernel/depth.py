@@ -1,9 +1,9 @@
-"""How deep a program may recurse: to the same depth in every run, however deep the search's own calls are.
+"""How deep a program may recurse: equally deep in every run, however deep the search's own calls are.
 
-The interpreter's limit counts from where the program's threads begin, not from where the checker was called. But a
-hook runs on the program's stack, and what it calls differs from run to run: the search is asked in one, only the trace
-compared in another. Where recursion is no concern that costs nothing. A program that has come to the limit is run
-again with `DEEP` known: then hooks have `ROOM` of their own (`with_room`).
+For the program, depth counts from where its threads begin, not from where the checker was called. But hooks run on the
+program's stack, and how deep their own calls go differs between runs: one run asks the search, another only compares
+with the trace. For most programs that does not matter. A program that reaches the limit is run again with the fact
+`DEEP`: from then on hooks get `ROOM` calls of their own (`with_room`).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ DEEP: Final = "deep recursion"
 """The fact that the program recurses to the limit."""
 
 ROOM: Final = 500
-"""Calls: for hooks, and the search that they ask."""
+"""Calls that hooks, and the search that they ask, may use beyond the program's limit."""
 
 
 def begin(base: int) -> None:
-    """A run begins. `base`: the depth at which threads begin."""
+    """Called when a run begins. `base`: the depth of calls at which threads begin."""
     run.base_depth, run.host_limit = base, getrecursionlimit()
     set_limit(run.host_limit)
 
 
 def end() -> None:
-    """The run is over: what it made of the limit is undone."""
+    """Restore the interpreter's limit after the run."""
     if run.host_limit:
         setrecursionlimit(run.host_limit)
 
@@ -45,12 +45,12 @@ def set_limit(calls: int) -> None:
 
 
 def with_room(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; what it calls may be deeper than the program may."""
+    """Return the function so wrapped that its calls may go deeper than the program's limit."""
 
     def roomy(*args: Any, **kwargs: Any) -> Any:
         before = getrecursionlimit()
         try:
-            setrecursionlimit(before)  # fails here, if it did below
+            setrecursionlimit(before)  # fails here if the program is already too deep
         except RecursionError:
             raise RecursionError("maximum recursion depth exceeded") from None
         setrecursionlimit(run.recursion_limit + ROOM)

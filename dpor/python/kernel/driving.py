@@ -1,6 +1,6 @@
-"""A run is set up, carried out, and nothing is left behind.
+"""Sets up a run, carries it out, and leaves nothing behind.
 
-How a run ends: nobody can move; the explorer says stop; the run is too long; an assumption does not hold, or a replay
+A run ends when no thread can move, the explorer says stop, the run is too long, an assumption is broken, or a replay
 differs (`unwinding`).
 """
 
@@ -36,7 +36,7 @@ _has_spinning: Final = Following(lambda facts: any(about(facts, SPINS)))
 
 
 class Search:
-    """What all runs of one search share: numbers of operations, locations and threads, facts learned, and greenlets."""
+    """What all runs of one search share: interned operations, numbers of threads, facts learned, and greenlets."""
 
     def __init__(self) -> None:
         self.operations = OperationTable()
@@ -48,13 +48,13 @@ class Search:
 
 
 def refuse_nesting() -> None:
-    """There is one run at a time."""
+    """Raise `UserError` if a run is in progress: there can be only one in a process."""
     if run.current is not None:
         raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
 
 
 def begin(search: Search, options: RuntimeOptions, trace: Trace, choose: Chooser, recorder: Recorder | None) -> None:
-    """Set up a run; `drive` carries it out. In between, module-level code of the program may run."""
+    """Set up a run; `drive` carries it out. Module-level code of the program may run in between."""
     run.begin(options, trace, choose, recorder)
     run.operations, run.facts, run.numbers = search.operations, search.facts, search.numbers
     run.known_operations, run.workers = search.known_operations, search.workers
@@ -74,7 +74,10 @@ def begin(search: Search, options: RuntimeOptions, trace: Trace, choose: Chooser
 
 
 def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
-    """Carry out the run: `body` is the main thread's. Returns how it ended and who was left blocked."""
+    """Carry out the run; `body` is what the main thread does. Return how it ended and which threads were left blocked.
+
+    Raises the error that ended the run, or `AssumptionBroken` if the search has to start again.
+    """
     run.hub = getcurrent()
     run.workers.prepare(run.hub, len(run.numbers) + 1)
     main = run.threads[0]
@@ -92,13 +95,13 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
         unwinding.unwind()
         depth.end()
         if run.broken is not None and (error is None or isinstance(error, NotDeterministic)):
-            raise AssumptionBroken(run.broken)  # what is an operation changed: no wonder that the run differs
+            raise AssumptionBroken(run.broken)  # the set of operations changed, so a replay that differs is no error
         if error is not None:
             raise error
 
 
 def end() -> None:
-    """The run is over, whatever happened. What the program's finalisers do from now on is no part of it."""
+    """End the run, whatever happened in it. Finalisers of the program that run from now on are not part of it."""
     run.current = None  # type: ignore[assignment]
     run.unwinding = True
     run.update_careful()

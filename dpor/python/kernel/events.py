@@ -1,4 +1,4 @@
-"""What happens is recorded; where a trace is repeated, it is compared with what happened then."""
+"""Records events; where a trace is repeated, compares each with the recorded one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from dpor.python.kernel.run import run
 
 
 def happened(me: ModelThread, operation: Operation, before: States | None) -> None:
-    """Record the event, or compare it with the recorded one."""
+    """Record the event, or compare it with the recorded one if the trace is being repeated.
+
+    before    the states of the operation's objects before it, one for each access; None for a plain access
+    """
     if run.specifications is not None:
         run.specifications.happened(me, operation)
     position = run.position
@@ -31,7 +34,8 @@ def happened(me: ModelThread, operation: Operation, before: States | None) -> No
 
 
 def take_up(me: ModelThread, operation: Operation, before: States | None) -> None:
-    """What is repeated is not the operation recorded: none was, or the run differs."""
+    """The repeated event has another operation than the recorded one. Fill it in if none was recorded; else the run
+    differs, and ends."""
     if run.event_operations[run.position] is not UNKNOWN:
         unwinding.fail(differs(f"{me.name} now does: {describe(operation)}"))
     run.event_operations[run.position] = operation
@@ -49,7 +53,7 @@ def differs(what: str) -> NotDeterministic:
 
 
 _MOST_PLACES = 3
-"""Of one operation, in a message."""
+"""Locations of one operation named in a message."""
 
 
 def describe(operation: Operation | None) -> str:

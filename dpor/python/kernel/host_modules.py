@@ -1,4 +1,4 @@
-"""Modules that stand for real ones: what a program changes in them lasts for one run."""
+"""Drop-in modules: they stand for real ones, and what a program changes in them lasts for one run."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from types import ModuleType
 from typing import Any
 
 changed_modules: dict[int, DropInModule] = {}
-"""By `id`: those in which the present run has stored or deleted a name."""
+"""The drop-in modules in which the current run has stored or deleted a name, by `id`."""
 
 
 class DropInModule(ModuleType):
-    """A module that remembers what it contained when it was complete (`settle`); `restore_all` brings it back."""
+    """A module that remembers its contents at `settle`; `restore_all` brings them back."""
 
     def settle(self) -> DropInModule:
         vars(self)[".first"] = {name: value for name, value in vars(self).items() if not name.startswith(".")}
@@ -26,7 +26,7 @@ class DropInModule(ModuleType):
         super().__delattr__(name)
 
     def leading(self, leads: Callable[[Any], bool]) -> list[Any]:
-        """What it contains, apart from what it has contained all the time and of which `leads` says no."""
+        """Return its contents, without those original ones of which `leads` returns False."""
         namespace = vars(self)
         names = namespace.get(".leading")
         if names is None or id(self) in changed_modules:
@@ -37,7 +37,7 @@ class DropInModule(ModuleType):
 
 
 def restore_all() -> None:
-    """Undo what programs have stored in drop-ins since they were settled."""
+    """Undo what programs have stored in drop-in modules since they were settled."""
     for module in changed_modules.values():
         namespace = vars(module)
         if ".first" not in namespace:
@@ -49,7 +49,7 @@ def restore_all() -> None:
 
 
 def shadow(real: ModuleType, **others: Any) -> DropInModule:
-    """A drop-in with everything that the real module has, and what is changed."""
+    """Return a drop-in module with everything that the real module has, but with `others` replaced or added."""
     module = DropInModule(real.__name__, real.__doc__)
     kept = {name: value for name, value in vars(real).items() if name not in ("__spec__", "__loader__", "__builtins__")}
     vars(module).update(kept, **others)

@@ -1,4 +1,4 @@
-"""Why a run stands for less than everything: then the verdict cannot be "pass"."""
+"""Notes why a run stands for less than everything that the program can do, so that the verdict cannot be "pass"."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from dpor.python.kernel.run import run
 
 
 def incomplete(reason: str) -> None:
-    """This run stands for less than everything: the verdict cannot be "pass"."""
+    """Note that this run stands for less than everything, for this reason: the verdict cannot be "pass"."""
     run.incomplete[reason] = None
 
 
 def incomplete_if_multithreaded(reason: str) -> None:
-    """As `incomplete`, if another thread exists by now or will be started."""
+    """As `incomplete`, but only if another thread exists or is started later in the run."""
     (run.incomplete if run.multi else run.incomplete_if_multithreaded)[reason] = None
 
 
 def cut(reason: str, ending: Ending) -> NoReturn:
-    """End the run where it is, which then stands for less than everything."""
+    """End the run at once, with this ending, and note that it is incomplete."""
     incomplete(f"{reason}{run.above.loops_unseen()}")
     run.ending = ending
     run.hub.switch()

@@ -1,8 +1,8 @@
-"""Which code is part of the program, by the package that it is in: the border between the program and its host.
+"""Which code is part of the program, by package: the border between the program and its host.
 
-Python code of any package that acts while several threads can act is part of the program. It is found out by running:
-the first run in which that shows goes on to its end, the package is instrumented (the fact `INSTRUMENTED`), and the
-search starts again (`opaque_code.demand`). What is in no table here is instrumented on demand.
+All Python code that acts while several threads can act is part of the program, whatever package it is in. Running shows
+it: the first run in which a package acts goes on to its end, then the package is instrumented (the fact `INSTRUMENTED`)
+and the search starts again (`opaque_code.demand`). A package that is in no table here is instrumented on demand.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-STDLIB: Final = sys.stdlib_module_names - {"test"}  # many a program's tests are in a package of this name
+STDLIB: Final = sys.stdlib_module_names - {"test"}  # many programs have a package of this name with their tests
 
 MODELLED: Final = frozenset(
     {
@@ -18,10 +18,11 @@ MODELLED: Final = frozenset(
         "secrets", "uuid", "os", "signal", "atexit", "socket", "importlib", "sched", "concurrent",
     }
 )  # fmt: skip
-"""The program gets a drop-in in their place (`dpor.python.dropins.stdlib`): they are never instrumented."""
+"""The program gets drop-ins in their place (`dpor.python.dropins.stdlib`), so they are never instrumented."""
 
 GIVES_MODULES: Final = frozenset({"six"})
-"""Packages that import modules of the library by name for others, who are to get the drop-ins: always instrumented."""
+"""Packages that import modules of the library by name on behalf of the program, which must get the drop-ins: always
+instrumented."""
 
 CONSTANT: Final = frozenset(
     {
@@ -29,14 +30,15 @@ CONSTANT: Final = frozenset(
         "pprint", "reprlib", "shlex", "statistics", "string", "textwrap", "weakref",
     }
 )  # fmt: skip
-"""Modules of the standard library that make nothing when they are imported that a run changes: a function of theirs
-that comes to nothing shared is seen by nobody, and instrumented, they need not be executed again before each run."""
+"""Modules of the standard library whose import makes nothing that a run changes. So a call of their functions that
+reaches nothing shared needs no instrumentation, and when they are instrumented, they need not be executed again before
+each run."""
 
 BENEATH: Final = frozenset({"dpor", "greenlet", "logging", "typing"})
-"""What runs programs, or is watched by it as a whole (logging, see `dropins/logs.py`)."""
+"""What runs programs, or, like logging, is watched as a whole (`dropins/logs.py`)."""
 
 _PYTEST: Final = frozenset({"pytest", "_pytest", "pluggy", "hypothesis", "unittest", "doctest", "test"})
-"""They call what they are given, and know by their classes and marks what the host has made."""
+"""They call what they are given, and recognise by class or mark objects that the host has made."""
 
 _IDENTITY: Final = frozenset(
     {
@@ -44,12 +46,12 @@ _IDENTITY: Final = frozenset(
         "typing_extensions",
     }
 )  # fmt: skip
-"""Modules by whose classes and marks the program and code that is not instrumented know each other's objects."""
+"""Modules whose classes and marks let the program and uninstrumented code recognise each other's objects."""
 
 _VALUES: Final = frozenset(
     {"_pydecimal", "_pydatetime", "_strptime", "decimal", "fractions", "ipaddress", "pathlib", "zoneinfo"}
 )
-"""Their objects never change."""
+"""Modules whose objects never change."""
 
 _INTERPRETER: Final = frozenset(
     {
@@ -60,26 +62,26 @@ _INTERPRETER: Final = frozenset(
         "trace", "tracemalloc", "pydoc",
     }
 )  # fmt: skip
-"""Parts of the interpreter that are written in Python. The interpreter itself calls them, or the runtime does while the
-program runs; their state is that of the process."""
+"""Parts of the interpreter that are written in Python. The interpreter calls them itself, or the runtime does while the
+program runs; their state belongs to the process."""
 
 _WAITING: Final = frozenset({"asyncio", "multiprocessing", "selectors", "subprocess"})
-"""They wait for what no schedule has: pipes, sockets, processes."""
+"""They wait for things outside of every schedule: pipes, sockets, processes."""
 
 CLOSED: Final = MODELLED | BENEATH | _PYTEST | _IDENTITY | _VALUES | _INTERPRETER | _WAITING | {"__main__"}
-"""Never instrumented."""
+"""Packages that are never instrumented."""
 
 _OF_HOST: Final = (
     BENEATH | _PYTEST | {"__main__", "typing_extensions", "sitecustomize", "usercustomize", "_distutils_hack"}
 ) - {"test"}
-"""The one module that is there serves both sides."""
+"""Packages of which host and program use the same modules."""
 
 PARTS: Final = {"_weakrefset": "weakref"}
-"""Modules that are there for another, which gives out what they define: instrumented with it."""
+"""Modules that another one uses and whose definitions it exports: they are instrumented together with it."""
 
 
 def package_of(name: str) -> str:
-    """What is to be instrumented, so that the code of this name (`module.function`) is.
+    """Return the package to instrument so that the code of this name (`module.function`) is instrumented.
 
     >>> package_of("collections.abc.Mapping.get"), package_of("_weakrefset.WeakSet")
     ('collections', 'weakref')
@@ -89,8 +91,8 @@ def package_of(name: str) -> str:
 
 
 def serves_both_sides(module: str) -> bool:
-    """True if host and program use the same module of this name. Of all others each side has its own: those of other
-    packages than the standard library.
+    """True if host and program use the same module of this name. Other packages than the standard library are imported
+    once for each side.
 
     >>> serves_both_sides("json.decoder"), serves_both_sides("click.core")
     (True, False)

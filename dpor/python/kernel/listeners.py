@@ -1,4 +1,4 @@
-"""Who is told of what happens in a run, and what is kept of an exception."""
+"""The interfaces of those that are told what happens in a run, and what is kept of an exception."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from dpor.python.kernel.stuck import name_of
 
 
 class Specifications(Protocol):
-    """What is to hold between the events of a run: see `dpor.python.specs.specifying`."""
+    """What is checked between the events of a run: see `dpor.python.specs.specifying`."""
 
     def settle(self) -> None:
-        """The present thread has done all that belongs to the last event."""
+        """Called when the current thread has done everything that belongs to its last event."""
         ...
 
     def happened(self, thread: ModelThread, operation: Operation) -> None: ...
 
     def begin_calls(self) -> None:
-        """Before an event of the present thread that cannot be ordered with others."""
+        """Called before an event of the current thread that cannot be ordered with others."""
         ...
 
     def ordered(self, operation: Operation) -> Operation:
-        """The access, as it is performed: ordered with the others that a specification looks at, if it is one."""
+        """Return the access as it is to be performed: ordered with others if a specification looks at what it
+        touches."""
         ...
 
     def ordered_rule(self, rule: Rule, objects: tuple[Waited, ...]) -> Rule: ...
 
 
 class Observer(Protocol):
-    """Told of what code does that looks at the program and is no part of it."""
+    """Told of the operations of code that looks at the program but is not part of it."""
 
     def access(self, operation: Operation) -> None: ...
 
@@ -39,7 +40,7 @@ class Observer(Protocol):
 
 
 class ThreadFailure(NamedTuple):
-    """An exception that ended a thread, and its text at that time."""
+    """An exception that ended a thread, with its text at that moment."""
 
     thread: ModelThread
     error: BaseException
@@ -47,12 +48,12 @@ class ThreadFailure(NamedTuple):
 
 
 class Recorder:
-    """Told of every event of a run that is being explained. A Protocol in spirit; the default does nothing."""
+    """Told of every event of a run that is being described. Used like a Protocol; this default does nothing."""
 
     def event(self, thread: ModelThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None: ...
 
     def finish(self) -> None: ...
 
     def name_of(self, o: Waited, frame: FrameType | None) -> str:
-        """What the program calls it, as seen from the frame."""
+        """What the program calls the object, seen from the frame."""
         return name_of(o)

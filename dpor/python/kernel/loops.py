@@ -1,7 +1,8 @@
-"""Loops of the program that make no operation, and runs that take too long.
+"""Loops of the program that perform no operation, and runs that take too long.
 
-A loop may wait for what another thread writes, in a location that is silent because nobody has written it so far: so
-others get a turn now and then. One that goes round for ever is ended, and so is a call that takes no end.
+A loop without operations may wait for another thread to write a location that is still silent because no run has
+written it. So such a loop gives other threads a turn now and then. A loop that goes on for ever is ended, and so is a
+call that does not return.
 """
 
 from __future__ import annotations
@@ -23,17 +24,18 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import is_enabled
 
 WAITING, IDLE = 50, 0.05
-"""Beats without an event, and seconds of computing meanwhile: then a call is taken to wait for something real."""
+"""After this many beats without an event, in which the process computed for less than this many seconds, a call is
+taken to wait for something real."""
 
 # ---------------------------------------------------------------------- loops
 
 SPIN = 1_000
-"""So many loop iterations without an operation, and others get a turn: the loop may wait for what one of them writes,
-in a location that is silent because nobody has written it so far."""
+"""Loop iterations without an operation after which other threads get a turn: the loop may wait for one of them to write
+a location that is still silent because no run has written it."""
 
 
 def tick() -> None:
-    """A loop of the program goes round. One that makes no operation for very long is ended."""
+    """The hook at each iteration of a loop of the program. Ends a loop that performs no operation for very long."""
     me = run.current
     if me is not None and me.ticked != me.events and run.observer is None:
         if run.multi:
@@ -46,7 +48,8 @@ def tick() -> None:
 
 
 def goes_round(frame: FrameType) -> None:
-    """A loop has gone round many times without an event: may another thread move, or has the run to be cut?"""
+    """Called when a loop has gone round many times without an event: let another thread move, let time pass, or cut the
+    run."""
     if run.unwinding:
         unwinding.lose_patience()
     if run.current is None or run.unwinding:
@@ -67,7 +70,7 @@ def goes_round(frame: FrameType) -> None:
         run.yielding |= me.bit
         accessing.access(run.operations.intern("yield", ()))
         run.yielding &= ~me.bit
-        if not others:  # the search sees whether this is the state before; if not, the rounds are counted on
+        if not others:  # the search notices if the state is the same as before; if it is not, go on counting
             me.ticked, run.back_edges = me.events, rounds
 
 
@@ -75,11 +78,14 @@ def goes_round(frame: FrameType) -> None:
 
 
 def beat(frame: FrameType | None, patience: int | None) -> None:
-    """Called by a signal handler, now and then, with the innermost frame: end a run that takes too long.
+    """Called by a signal handler at regular intervals: end a run that takes too long.
 
-    That is one that has made no event since so many calls (None: any is given all the time that it wants). With a
-    patience of 0 also one that moves, at its next decision. A run that makes no event ends where it stands, be it
-    inside a C function: unless that is in the search, whose own books must not be torn.
+    frame      the innermost frame of the interrupted code
+    patience   calls without a new event after which the run ends; None: never. With 0, a run that makes events ends
+               too, at its next decision
+
+    A run without events ends where it is, even inside a C function, unless the search itself is at work there: its data
+    must stay consistent.
     """
     if run.current is None:
         return
@@ -106,7 +112,7 @@ def beat(frame: FrameType | None, patience: int | None) -> None:
 
 
 def _may_end(frame: FrameType | None) -> bool:
-    """Is it the program that would be ended, and not what is done on its behalf?"""
+    """True if the interrupted code is the program, not something that runs on its behalf."""
     here = getcurrent()
     return here is not run.hub and here is run.current.greenlet and not _is_ours(frame)
 
@@ -124,7 +130,7 @@ def _waits(frame: FrameType | None) -> str:
 
 
 def _is_ours(frame: FrameType | None) -> bool:
-    """Does the search, or what carries out runs, work on behalf of the program?"""
+    """True if the search, or the code that carries out runs, is working on behalf of the program."""
     while frame is not None and not run.is_program_file(frame.f_code.co_filename):
         if frame.f_globals.get("__name__", "").startswith(_BOOKS):
             return True
@@ -136,4 +142,4 @@ _BOOKS: Final = ("dpor.python.kernel.", "dpor.explorers", "dpor.core.happens_bef
 
 
 STATELESS: Final = (goes_round,)
-"""Their frames are no part of states: what they have yet to do follows from the pending operation."""
+"""Functions whose frames are left out of states: what remains of them follows from the pending operation."""

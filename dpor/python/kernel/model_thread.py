@@ -1,4 +1,4 @@
-"""What a run knows of a model thread, and of what it waits for."""
+"""What a run knows about a model thread, and about the objects that it waits for."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dpor.core.operations import Accesses, Location, Operation, Rule, ThreadId
 
 
 class UnwindThread(BaseException):
-    """Unwinds a model thread that is no longer needed."""
+    """Thrown into a model thread that is no longer needed, to unwind it."""
 
 
 class Waited(Protocol):
-    """What a thread can wait for: see `dpor.python.kernel.sync_objects.SyncObject`."""
+    """An object that a thread can wait for: see `dpor.python.kernel.sync_objects.SyncObject`."""
 
     dpor_state: Any
     dpor_location: Location
@@ -26,21 +26,21 @@ class Waited(Protocol):
 
 
 class ModelThread:
-    """One model thread of the present run.
+    """One model thread of the current run.
 
     thread_object  the program's Thread object, or None
     events    how many operations it has performed
-    pending   the operation before which it waits; `objects`: those of its rule, or None for a plain access
-    reread    returns what that touches by now; None if other threads cannot change it
-    yielded_at   then: after how many events it yielded before that
-    starter   while it has not come to its first operation: the greenlet that waits for that, to go on
-    timed     the rule to use if the pending operation times out because nothing else can move; `deadline`: when
+    pending   the operation before which it waits; `objects`: the objects of its rule, or None for a plain access
+    reread    returns the current accesses of the pending operation; None if other threads cannot change them
+    yielded_at   how many events the run had when the thread yielded before an operation with `reread`
+    starter   until it reaches its first operation: the greenlet that started it and waits for that
+    timed     the rule to apply if the pending operation times out because nothing else can move; `deadline`: when
     started   how many threads it has started
-    ended     mask of the threads of which it knows that they ended, because it waited for that
+    ended     mask of the threads that it knows to have ended because it waited for their end
     time      its virtual clock, in seconds
-    loops     the loops that it is in, as far as they may spin (see `dpor.python.states.spinning`)
-    looked    how long the trace was when it last looked at the clock
-    ticked    how many operations it had performed when a loop of it last went round
+    loops     the loops that it is in and that may spin (see `dpor.python.states.spinning`)
+    looked    how many events the run had when it last looked at the clock
+    ticked    how many operations it had performed when one of its loops last went round
     """
 
     __slots__ = (
@@ -96,7 +96,7 @@ class ModelThread:
         self.greenlet: greenlet = None
 
     def name_object(self) -> tuple[ThreadId, int, int]:
-        """A name for an object that this thread now makes known: equal in equivalent runs."""
+        """Return a name for an object that this thread publishes now: the same name in equivalent runs."""
         events = self.events
         if events != self.named_at:
             self.named_at, self.count = events, 0

@@ -1,5 +1,5 @@
-"""Code that is not instrumented: where it acts among threads it is instrumented, and the search starts again; if that
-cannot be it is one step, and the verdict says so."""
+"""Code that is not instrumented. If it acts while several threads exist, its package is instrumented and the search
+starts again; if that is impossible, the code is one step, and the verdict says so."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from dpor.python.kernel.run import run
 
 
 def opaque(name: str) -> None:
-    """Code that is not instrumented ran as one step on shared objects. `name`: of the function, with its module."""
+    """Called when uninstrumented code ran as one step on shared objects. `name`: the function, with its module."""
     _opaque(name, incomplete)
 
 
 def opaque_if_multithreaded(name: str) -> None:
-    """As `opaque`, if another thread exists by now or will be started."""
+    """As `opaque`, but only if another thread exists or is started later in the run."""
     _opaque(name, incomplete_if_multithreaded)
 
 
 def demand(module: str, why: str, *, at_once: bool = False) -> bool:
-    """Code of this module, which is not instrumented, acts while several threads can act. True if it will be
-    instrumented from now on; False if it cannot be, or is to be trusted."""
+    """Called when uninstrumented code of this module acts while several threads can act; `why` says how, in words.
+
+    Returns True if it will be instrumented from now on, or the run was noted as incomplete; False if it cannot be, or
+    is trusted.
+    """
     package = package_of(module)
     if package in CLOSED or package in run.options.trusted or not run.above.can_instrument(package):
         return False

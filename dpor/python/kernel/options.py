@@ -1,4 +1,4 @@
-"""What a user may set about how a Python program is run."""
+"""Settings for how a Python program is run."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class StaticOptions:
 
     field_access   insensitive, callee or sensitive: see `dpor.statics.field_access.Precision`
     pointers       none, ci-ex, cs-ex, ci-dd or cs-dd: see `dpor.statics.pointers.Pointers`
-    immutable      is it used which fields are immutable?
-    unhooked       are reads of immutable fields left as they are in the code?
+    immutable      use the facts about which fields are immutable
+    unhooked       leave reads of immutable fields without hooks
     """
 
     field_access: str = "sensitive"
@@ -28,19 +28,19 @@ class StaticOptions:
 
 @attrs.frozen
 class RuntimeOptions:
-    """How runs go.
+    """How runs are carried out.
 
-    max_steps      events of one run, before it is cut
-    max_back_edges loop iterations without an event, before the run is cut
+    max_steps      events of one run after which it is cut
+    max_back_edges loop iterations without an event after which a run is cut
     timeouts       "any": a timed wait may end at any point where it waits; "idle": only when nothing else can move
-    every_access   are accesses operations to what no run has written while several threads exist?
-    whole_states   keep whole states beside their keys, and report two that differ and have the same key
+    every_access   make operations also of accesses to what no run has written while several threads exist
+    whole_states   keep whole states beside their keys, and report two different ones with the same key
     timeout_limit  how often a call site may time out in one thread and run while something else can move
     statics        how the program is analysed; None: not at all
-    oracle         what is asked in place of the analysis
-    trusted        packages each call of which is one step
-    closed         is nothing more instrumented than what was named?
-    cache          are rewritten modules kept on disk?
+    oracle         what is asked instead of the analysis
+    trusted        packages of which each call is one step
+    closed         instrument no package on demand
+    cache          keep rewritten modules on disk
     """
 
     max_steps: int = 20_000

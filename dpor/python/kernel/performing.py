@@ -1,4 +1,4 @@
-"""Operations on synchronisation objects become events: those that have a rule, and may block."""
+"""Turns operations on synchronisation objects into events: those that have a rule, and may block."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ def _perform(rule: Rule, objects: tuple[Waited, ...]) -> Any:
 
 
 def _operation(rule: Rule, me: ModelThread, objects: tuple[Waited, ...]) -> tuple[Operation, bool]:
-    """The interned operation, and whether it can ever block.
+    """Return the interned operation, and whether it can ever block.
 
-    Looked up by the identity of the rule first: hashing rules and accesses costs more.
+    It is looked up by the identity of the rule first, because hashing rules and accesses costs more.
     """
     key: tuple[int, ...]
     if len(objects) == 1:
@@ -111,7 +111,7 @@ def _operation(rule: Rule, me: ModelThread, objects: tuple[Waited, ...]) -> tupl
 
 
 def _apply(rule: Rule, objects: tuple[Waited, ...]) -> Effect | None:
-    """Do it, without an event. None if it is blocked."""
+    """Apply the rule without an event. Return None if it is blocked."""
     states = tuple([o.dpor_state for o in objects])
     me = 0 if run.current is None else run.current.id
     if not rule.enabled(states, me):
@@ -122,7 +122,7 @@ def _apply(rule: Rule, objects: tuple[Waited, ...]) -> Effect | None:
 
 
 def without_control(rule: Rule, objects: tuple[Waited, ...]) -> Any:
-    """While unwinding, or inside a step that is not to be divided: do it if it can be done, else pretend."""
+    """Apply the rule if it is enabled, else pretend: while a run is unwound, or inside an indivisible step."""
     if run.unwinding:
         unwinding.lose_patience()
     effect = _apply(rule, objects)
@@ -131,16 +131,17 @@ def without_control(rule: Rule, objects: tuple[Waited, ...]) -> Any:
             incomplete("an operation that would block was met inside a step that cannot be divided")
         return True
     if run.unwinding and rule.gives:
-        return True  # that it was taken may have been a pretence
+        return True  # the acquisition may have been pretended as well
     return effect.result
 
 
 def _time_out(me: ModelThread, operation: Operation, objects: tuple[Waited, ...], states: States) -> Any:
-    """Nothing else can move, and this thread was chosen to go on because time passes: an event after all others."""
+    """Perform the time-out of a thread that was chosen because nothing else can move; it is ordered after all earlier
+    events."""
     assert me.timed is not None
     assert me.deadline is not None
     run.timed_out = True
-    own = len(me.timed.modes)  # a daemon thread's operation has the process too
+    own = len(me.timed.modes)  # a daemon thread's operation has one more object, the process
     effect = me.timed.apply(states[:own], me.id)
     set_states(objects[:own], effect.states)
     modes = [*effect.modes, *[mode for _, mode in operation.accesses[len(effect.modes) :]]]
@@ -155,8 +156,8 @@ def _time_out(me: ModelThread, operation: Operation, objects: tuple[Waited, ...]
 
 # A program ends when its last non-daemon thread does, whatever its daemon threads are about to do. So every operation
 # of a daemon thread reads the number of live non-daemon threads, which the start and end of those threads write.
-# Programs without daemon threads (nearly all) are spared that: it begins, and the search starts again, when one is
-# started.
+# Programs without daemon threads (nearly all) are spared that: the first start of a daemon thread is a new fact, with
+# which the search starts again.
 
 
 def _in_process(rule: Rule, objects: tuple[Waited, ...], me: ModelThread) -> tuple[Rule, tuple[Waited, ...]]:
@@ -172,4 +173,4 @@ def _in_process(rule: Rule, objects: tuple[Waited, ...], me: ModelThread) -> tup
 
 
 STATELESS: Final = (perform, _perform, _perform_carefully)
-"""Their frames are no part of states: what they have yet to do follows from the pending operation."""
+"""Functions whose frames are left out of states: what remains of them follows from the pending operation."""

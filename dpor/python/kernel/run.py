@@ -1,6 +1,7 @@
-"""The one run of the process, as an object: who moves, what has happened, what was noted on the way.
+"""The state of the current run, as an object: who moves, what has happened, what was noted on the way.
 
-There is one run at a time in a process: `run`. `begin` makes it new. Hooks look at it at every access, so it has slots.
+There is one run at a time in a process: `run`. `begin` resets it. It has slots because hooks look at it at every
+access.
 """
 
 from __future__ import annotations
@@ -21,71 +22,73 @@ from dpor.python.kernel.virtual_time import VirtualTime
 from dpor.python.kernel.workers import Workers
 
 ABLE_UNKNOWN = -1
-"""In place of `Run.able`, when a state has changed since it was found out."""
+"""The value of `Run.able` from when a state has changed until it is computed again."""
 
 
 class Run:
-    """The state of the run. What a search hands from run to run is given to `begin`; the rest begins anew there.
+    """The state of the current run. `begin` is given what a search hands from run to run, and resets the rest.
 
     Threads
     current       the thread that moves; None between runs
     threads       all model threads, by number
-    by_front      those that are started, by the `id` of the program's Thread object
-    multi         can more than one thread act on shared data? While False, accesses are no operations
-    ready         mask of the threads that run, or are about to do an operation that can never block
-    waiting       the threads that are about to do an operation that may be blocked
-    able          mask of those of them that are not blocked; ABLE_UNKNOWN when a state has changed since
+    by_front      those that were started, by the `id` of the program's Thread object
+    multi         True while more than one thread can act on shared data; accesses are operations only then
+    ready         mask of the threads that run, or whose pending operation can never block
+    waiting       the threads whose pending operation may be blocked
+    able          mask of those in `waiting` that are not blocked; ABLE_UNKNOWN when a state has changed since
     yielding      mask of the threads that go round a loop without operations
     everybody     mask of all threads there have been
-    hub           the greenlet that carries the run out
-    os_thread     the thread of the host in which it does so
+    hub           the greenlet that carries out the run
+    os_thread     the host's thread in which it does so
     workers       the greenlets of the search
-    process       is the program running? `alive`: how many of its non-daemon threads are
+    process       its state is True while the program runs; that of `alive`: how many non-daemon threads live
 
     Events
-    trace         what is repeated, and then grows; `event_threads`, `event_operations`: its lists
-    choose        asked who moves when nothing is left to repeat
-    position      how many events have happened; `replayed`: so many are repeated; `most_events`: so many may happen
-    operations, known_operations, numbers     of the search: see `Search`
-    made          all synchronisation objects, kept alive until the run ends, as all that threads share is
+    trace         is repeated first, then grows; `event_threads`, `event_operations`: its lists
+    choose        is asked who moves when nothing is left to repeat
+    position      how many events have happened; `replayed`: how many are repeated; `most_events`: how many may happen
+    operations, known_operations, numbers     belong to the search: see `Search`
+    made          all synchronisation objects; kept alive until the run ends, as everything that threads share
     made_early    those that were made before the run began
     counters      how often locations have been written, where that is counted
 
-    What is looked at besides
-    recorder, specifications      told of events, if there are any
-    observer      while code of a specification runs: its operations are no events
-    options       what the user has set
-    above         what the kernel needs of the layers above it, `is_program_file` among it: see `serve`
+    Settings and observers
+    recorder, specifications      are told of events, if present
+    observer      is set while code of a specification runs: its operations are not events
+    options       the user's settings
+    above         what the kernel needs of the layers above it, including `is_program_file`: see `serve`
     facts         what runs of this search have shown and later runs rely on
-    stateful      does this search ask for the state? Then it learns what states alone depend on
-    daemons       are there daemon threads? Then the end of the program is an operation
-    spins         does a loop of the program wait by spinning? Then writes are counted
-    dying         do objects die while several threads exist, and does somebody notice? Then each step is looked at
-    deep          does the program recurse to the limit? Then what happens at an operation has room of its own
-    atomic        how many steps that cannot be divided the current thread is in
-    careful       is an access more than a scheduling point: while `unwinding`, in atomic code, with a recorder, daemon
-                  threads, spinning loops, specifications or deep recursion?
+    stateful      True if this search compares states; it then learns facts that only states depend on
+    daemons       True if there are daemon threads; then the end of the program is an operation
+    spins         True if a loop of the program waits by spinning; then writes are counted
+    dying         True if objects die while several threads exist and somebody notices; then each step is examined
+    deep          True if the program recurses to the limit; then hooks have room of their own on the stack
+    atomic        how many indivisible steps the current thread is in
+    careful       True if an access is more than a scheduling point: while `unwinding`, in atomic code, with a recorder,
+                  daemon threads, spinning loops, dying objects, specifications, an observer or deep recursion
 
     Time and loops
-    virtual_time  the clocks of the threads; `clock_stands`: all looks at the clock see what it shows at the start
-    timeouts      how often each timed wait has timed out; `timed_out`: has anything?
-    back_edges    of loops, since the current thread's last operation
-    still         the run, how many events it had when it last moved, the beats since, the seconds of computing then
+    virtual_time  the clocks of the threads; `clock_stands`: every look at the clock sees the time at the start
+    timeouts      how often each timed wait has timed out; `timed_out`: True if any has
+    back_edges    loop iterations since the current thread's last operation
+    still         of `loops.beat`: number and position of the run at the last beat, beats since it moved, and the CPU
+                  time then
 
     Recursion
     base_depth    the depth of calls at which threads begin
-    recursion_limit   the interpreter's, while code of the program runs; `host_limit`: before the run
+    recursion_limit   the interpreter's limit while code of the program runs; `host_limit`: before the run
 
     How it ends
-    number        which run of the process it is
-    unwinding     is it over, and threads are unwound? Then operations do nothing
-    patience      how many operations the program has tried to do meanwhile
+    number        counts the runs of the process
+    unwinding     True while threads are unwound after the end of the run; then operations do nothing
+    patience      how many operations the program has tried to perform meanwhile
     ending, error how it ended
-    incomplete    why it stands for less than everything, in order; `incomplete_if_multithreaded`: if a thread starts
-    exceptions    those that ended threads
-    broken        why the search has to start again when the run has ended
-    dirty         has a run changed what outlives it (a module's global, a class, a function)?
-    stuck         who can never go on, in words; `taken_at`: where each lock that is held was taken
+    incomplete    why it stands for less than everything, in order; `incomplete_if_multithreaded`: counts if a thread
+                  starts
+    exceptions    the exceptions that ended threads
+    broken        why the search has to start again when the run has ended; else None
+    dirty         True if a run has changed what outlives it (a module's global, a class, a function)
+    stuck         the threads that can never go on, in words; `taken_at`: where each held lock was taken
     """
 
     __slots__ = (
@@ -137,11 +140,11 @@ class Run:
         self.begin(RuntimeOptions(), Trace(), lambda enabled: STOP, None)
 
     def serve(self, program: Above) -> None:
-        """The next run is one of this program."""
+        """Set the program of the next run."""
         self.above, self.is_program_file = program, program.is_program_file
 
     def begin(self, options: RuntimeOptions, trace: Trace, choose: Chooser, recorder: Recorder | None) -> None:
-        """A new run. Who moves is said by the trace, and then by `choose`."""
+        """Start a new run. The trace says who moves, then `choose` does."""
         self.forget()
         self.options, self.recorder = options, recorder
         self.trace, self.choose = trace, choose
@@ -157,7 +160,7 @@ class Run:
         self.broken: str | None = None
 
     def forget(self) -> None:
-        """What the run holds dies now, and not when the next one has begun."""
+        """Release what the run holds now, not only when the next one begins."""
         self.threads.clear()
         self.incomplete.clear()
         self.exceptions.clear()

@@ -1,8 +1,8 @@
 """Who moves next, and how a thread waits before an operation until it is chosen.
 
 Model threads are greenlets in one OS thread. A thread that reaches an operation is at a *scheduling point*: it decides,
-in its own greenlet, who moves next (by the trace that is repeated, or else by asking the explorer), and switches only
-if that is somebody else. So a thread that goes on costs no switch.
+in its own greenlet, who moves next (the trace that is repeated says so, or the explorer is asked), and switches only if
+that is another thread. So a thread that goes on costs no switch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dpor.python.kernel.run import ABLE_UNKNOWN, run
 
 
 def decide() -> ModelThread | None:
-    """Who moves next; None if the run is over (then `Run.ending` says how)."""
+    """Return the thread that moves next; None if the run is over (`Run.ending` then says how)."""
     if run.position < run.replayed:
         number = run.event_threads[run.position]
         if number < len(run.threads) and run.threads[number].running:
@@ -63,7 +63,7 @@ def decide() -> ModelThread | None:
             action = run.choose(yielding)
     except RecursionError:
         raise
-    except Exception as error:  # not for the program, in whose greenlet the search is asked
+    except Exception as error:  # must not reach the program, in whose greenlet the search is asked
         run.error = error
         return None
     if action == STOP:
@@ -80,7 +80,7 @@ def is_enabled(thread: ModelThread) -> bool:
 
 
 def _could_time_out() -> int:
-    """Nobody can move: the threads whose wait may end because time passes."""
+    """When no thread can move: return the mask of the threads whose wait may end because time passes."""
     waiting = [t for t in run.threads if t.running and t.timed is not None and (not t.daemon or run.process.dpor_state)]
     if not waiting:
         return 0
@@ -91,12 +91,12 @@ def _could_time_out() -> int:
 
 
 def yield_before_pending(me: ModelThread) -> None:
-    """Yield to others until the pending operation is chosen. Returns when the caller is to perform it, at once."""
+    """Yield to other threads until the pending operation is chosen. The caller must then perform it at once."""
     calls = sys.getrecursionlimit() if run.deep else 0
     starter = me.starter
     try:
-        if starter is not None:  # just started: the other goes on with its own step
-            run.make_current(me)  # (which it is: there is room for another call)
+        if starter is not None:  # just started: the starter goes on with its own step
+            run.make_current(me)  # it is already; the call only shows that the stack has room for another one
             me.starter = None
             starter.switch()
         else:
@@ -108,7 +108,8 @@ def yield_before_pending(me: ModelThread) -> None:
                     run.current = successor
                     successor.greenlet.switch()
     except RecursionError:
-        # If the decision was begun, there is room for this call; if not, nothing has happened, and the program hears.
+        # If the decision was begun, there is room for this call; if not, nothing has happened, and the program gets the
+        # error.
         sys.setrecursionlimit(sys.getrecursionlimit() + ROOM)
         _too_deep()
     if run.unwinding:
@@ -118,8 +119,8 @@ def yield_before_pending(me: ModelThread) -> None:
 
 
 def _too_deep() -> NoReturn:
-    """The program recurses so deep that the search, asked on top of it, has come to the limit while it updates its own
-    data."""
+    """The program recurses so deep that the search, called on top of its stack, has hit the limit while it updates its
+    own data: end the run."""
     if run.deep:
         unwinding.fail(Unsupported(f"the program recurses so deep that nothing is left for the search{last_place()}"))
     assumptions.broken(
@@ -129,8 +130,8 @@ def _too_deep() -> NoReturn:
 
 
 def yield_before_changing(me: ModelThread, reread: Callable[[], Accesses]) -> Operation:
-    """Returns what the pending operation has become. What there is to remember is kept by the thread: in a variable of
-    this frame it would be part of the state."""
+    """Yield before an operation whose accesses others may change; return the operation as it is now. What has to be
+    remembered is kept in the thread object: a variable of this frame would be part of the state."""
     assert me.pending is not None
     me.reread, me.yielded_at = reread, run.position
     yield_before_pending(me)
@@ -141,7 +142,7 @@ def yield_before_changing(me: ModelThread, reread: Callable[[], Accesses]) -> Op
 
 
 def pending_of(thread: ModelThread) -> Operation | None:
-    """What the thread is about to do, as it is now."""
+    """Return the thread's pending operation with its current accesses."""
     if thread.reread is None or thread.pending is None:
         return thread.pending
     me, run.current = run.current, thread
@@ -152,7 +153,7 @@ def pending_of(thread: ModelThread) -> Operation | None:
 
 
 def yield_before_blocking(me: ModelThread) -> None:
-    """As `yield_before_pending`, before an operation that may be blocked."""
+    """As `yield_before_pending`, before an operation that may block."""
     run.ready ^= me.bit
     run.waiting.append(me)
     run.able = ABLE_UNKNOWN
@@ -169,7 +170,7 @@ def yield_before_blocking(me: ModelThread) -> None:
 
 @contextmanager
 def atomic() -> Iterator[None]:
-    """Operations inside are no scheduling points: the code is one step."""
+    """Make the code inside one step: its operations are no scheduling points."""
     run.atomic += 1
     run.update_careful()
     try:
@@ -180,4 +181,4 @@ def atomic() -> Iterator[None]:
 
 
 STATELESS: Final = (decide, yield_before_pending, yield_before_blocking)
-"""Their frames are no part of states: what they have yet to do follows from the pending operation."""
+"""Functions whose frames are left out of states: what remains of them follows from the pending operation."""

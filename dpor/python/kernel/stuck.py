@@ -1,4 +1,4 @@
-"""Threads that can never go on, in words."""
+"""Describes threads that can never go on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from dpor.python.kernel.model_thread import ModelThread, Waited
 class Stuck(NamedTuple):
     """A thread that can never go on, in words.
 
-    waits_for  the kind of its operation and what it is on;  sentence   "at file:line waits to lock ..., held by ..."
-    spins      what it waits for is that one of these locations is written; None: it waits otherwise
+    waits_for  the kind of its pending operation, and the object
+    sentence   "at file:line waits to lock ..., held by ..."
+    spins      the locations one of which it waits to be written; None if it does not spin
     """
 
     thread: str
@@ -44,9 +45,10 @@ def in_words(
     taken_at: Mapping[int, tuple[str, int]],
     names: Mapping[int, str],
 ) -> Stuck:
-    """Why this thread, which waits at (file, line) before an operation on the objects, can never go on.
+    """Describe why this thread can never go on. It waits at `place` (file, line) before an operation on the objects.
 
-    taken_at    where each lock that is held was taken, by the lock's id; may be empty
+    threads     all threads of the run, by number
+    taken_at    where each held lock was taken, by the lock's id; may be empty
     names       what the program calls the objects, by id; may be empty
     """
     assert thread.pending is not None
@@ -75,12 +77,12 @@ def in_words(
 
 
 def has_own_name(o: Waited) -> bool:
-    """Has the program given it one, as it may to threads?"""
+    """True if the program has named the object, as it may name threads."""
     return isinstance(getattr(o, "_name", None), str)
 
 
 def name_of(o: Waited) -> str:
-    """A name for a report: equal in equivalent runs, and for all strategies."""
+    """A name for reports: the same in equivalent runs, and for all strategies."""
     return str(getattr(o, "_name", "")) if has_own_name(o) else f"{type(o).__name__} #{o.dpor_made_as}"
 
 
@@ -96,5 +98,5 @@ def _held(
 
 
 def short_place(place: tuple[str, int]) -> str:
-    """file:line, without the folder."""
+    """Format (file, line) as file:line, without the folder."""
     return f"{os.path.basename(place[0])}:{place[1]}"

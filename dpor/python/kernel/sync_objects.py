@@ -1,4 +1,4 @@
-"""Synchronisation objects: what threads wait for, with a state that rules read and replace."""
+"""Synchronisation objects: what threads wait for. Each has a state that rules read and replace."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import ABLE_UNKNOWN, run
 
 _set_by_program = False
-"""Has a program made a class derived from a drop-in with a `__setattr__`? What rules set goes past that."""
+"""True if a program has derived a class with a `__setattr__` from a drop-in; states must then be set past that
+method."""
 
 
 class SyncObject:
     """Base of the drop-ins of synchronisation primitives.
 
     dpor_state      the immutable state that the rules of `dpor.primitives` read and replace
-    dpor_location   its number, named by its maker and how many events that thread had then run
-    dpor_made_at    (file, line) of the program
+    dpor_location   its location, named by the thread that made it and how many events that thread had then run
+    dpor_made_at    (file, line) of the program where it was made; None if not recorded
 
-    Programs derive classes from some of these, with attributes of their own: no name of ours may be one of theirs.
+    Programs derive classes from some of these, with attributes of their own, so all names here have a prefix.
     """
 
     dpor_state: Any
@@ -54,16 +55,17 @@ class SyncObject:
 
     @property
     def dpor_made_as(self) -> str:
-        """What tells it from others of its kind, equal in equivalent runs and for all strategies: its maker, after how
-        many events, the number of the object since then; that alone of what the main thread makes before all events."""
+        """Tells the object from others of its class, equally in equivalent runs and for all strategies:
+        "thread.events.count", the thread that made it, that thread's events by then, and a count. For objects that the
+        main thread makes before its first event, only the count."""
         name: Any = run.operations.name_of(self.dpor_location)
         maker, events, count = name[2:] if name[0] == "sync" and len(name) == 5 else (0, 0, self.dpor_location)
         return f"{maker}.{events}.{count}" if maker or events else str(count)
 
 
 class Fixed(SyncObject):
-    """What every run has, and no thread makes: `Run.process`, of which the state is whether the program runs, and
-    `Run.alive`, of which it is how many non-daemon threads do."""
+    """A synchronisation object that every run has and no thread makes: `Run.process`, whose state is True while the
+    program runs, and `Run.alive`, whose state is the number of live non-daemon threads."""
 
     def __init__(self, name: str) -> None:
         self.dpor_location = run.operations.location(name)
@@ -71,7 +73,7 @@ class Fixed(SyncObject):
 
 
 class Counter(SyncObject):
-    """How often a location of plain accesses has been written, which its state is."""
+    """Counts the writes of a location of plain accesses; the count is its state."""
 
     def __init__(self, location: Location) -> None:
         self.dpor_location = location
@@ -87,7 +89,7 @@ def counter_of(location: Location) -> Counter:
 
 
 def count_writes(accesses: Accesses) -> States:
-    """How often each location had been written, before these accesses happen."""
+    """Count these accesses; return how often each location had been written before."""
     befores: list[int] = []
     for location, mode in accesses:
         counter = counter_of(location)

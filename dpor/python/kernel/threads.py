@@ -1,4 +1,4 @@
-"""Model threads begin, live and end."""
+"""How model threads begin and end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpor.python.kernel.scheduler import decide
 
 
 def live(thread: ModelThread, body: Callable[[], None]) -> greenlet:
-    """The life of a model thread. Returns whom to switch to afterwards."""
+    """Run a model thread from its start to its end. Return the greenlet to switch to afterwards."""
     try:
         body()
     except UnwindThread:
@@ -37,7 +37,7 @@ def live(thread: ModelThread, body: Callable[[], None]) -> greenlet:
     run.ready ^= thread.bit
     try:
         successor = decide()
-    except RecursionError as error:  # the search's own, here where the program has ended
+    except RecursionError as error:  # raised by the search: the thread's own code has ended
         run.error, successor = error, None
     if successor is None:
         return run.hub
@@ -46,7 +46,7 @@ def live(thread: ModelThread, body: Callable[[], None]) -> greenlet:
 
 
 def next_child(me: ModelThread) -> ThreadId:
-    """The number of the thread that `me` starts next."""
+    """Return the number of the thread that `me` starts next."""
     key = (me.id, me.started)
     number = run.numbers.get(key)
     if number is None:
@@ -55,7 +55,7 @@ def next_child(me: ModelThread) -> ThreadId:
 
 
 def spawn(thread_object: Any, body: Callable[[], None]) -> None:
-    """Begin a model thread that runs `body` (called by `Thread.start`, just after its `Start` rule was performed)."""
+    """Begin a model thread that runs `body`. Called by `Thread.start`, just after its `Start` rule was performed."""
     if run.unwinding:
         return
     me = run.current
@@ -95,7 +95,7 @@ def spawn(thread_object: Any, body: Callable[[], None]) -> None:
 
 
 def _note_modules() -> None:
-    """A thread is started by these modules of the program, whose import is not over."""
+    """Note each module of the program that is still being imported, as one that starts a thread."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == "<module>" and run.is_program_file(frame.f_code.co_filename):
@@ -108,7 +108,7 @@ def _note_modules() -> None:
 
 
 class _AbsentThread(ModelThread):
-    """Stands in the list for a thread that other runs have and this one has not (yet)."""
+    """Takes the place of a thread that other runs have and this one does not have (yet)."""
 
 
 _ABSENT = _AbsentThread(0, "", False, None)
@@ -117,12 +117,13 @@ _ABSENT.bit = 0
 
 
 def thread_of(thread_object: Any) -> ModelThread | None:
-    """The model thread of the program's object, if that has been started."""
+    """Return the model thread of the program's Thread object, or None if it was not started."""
     return run.by_front.get(id(thread_object))
 
 
 def knows_ended(me: ModelThread, thread_object: Waited) -> None:
-    """`me` has waited for the end of a thread. When it has for all, it is alone and its accesses need no care."""
+    """Note that `me` has waited for the end of a thread. When it has done so for all, it is alone, and its accesses are
+    no longer operations."""
     other = run.by_front.get(id(thread_object))
     if other is None or thread_object.dpor_state is not thread_rules.ENDED:
         return

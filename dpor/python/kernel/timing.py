@@ -1,7 +1,8 @@
-"""Time as the program meets it: waits that may time out, sleeps, and looks at the clock. All of it is virtual.
+"""The program's view of time: waits that may time out, sleeps, and looks at the clock. All of it is virtual.
 
-Under `timeouts="any"` a wait with a timeout may end at any moment, so that is one more thing that a try may come to;
-under "idle" it ends when nothing else can move. See `dpor.python.kernel.virtual_time` for what the clocks show.
+With `timeouts="any"` a wait with a timeout may end at any moment, which is one more possible result of trying the
+operation; with "idle" it ends only when nothing else can move. `dpor.python.kernel.virtual_time` says what the clocks
+show.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from dpor.python.kernel.virtual_time import TICK
 
 
 def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObject) -> Any:
-    """As `perform`, for an operation that may time out.
+    """As `perform`, for an operation that may time out after `timeout` seconds. Returns False if it does.
 
-    `timed` is the variant whose result is False where it times out; `blocking` the one that never does. Under
-    `timeouts="any"` it may time out wherever it waits, but each call site in a thread only `timeout_limit` times while
-    something else can move. When nothing else can move, it may always.
+    `timed` is the variant of the rule whose result is False if it times out; `blocking` the one that never times out.
+    With `timeouts="any"` it may time out wherever it waits, but each call site in a thread only `timeout_limit` times
+    while something else can move. When nothing else can move, it always may.
     """
     if run.unwinding:
         return without_control(timed, objects)
@@ -57,8 +58,8 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
 
 
 def poll(timed: Rule, *objects: SyncObject) -> Any:
-    """As `perform_timed` with no time to wait. That takes time all the same: else a loop that waits for what is left
-    until its deadline, which may be nothing, would go round for ever."""
+    """As `perform_timed` with no time to wait. A failure still advances the clock a little: otherwise a loop that waits
+    for the rest of the time until a deadline would never end once that rest is nothing."""
     result = perform(timed, *objects)
     if result is False and not run.unwinding:
         _advance(run.current, TICK)
@@ -74,12 +75,12 @@ def _site(me: ModelThread) -> tuple[ThreadId, Any, int]:
 
 
 def now() -> float:
-    """The present thread's virtual clock."""
+    """Return the current thread's virtual clock, in seconds."""
     return 0.0 if run.current is None else run.virtual_time.now(run.current, run.trace, run.position)
 
 
 def look_at_clock() -> float:
-    """`now`, for the program."""
+    """As `now`, called for the program: notes that it has looked at the clock."""
     assumptions.note(CLOCKS)
     time = now()
     if run.current is not None:
@@ -92,7 +93,8 @@ def look_at_clock() -> float:
 
 @contextmanager
 def standing_clock() -> Iterator[None]:
-    """All looks at the clock see what it shows when a run begins. So it is tried whether a failure needs more."""
+    """Within this block every look at the clock sees the time at the start of the run. It shows whether a failure needs
+    time to pass."""
     run.clock_stands = True
     try:
         yield
@@ -101,12 +103,12 @@ def standing_clock() -> Iterator[None]:
 
 
 def later() -> float:
-    """When a thread looks at the clock next that goes round a loop until a deadline, which nobody knows."""
+    """The time to advance the clock to, for a thread that loops until some deadline, which is unknown."""
     return 16 * now() + 1
 
 
 def pass_time() -> None:
-    """The present thread goes round a loop that only looks at the clock, and at what stays as it is: time passes."""
+    """Advance the current thread's clock: it is in a loop that only looks at the clock and at what does not change."""
     run.timed_out = True
     run.virtual_time.set(run.current, later())
     run.current.looked = -1
@@ -114,7 +116,7 @@ def pass_time() -> None:
 
 @contextmanager
 def until(time: float) -> Iterator[None]:
-    """What the present thread waits for inside ends at that time at the latest, if nothing else can move."""
+    """Within this block, waits of the current thread end at that time at the latest if nothing else can move."""
     me = run.current
     me.timed, me.deadline = _Sleep(), time
     try:
@@ -139,7 +141,8 @@ class _Sleep(BaseRule):
 
 
 def sleep(seconds: float) -> None:
-    """`time.sleep`: may last arbitrarily long, so it only moves the clock; under "idle" it ends when nothing moves."""
+    """`time.sleep`. It may last arbitrarily long, so it only advances the clock; with "idle" it ends when nothing else
+    can move."""
     if run.unwinding:
         unwinding.lose_patience()
     elif run.options.timeouts == "any" or not run.multi:

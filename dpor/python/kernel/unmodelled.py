@@ -1,4 +1,4 @@
-"""What a program may ask for and nothing here can do: said in one line, and the check ends."""
+"""What a program may ask for but dpor does not support: the check ends with a message of one line."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ PROCESSES: Final[dict[str, str]] = {
     **dict.fromkeys(("Queue", "JoinableQueue", "SimpleQueue"), _IN_ITS_PLACE),
     **dict.fromkeys(("Manager", "Pool", "Pipe"), ONE_PROCESS),
 }
-"""Names of `multiprocessing`, and what is said of each."""
+"""Names of `multiprocessing` that are refused, and the advice given for each."""
 
 
 def refuse(what: str, instead: str) -> NoReturn:
-    """End the check: a program that catches exceptions must not go on as if the call had failed."""
+    """End the check with an `Unsupported` error, also if the program catches exceptions: it must not go on as if the
+    call had failed."""
     give_up(f"{what} is not modelled: {instead}")
 
 
@@ -32,7 +33,7 @@ def give_up(message: str) -> NoReturn:
 
 
 def refusing(what: str, instead: str) -> Callable[..., Any]:
-    """A function that stands for the one that cannot be modelled."""
+    """Return a function that refuses every call; it replaces one that cannot be modelled."""
 
     def refused(*args: Any, **kwargs: Any) -> NoReturn:
         refuse(what, instead)

@@ -1,9 +1,9 @@
-"""How a run ends before its threads do.
+"""Ends a run before its threads have ended.
 
-Whoever notices that it is over (nobody can move, the explorer says stop, an assumption does not hold, a replay differs)
-switches to the hub, the greenlet that called `drive`, which then unwinds what is left by throwing `UnwindThread` into
-it. While that goes on (`Run.unwinding`) operations do nothing, so that every `finally` of the program runs to its end
-without blocking; a program that catches even this is given up after some operations.
+Whoever notices that the run is over (no thread can move, the explorer says stop, an assumption is broken, a replay
+differs) switches to the hub, the greenlet that called `drive`. The hub then unwinds the remaining threads by throwing
+`UnwindThread` into them. Meanwhile (`Run.unwinding`) operations do nothing, so that every `finally` of the program runs
+to its end without blocking; a thread that catches even this exception is given up after some operations.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.run import run
 
 PATIENCE = 10_000
-"""How many operations or loop iterations a program may make while it is unwound, before it is given up."""
+"""Operations or loop iterations that a thread may make while it is unwound, before it is given up."""
 _graveyard: list[greenlet] = []
 
 
 def fail(error: Exception) -> NoReturn:
-    """End the run with an exception out of `drive`."""
+    """End the run; `drive` raises this exception."""
     run.error = error
     run.hub.switch()
     raise UnwindThread
 
 
 def lose_patience() -> None:
-    """The program goes on while it is being unwound; after a while it is left where it is, for good. A finaliser that
-    goes on between runs, where there is no thread to leave, gets an exception that is ignored."""
+    """Called when the program acts while it is being unwound: after a while its thread is left where it is, for good. A
+    finaliser that acts between runs, where there is no thread to leave, gets an exception that Python ignores."""
     run.patience += 1
     if run.patience > PATIENCE:
         if run.current is None:
@@ -39,7 +39,7 @@ def lose_patience() -> None:
 
 
 def leave() -> None:
-    """Leave the present greenlet where it is, for good."""
+    """Leave the current greenlet where it is, for good."""
     _graveyard.append(getcurrent())
     run.hub.switch()
 

@@ -1,4 +1,5 @@
-"""Virtual time: a thread's clock is moved on by its own sleeps and timeouts, and takes along what happened before."""
+"""Virtual time: a thread's clock advances by its own sleeps and timeouts, and to the clocks of events that happened
+before."""
 
 from __future__ import annotations
 
@@ -11,14 +12,14 @@ from dpor.core.system import Trace
 from dpor.python.kernel.model_thread import ModelThread
 
 TICK = 2.0**-20
-"""The shortest time, in seconds. Sums of whole numbers of it are exact floats."""
+"""The shortest time, in seconds. Sums of integer multiples of it are exact floats."""
 
 
 class VirtualTime:
     """The clocks of one run.
 
-    advances    by thread: at which of its events its clock was moved on, and to what; both ascend
-    seen        has the program seen that time passed?
+    advances    by thread: the positions of its events at which its clock advanced, and the new times; both ascend
+    seen        True if the program has seen that time passed
     """
 
     def __init__(self) -> None:
@@ -27,22 +28,22 @@ class VirtualTime:
         self._order: HappensBefore | None = None
 
     def clear(self) -> None:
-        """A new run begins."""
+        """Reset for a new run."""
         self.advances.clear()
         self.seen = False
         self._order = None
 
     def set(self, thread: ModelThread, time: float) -> None:
-        """The thread's next event ends at this time."""
+        """Advance the thread's clock to this time, which is when its next event ends."""
         thread.time = time
         self.advances.setdefault(thread.id, []).append((thread.events + 1, time))
 
     def now(self, thread: ModelThread, trace: Trace, length: int) -> float:
-        """The thread's clock after that many events of the trace: the latest of what happened before, moved on by its
-        own sleeps."""
+        """Return the thread's clock after `length` events of the trace: the latest of the clocks that happened before,
+        and of its own sleeps."""
         if not self.advances:
             return thread.time
-        if self._order is None:  # only few programs ask: what happened before is kept up to where one last asked
+        if self._order is None:  # few programs ask, so the clocks are extended only up to the last question
             self._order = HappensBefore(Trace())
             self._order.clocks_only = True
         seen = self._order.trace

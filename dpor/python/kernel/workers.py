@@ -1,4 +1,4 @@
-"""The greenlets in which model threads live."""
+"""The greenlets in which model threads run."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from greenlet import greenlet
 from dpor.python.kernel.model_thread import ModelThread
 
 FEW, MOST_IDLE = 8, 64
-"""So many greenlets are there from the first run on, and so many are kept at most."""
+"""How many greenlets are made before the first run, and how many idle ones are kept at most."""
 
 
 class Workers:
-    """The greenlets of a search. One that has carried a model thread to its end waits for the next run's.
+    """The greenlets of a search. One whose model thread has ended waits for a thread of the next run.
 
-    To begin a greenlet costs as much as forty switches, because Python gives it a stack of its own. All are begun in
-    the hub, so that in every run a thread has the same depth of recursion left.
+    To start a greenlet costs as much as forty switches, because Python gives it a stack of its own. All are started in
+    the hub, so that a thread has the same depth of recursion left in every run.
 
-    live    carries a model thread to its end in the present greenlet, and returns the greenlet to switch to then
+    live    runs a model thread to its end in the current greenlet, and returns the greenlet to switch to then
     base    the depth of calls at which they begin
     """
 
@@ -33,8 +33,8 @@ class Workers:
         self.base = 0
 
     def prepare(self, hub: greenlet, number: int) -> None:
-        """Have as many as the run will need, as far as that is known. A trace function is inherited when a greenlet
-        begins."""
+        """Make as many as the run will need, as far as that is known. All are made anew if a trace function is set,
+        because a greenlet inherits it when it starts."""
         if hub is not self._hub or sys.gettrace() is not None:
             self._hub = hub
             self._idle.clear()
@@ -45,7 +45,7 @@ class Workers:
             self._idle.append(worker)
 
     def begin(self, thread: ModelThread, body: Callable[[], None]) -> None:
-        """Switch to a greenlet in which the thread begins."""
+        """Start the thread in an idle greenlet, or in a new one, and switch to it."""
         if self._idle:
             thread.greenlet = worker = self._idle.pop()
             worker.switch(thread, body)
@@ -60,7 +60,7 @@ class Workers:
             successor = self._live(*job)
             del job
             if me.gr_context is not None:
-                me.gr_context = None  # threads begin in a context of their own
+                me.gr_context = None  # each thread begins in a new context
             idle.append(me)
             job = successor.switch()
 
@@ -69,7 +69,7 @@ class Workers:
 
 
 def _depth() -> int:
-    """The present depth of calls, as the interpreter counts. It tells that where a limit is too low."""
+    """Return the current depth of calls as the interpreter counts it: the error for too low a limit names it."""
     before = getrecursionlimit()
     try:
         setrecursionlimit(1)
