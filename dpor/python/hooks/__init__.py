@@ -1,1 +1,1 @@
-"""What instrumented code calls: attributes, operators, callees (`calls`), and the rare routes to all of these."""
+"""What instrumented code calls: hooks for attributes, operators, callees (`calls`), and rare routes to all of these."""

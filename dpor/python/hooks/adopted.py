@@ -1,8 +1,8 @@
 """Objects that are given their `__dict__`: `self.__dict__ = shared`, `other.__dict__ = one.__dict__`.
 
-Their fields are the keys of a dict that other objects, or the program itself, may have as well. So what an access of
-such a field touches is what an access of that key touches, whether or not the object is shared. That a class has such
-objects is a fact, noted at the first store of a `__dict__`.
+Their fields are the keys of a dict that other objects, or the program itself, may also use. So an access of such a
+field touches what an access of that key touches, whether or not the object is shared. That a class has such objects is
+a fact, noted at the first store of a `__dict__`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpor.python.sharing.type_traits import fields
 
 
 def note_store(value: Any, obj: Any) -> None:
-    """`obj.__dict__ = value`"""
+    """Called at `obj.__dict__ = value`."""
     kind = type(obj)
     if kind is FunctionType:
         incomplete_if_multithreaded(
@@ -33,14 +33,14 @@ def note_store(value: Any, obj: Any) -> None:
 
 
 def reads_field(obj: Any, name: str) -> Accesses:
-    """What a load of the field touches."""
+    """Return the accesses of a load of the field."""
     own = fields(obj, type(obj))
     shared = None if own is None else shared_objects.shared_object_of(own)
     return NOTHING if shared is None else reads_key(shared, own, name)
 
 
 def writes_field(obj: Any, name: str, *, goes: bool = False) -> Accesses:
-    """What a store of the field touches, or (`goes`) its deletion."""
+    """Return the accesses of a store of the field, or of its deletion (`goes`)."""
     own = fields(obj, type(obj))
     shared = None if own is None else shared_objects.shared_object_of(own)
     return NOTHING if shared is None else (moves_key if goes else writes_key)(shared, own, name)

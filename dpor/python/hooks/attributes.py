@@ -1,12 +1,12 @@
-"""What instrumented code calls for attributes, globals, closure cells and loops (other hooks: `operators`, `builtins`).
+"""The hooks for attributes, globals, closure cells and loops (other hooks: `operators`, `calls`).
 
 Loads return the object and leave the look-up itself to the program's own bytecode, right after the operation: nothing
 can come in between, and the error, the line and the frame are the program's own.
 
 A field that nobody writes after its object is shared needs no operation at all. So a field (its class and name), a
 module global, a class attribute or a closure cell is silent until something writes it while several threads exist; that
-first write makes it *visible*, and the search starts again with that known. Runs in which it was silent had no such
-write, and without one its reads commute with everything.
+first write makes it *visible*, and the search starts again with that fact. Runs in which it was silent contained no
+such write, and without one its reads commute with everything.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from dpor.python.sharing.shared_object import SharedObject
 from dpor.python.sharing.shared_objects import publish, shared_object_of, table
 
 _HOLDERS: tuple[type, ...] = (type, types.ModuleType, types.FunctionType)
-"""What has attributes, and is found by all threads under a name instead of by a `SharedObject`."""
+"""Types whose objects have attributes, and which all threads find by name: their accesses need no `SharedObject`."""
 
 
 def count_as_function(kind: type) -> None:
-    """Attributes of its objects are taken as those of functions are."""
+    """Treat attributes of objects of this type like those of functions."""
     global _HOLDERS
     _HOLDERS += (kind,)
 
@@ -47,7 +47,7 @@ def count_as_function(kind: type) -> None:
 
 
 def attr(obj: Any, name: str) -> Any:
-    """Before the load of `obj.name`. Returns what the attribute is then looked up on."""
+    """Called before the load of `obj.name`. Returns the object on which the program then looks up the attribute."""
     if run.multi:
         mark = table.get(id(obj))
         if mark is run.current:
@@ -77,15 +77,15 @@ def attr(obj: Any, name: str) -> Any:
 
 
 _ways: dict[type, dict[str, int]] = {}
-"""A cache, by type and name of what is called; emptied by `forget_types`."""
+"""How a callee is found, by the type of the object and the name; a cache, emptied by `forget_types`."""
 _PLAIN, _CALLED, _LATER, _OF_SUPER = 1, 2, 3, 4
-"""How the callee of `obj.m(...)` is found: a function of the class, of which nothing need be known; a callable that is
-loaded like any field, and that `call` has to look at; a method in C of an object that may be private, given arguments
-that may not be; a method of a base class, which may be in C or not instrumented."""
+"""How the callee of `obj.m(...)` is found. _PLAIN: a function of the class, which needs no hook. _CALLED: a callable
+that is loaded like any field, and that `call` has to examine. _LATER: a method in C, whose object may be private while
+its arguments are shared. _OF_SUPER: a method of a base class, which may be in C or not instrumented."""
 
 
 def meth(obj: Any, name: str) -> Any:
-    """Before the load of `obj.name` for a call. Returns what it is then looked up on."""
+    """As `attr`, for a load whose result is called at once: `obj.name(...)`."""
     kind = type(obj)
     try:
         way = _ways[kind][name]
@@ -117,7 +117,8 @@ def _looked_at(obj: Any, name: str) -> Any:
 
 
 def looks_up_itself(kind: type) -> bool:
-    """Has the class a `__getattribute__` in Python? That makes its own operations, and is called once a look-up."""
+    """True if the class has a `__getattribute__` in Python. Its operations are those of its code, and it must be called
+    only once for each look-up."""
     return type(_static(kind, "__getattribute__")[0]) is types.FunctionType
 
 
@@ -149,17 +150,17 @@ def _way(kind: type, name: str) -> int:
 
 
 def forget_types() -> None:
-    """The classes of the program are made anew, or the facts have changed."""
+    """Empty the cache: the classes of the program are made anew, or the facts have changed."""
     _ways.clear()
 
 
 def loaded(obj: Any, name: str) -> Any:
-    """As the hook of a load, of a name that is only known when the program runs."""
+    """As the hook of a load, for a name that is known only at run time. Returns the object to look it up on."""
     return run.above.load_special(obj, name) if name in LOADED_SPECIALLY else attr_with_classes(obj, name)
 
 
 def loaded_plainly(obj: Any, name: str) -> Any:
-    """As `loaded`, for `object.__getattribute__`: a `__getattribute__` of the class is not asked."""
+    """As `loaded`, for `object.__getattribute__`: a `__getattribute__` of the class is not called."""
     found = loaded(obj, name)
     if found is obj and run.multi and looks_up_itself(type(obj)):
         shared, way = shared_object_of(obj), _lookup_way(type(obj), name)
@@ -169,7 +170,7 @@ def loaded_plainly(obj: Any, name: str) -> Any:
 
 
 def stored(value: Any, obj: Any, name: str) -> None:
-    """`setattr(obj, name, value)`"""
+    """Perform `setattr(obj, name, value)`."""
     store = run.above.store_special if is_stored_specially(name) else store_field
     store(value, obj, name)
 
@@ -184,13 +185,13 @@ def store_field(value: Any, obj: Any, name: str) -> None:
 
 
 def setattr_(value: Any, obj: Any, name: str) -> None:
-    """`obj.name = value`."""
+    """Perform `obj.name = value`."""
     if run.multi:
         mark = table.get(id(obj))
         if mark is not run.current:  # the object may be shared
             if isinstance(mark, SharedObject):
                 operation = mark.writes.get(name)
-                if operation is None:  # not made before: but where the thread waits must not depend on that
+                if operation is None:  # not cached yet; but whether the thread yields must not depend on that
                     operation = write_operation(mark, obj, name)
                 if operation is not None:
                     accessing.access(operation)
@@ -203,7 +204,7 @@ def setattr_(value: Any, obj: Any, name: str) -> None:
 
 
 def delattr_(obj: Any, name: str) -> None:
-    """`del obj.name`."""
+    """Perform `del obj.name`."""
     if run.multi and shared_object_of(obj) is not None:
         _note_other_names(type(obj), name)
     yield_before_write(obj, name, goes=True)
@@ -211,7 +212,7 @@ def delattr_(obj: Any, name: str) -> None:
 
 
 def yield_before_write(obj: Any, name: str, *, goes: bool = False) -> bool:
-    """Before `obj.name` changes, or (`goes`) is deleted. Returns whether another thread can see it."""
+    """Yield before `obj.name` is stored, or deleted (`goes`). Return True if another thread can see the change."""
     if not run.multi:
         if is_a(obj, _HOLDERS):
             _note_change(obj)
@@ -235,7 +236,7 @@ def yield_before_write(obj: Any, name: str, *, goes: bool = False) -> bool:
 
 
 def read_operation(shared: SharedObject, obj: Any, name: str) -> Any:
-    """What a load of the field is: an operation, nothing (None), or a function that makes what to look it up on."""
+    """Return the operation of a load of the field, or None, or a function that returns the object to look it up on."""
     kind = type(obj)
     found, _ = _static(kind, name)
     way = _lookup_way(kind, name)
@@ -247,20 +248,21 @@ def read_operation(shared: SharedObject, obj: Any, name: str) -> Any:
         return None
     if is_of_c(found):
         container_type = container_type_of(kind)
-        if container_type is not None:  # a memoryview may have been given up, the factory of a `defaultdict` be another
+        if container_type is not None:  # a memoryview may be released, a `defaultdict` given another factory
             accesses = container_type.reads_all(shared)
             return run.operations.intern("read", accesses) if accesses else None
         if is_in_c(kind):
             return shared.access("read", shared_object.STRUCTURE, READ)
     if found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
-        return None  # what a property does is instrumented itself
+        return None  # the code of the property is instrumented
     if field_key(kind, name) not in run.facts:
         return None
     return shared.access("read", name, READ)
 
 
 def _lookup_way(kind: type, name: str) -> Callable[[Any, SharedObject, str], Any] | None:
-    """How a lookup is diverted where what is found in the class touches the object unseen: None if it does not."""
+    """If what is found in the class would touch the object unseen: return a function that diverts the look-up; else
+    None."""
     found, _ = _static(kind, name)
     if type(found) in _C_CALLABLES:
         return None if _is_harmless(kind, name) else lookup_target
@@ -284,12 +286,12 @@ _TELLING: Final = frozenset(
         "__str__", "__enter__", "__exit__",
     }
 )  # fmt: skip
-"""Methods that tell where an iterator written in C stands, or change it: files are such iterators, too."""
+"""Methods that show or change the position of an iterator written in C; files are such iterators, too."""
 _IMMUTABLE_C: Final = frozenset({"datetime", "re", "_decimal", "decimal", "uuid", "_thread", "types", "zoneinfo"})
 
 
 def _is_harmless(kind: type, name: str) -> bool:
-    """A method in C that touches nothing that can change."""
+    """True if the method, which is in C, touches nothing that can change."""
     return (
         (name.startswith("__") and name not in _SPECIAL and not (name in _TELLING and is_c_iterator(kind)))
         or (kind.__module__ in _IMMUTABLE_C and not is_in_c(kind))
@@ -299,18 +301,19 @@ def _is_harmless(kind: type, name: str) -> bool:
 
 
 def lookup_target(obj: Any, shared: SharedObject, name: str) -> Any:
-    """On which the attribute, a method in C, is the operation when called."""
+    """Return an object on which the attribute is found as a callable that performs the operation; the method is in
+    C."""
     return run.above.lookup_target(obj, shared, name)
 
 
 def _shadowed(obj: Any, shared: SharedObject, name: str) -> Any:
-    """As `lookup_target`, where a field of the object may hide the method."""
+    """As `lookup_target`, if a field of the object may hide the method."""
     accessing.access(shared.access("read", name, READ))
     return lookup_target(obj, shared, name)
 
 
 def _is_field(descriptor: Any, name: str) -> bool:
-    """A slot, or an attribute that a type in C keeps in its objects (`error.args`)."""
+    """True for a slot, or an attribute that a type in C stores in its objects (`error.args`)."""
     if is_a(descriptor, types.GetSetDescriptorType):
         return not name.startswith("__")
     return is_a(descriptor, types.MemberDescriptorType)
@@ -359,7 +362,7 @@ def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | No
         run.above.tell_store(kind, name)
         if key not in run.facts:
             assumptions.broken(key, f"{kind.__qualname__}.{name} is written while several threads exist")
-            for base in kind.__mro__:  # whose own code looks at the field, in a comparison without a hook perhaps
+            for base in kind.__mro__:  # code of the base may look at the field, perhaps in a comparison without a hook
                 opaque_code.demand(base.__module__, f"{base.__qualname__}.{name} is written")
             _note_if_new(obj, name)
             return shared.access("write", name, WRITE)
@@ -380,14 +383,15 @@ def _note_if_new(obj: Any, name: str) -> None:
 
 
 def _note_other_names(kind: type, name: str) -> None:
-    """The field comes or goes: who looks at all fields of the object, whatever they are, sees it."""
+    """The field is added or deleted: note the facts for code that looks at all fields of the object, whichever they
+    are."""
     for fact in (shared_object.names_change(kind, name), shared_object.names_change(kind)):
         if fact not in run.facts:
             assumptions.broken(fact, f"{kind.__qualname__}.{name} comes or goes while several threads exist")
 
 
 def field_key(kind: type, name: str) -> tuple[str, str, str, str]:
-    """The name of a field: the class that it is accessed through, and its name."""
+    """The fact that names a field: the class through which it is accessed, and its name."""
     return ("field", kind.__module__, kind.__qualname__, name)
 
 
@@ -399,7 +403,7 @@ _MISSING: Final = object()
 
 
 def _static(kind: type, name: str) -> tuple[Any, type | None]:
-    """What the class has under the name, and where, without running any code of the program."""
+    """Return what the class has under the name, and the base where it is; runs no code of the program."""
     for base in kind.__mro__:
         found = base.__dict__.get(name, _MISSING)
         if found is not _MISSING:
@@ -413,7 +417,7 @@ def _is_data_descriptor(found: Any) -> bool:
 
 
 def _is_kept_outside(kind: type, name: str) -> bool:
-    """Is the attribute a property, a slot or the like, and not in the `__dict__` of the object?"""
+    """True if the attribute is a property, a slot or the like, and so is not in the `__dict__` of the object."""
     found, _ = _static(kind, name)
     return found is not _MISSING and _is_data_descriptor(found)
 
@@ -422,7 +426,7 @@ def _is_kept_outside(kind: type, name: str) -> bool:
 
 
 def _write_class_or_module(obj: Any, name: str) -> None:
-    """A class attribute or module global changes while several threads exist."""
+    """Yield before a class attribute or module global changes while several threads exist."""
     _note_change(obj)
     if is_a(obj, types.ModuleType):
         write_global(obj.__name__, name)
@@ -438,13 +442,14 @@ def _write_class_or_module(obj: Any, name: str) -> None:
 
 
 def _note_change(obj: Any) -> None:
-    """What outlives a run changes. What is the program's is made again, what is of others is put back."""
+    """Note that something changes that outlives the run. The program's own objects are made again; those of others are
+    put back."""
     run.dirty = True
     host_fields.remember(obj)
 
 
 RULES: Final = "rules"
-"""The location, and the fact that it is written, of what look-ups find: see `special`."""
+"""The location of what look-ups find, and the fact that it is written: see `special`."""
 
 
 def rules(mode: Mode) -> Access:
@@ -455,7 +460,7 @@ def attr_with_classes(obj: Any, name: str) -> Any:
     """As `attr`, in searches in which class attributes, globals of modules or the rules of look-up are written."""
     if not run.multi:
         return obj
-    kind = type(obj)  # (`isinstance` could ask a `__getattribute__` of the program)
+    kind = type(obj)  # (`isinstance` could call a `__getattribute__` of the program)
     if issubclass(kind, types.ModuleType):
         read_global(obj.__name__, name)
         return obj
@@ -467,7 +472,7 @@ def attr_with_classes(obj: Any, name: str) -> Any:
         accesses += reads_field(obj, name)
     if not accesses and not given:
         return attr(obj, name)
-    # The look-up is one step: what it finds in the class and what in the object are read together.
+    # The look-up is one step: what it finds in the class and in the object is read together.
     shared = shared_object_of(obj)
     operation = None if shared is None else _lookup_way(kind, name) if given else read_operation(shared, obj, name)
     if type(operation) is Operation:
@@ -478,18 +483,18 @@ def attr_with_classes(obj: Any, name: str) -> Any:
 
 
 def class_reads(name: str) -> Accesses:
-    """What looking for the name in a class reads, if anything writes it."""
+    """Return the accesses of looking for the name in a class, if anything writes it."""
     if ("class attribute", name) not in run.facts:
         return ()
     return ((run.operations.location(("class attribute", name)), READ),)
 
 
 OF_THE_PROGRAM: Final = 1 << 9
-"""In the `__flags__` of a class: it was made while Python ran."""
+"""Flag in the `__flags__` of a class (HEAPTYPE): it was created at run time."""
 
 
 def read_global(module: str, name: str) -> None:
-    """Stand before a global is looked at, if anything writes it."""
+    """Yield before a global is read, if anything writes it."""
     if ("global", module, name) in run.facts:
         accessing.touch("read", ((run.operations.location(("global", module, name)), READ),))
 
@@ -504,7 +509,7 @@ def write_global(module: str, name: str) -> None:
 
 
 def global_hooks(module: str) -> dict[str, Callable[..., Any]]:
-    """The hooks of one module's globals that functions rebind."""
+    """Return the hooks for globals of one module that functions rebind."""
 
     def gload(name: str) -> None:
         if run.multi:
@@ -526,7 +531,7 @@ def global_hooks(module: str) -> dict[str, Callable[..., Any]]:
 
 
 def cload(closure: types.FunctionType) -> None:
-    """Before the load of the variable that the lambda refers to."""
+    """Called before the load of the variable to which the lambda refers."""
     if run.multi:
         assert closure.__closure__ is not None
         cell = closure.__closure__[0]
@@ -538,7 +543,7 @@ def cload(closure: types.FunctionType) -> None:
 
 
 def cstore(closure: types.FunctionType, value: Any) -> Any:
-    """Before the store of the variable that the lambda refers to. Returns the value."""
+    """Called before the store of the variable to which the lambda refers. Returns the value."""
     if run.multi:
         assert closure.__closure__ is not None
         shared = shared_object_of(closure.__closure__[0])
@@ -557,10 +562,11 @@ def _cell_key(closure: types.FunctionType) -> tuple[str, str, str, str]:
 
 
 def subject(obj: Any, names: tuple[str, ...]) -> Any:
-    """Before `match obj:` whose patterns name these attributes: all that they may read is read here, in one step.
+    """Called before `match obj:`; `names` are the attributes in its patterns. Reads everything that they may read, in
+    one step.
 
-    What the patterns look into is found before the step; an object put there by another thread while this one waits
-    before it is matched unseen.
+    What the patterns look into is determined before the step. An object that another thread puts there while this one
+    waits is matched without being seen, so the run is incomplete.
     """
     if run.multi:
         accesses: dict[Access, None] = {}
@@ -594,7 +600,7 @@ _DEEPEST_PATTERN: Final = 5
 
 
 def _parts_of(obj: Any) -> list[Any]:
-    """The object, and what patterns may look into: they seldom nest deeper than this goes."""
+    """Return the object, and the objects that patterns may look into, up to the depth that patterns usually have."""
     found: dict[int, Any] = {}
     layer = [obj]
     for _ in range(_DEEPEST_PATTERN):
@@ -614,7 +620,7 @@ def _parts_of(obj: Any) -> list[Any]:
 
 
 def attribute_hooks(facts: set[object]) -> dict[str, Any]:
-    """The hooks of this file that are the same for all modules, as the facts of the search require."""
+    """The hooks of this file that are the same for all modules, chosen by the facts of the search."""
     given = any(about(facts, "dict adopted"))
     classes = any(about(facts, "class attribute")) or any(about(facts, "global")) or RULES in facts or given
     load = attr_with_classes if classes else attr

@@ -1,8 +1,8 @@
-"""Exceptions that threads share: their methods in C, what hangs on them, and what shows them.
+"""Exceptions that threads share: their methods in C, their chains, and what formats them.
 
-An exception consists of fields (`args`, `filename`, `__notes__`, ...). What it hangs on others by (`__cause__`,
-`__context__`, `__traceback__`) also changes when it is raised: all of that is one location, the chain, from when
-somebody looks at it.
+An exception consists of fields (`args`, `filename`, `__notes__`, ...). Its links to others (`__cause__`, `__context__`,
+`__traceback__`) also change when it is raised: all of these are one location, the chain, which is silent until
+something reads a chain.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ def _chain(mode: Mode) -> Access:
 
 
 def read_chain() -> Access:
-    """A look at what a shared exception hangs on others by."""
+    """Return the access of reading how a shared exception is chained to others."""
     assumptions.used_by_several(_CHAIN, "what hangs on an exception")
     return _chain(READ)
 
 
 def chain_exceptions() -> None:
-    """Stand before `__cause__`, `__context__` or `__traceback__` of exceptions change."""
+    """Yield before `__cause__`, `__context__` or `__traceback__` of exceptions change."""
     if _CHAIN in run.facts:
         accessing.touch("write", (_chain(WRITE),))
 
 
 def raises(part: Any) -> Any:
-    """Before an exception that exists is raised, or becomes a cause. Returns it."""
+    """Called before an existing exception is raised, or becomes a cause. Returns it."""
     if run.multi and _CHAIN in run.facts and not is_a(part, type) and shared_object_of(part) is not None:
         chain_exceptions()
     return part
 
 
 def read_shown(values: Iterable[Any], touched: Touched) -> None:
-    """Add what is looked at when exceptions among the values are shown with all that hangs on them."""
+    """Add what is read when exceptions among the values are formatted, with all that are chained to them."""
     stack, seen = list(values), set()
     while stack:
         error = stack.pop()
-        if type(error) is tuple:  # as `sys.exc_info` gives it
+        if type(error) is tuple:  # as `sys.exc_info` returns it
             stack.extend(error)
         if not is_a(error, BaseException) or id(error) in seen:
             continue
@@ -68,7 +68,7 @@ def read_shown(values: Iterable[Any], touched: Touched) -> None:
 
 
 def _changing(names: Any) -> Entry:
-    """A method that stores these fields: `names` says which, for the call."""
+    """Return the entry of a method that stores fields; `names(call)` returns their names."""
 
     def act(call: MethodCall) -> Any:
         shared = call.shared

@@ -1,4 +1,4 @@
-"""Exceptions that end threads: what they say, and where they were raised."""
+"""Exceptions that end threads: their text, and where they were raised."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dpor.python.kernel.run import run
 
 _LONGEST = 2000
 _NO_TEXT = "<exception str() failed>"
-"""What `traceback` writes."""
+"""What `traceback` writes in place of the text."""
 
 
 def report(error: BaseException) -> None:
-    """An exception has ended the present thread: a finding. Its text is made now, by the thread, as Python prints it
-    when the thread ends: others may change later what it tells."""
+    """Note an exception that has ended the current thread: a finding. Its text is made now, by the thread, as Python
+    prints it when the thread ends: later, others may have changed what it says."""
     if not isinstance(error, UnwindThread) and not run.unwinding:
         if isinstance(error, RecursionError) and DEEP not in run.facts:
             assumptions.broken(DEEP, "the program recurses to the limit")
@@ -28,7 +28,7 @@ def report(error: BaseException) -> None:
 
 
 def message(error: BaseException) -> str:
-    """`Type: text`, whatever the program's `__str__` does."""
+    """Format as `Type: text`, whatever the program's `__str__` does."""
     try:
         text = str(call(str)(error))
     except UnwindThread:
@@ -41,7 +41,7 @@ def message(error: BaseException) -> str:
 
 
 def place(error: BaseException, is_program_file: Callable[[str], bool]) -> tuple[str | None, int | None]:
-    """Where in the program's source it was raised: the innermost frame there."""
+    """Return file and line of the innermost frame in the program's source through which it was raised."""
     found: tuple[str | None, int | None] = (None, None)
     tb: types.TracebackType | None = error.__traceback__
     while tb is not None:
@@ -53,8 +53,8 @@ def place(error: BaseException, is_program_file: Callable[[str], bool]) -> tuple
 
 
 def traceback_lines(error: BaseException, message: str, is_program_file: Callable[[str], bool]) -> tuple[str, ...]:
-    """Python's own text, without our frames. `message`: what it said while the program ran, when its `__str__` could be
-    called."""
+    """Format as Python does, without frames of ours. `message`: the text made while the program ran, when its `__str__`
+    could be called."""
     told = traceback.TracebackException.from_exception(error)
     part: traceback.TracebackException | None = told
     while part is not None:

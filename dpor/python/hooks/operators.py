@@ -1,11 +1,11 @@
-"""What instrumented code calls for operators: subscripts, arithmetic, comparisons, truth, iteration, unpacking.
+"""The hooks for operators: subscripts, arithmetic, comparisons, truth, iteration, unpacking.
 
-These are the hottest functions of the product: most operands are numbers, strings, or belong to one thread. So each
-does the plain thing at once where only one thread exists, then where the types say that nothing can be shared, then
-where the object has no `SharedObject`. What remains goes by the tables of `dpor.python.effects`.
+These are the hottest functions of dpor: most operands are numbers, strings, or belong to one thread. So each performs
+the plain operator at once if only one thread exists, if the types say that nothing can be shared, or if the object has
+no `SharedObject`. The tables of `dpor.python.effects` decide the rest.
 
-Operators of classes of the program are left alone: their bodies are instrumented. An operator of a class that is not
-(what `dataclass` generates, `Counter`) is one step.
+Operators of classes of the program are left alone: their bodies are instrumented. An operator of an uninstrumented
+class (what `dataclass` generates, `Counter`) is one step.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ SCALARS: Final = frozenset({int, str, float, bool, bytes, type(None), complex})
 """Types whose objects cannot change and hold no others: what most operands are."""
 
 UNLIKE: Final = SCALARS - {bytes}
-"""Of these, those that no container is compared with by looking into it."""
+"""Those of them that compare unequal to every container without looking into it."""
 
 # ---------------------------------------------------------------------- subscripts
 
 
 _WINDOWS: Final = frozenset({memoryview, types.MappingProxyType})
-"""They show another object, which may be shared though they are not."""
+"""Types whose objects show another object, which may be shared even if they are not."""
 
 
 def getitem(obj: Any, key: Any) -> Any:
-    """`obj[key]`"""
+    """Perform `obj[key]`."""
     if run.multi and table.get(id(obj)) is not run.current:
         shared = shared_objects.shared_object_of(obj)
         if shared is not None or type(obj) in _WINDOWS:
@@ -85,7 +85,7 @@ def getitem(obj: Any, key: Any) -> Any:
 
 
 def setitem(value: Any, obj: Any, key: Any) -> None:
-    """`obj[key] = value`"""
+    """Perform `obj[key] = value`."""
     if run.multi and (table.get(id(obj)) is not run.current or type(key) is slice):
         shared = shared_objects.shared_object_of(obj)
         if shared is not None or type(key) is slice or type(obj) is memoryview:
@@ -105,13 +105,13 @@ def setitem(value: Any, obj: Any, key: Any) -> None:
 
 
 def _is_there(obj: Any, key: Any) -> bool:
-    """Does the store replace an element, of a list or dict? What it touches is then the same in every run."""
+    """True if the store replaces an element of a list or dict: what it touches is then the same in every run."""
     kind = type(obj)
     return (kind is dict and key in obj) or (kind is list and type(key) is int and 0 <= key < len(obj))
 
 
 def delitem(obj: Any, key: Any) -> None:
-    """`del obj[key]`"""
+    """Perform `del obj[key]`."""
     if run.multi:
         shared = shared_objects.shared_object_of(obj)
         if shared is not None:
@@ -121,7 +121,7 @@ def delitem(obj: Any, key: Any) -> None:
 
 
 def _perform(obj: Any, shared: SharedObject | None, name: str, plain: Callable[..., Any], *args: Any) -> Any:
-    """An operator of an object that is shared, or whose arguments may be."""
+    """Perform an operator of an object that is shared, or whose arguments may be."""
     kind = type(obj)
     container_type = container_types.get(kind)
     if container_type is None:
@@ -142,7 +142,7 @@ def _perform(obj: Any, shared: SharedObject | None, name: str, plain: Callable[.
 def _uninstrumented(
     obj: Any, shared: SharedObject | None, name: str, found: Any, plain: Callable[..., Any], *args: Any
 ) -> Any:
-    """An operator in Python code that is not instrumented, of operands of which any may be shared."""
+    """Perform an operator in Python code that is not instrumented; any operand may be shared."""
     if is_immutable(type(obj)):
         return plain(obj, *args)
     return perform_uninstrumented(MethodCall(obj, shared, name, plain, args), found)
@@ -152,7 +152,7 @@ def _uninstrumented(
 
 
 def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """An operator that makes something new of two operands, at least one of them no number or string."""
+    """Perform an operator that makes a new object of two operands, at least one of which is no number or string."""
     both = [shared_objects.shared_object_of(a), shared_objects.shared_object_of(b)]
     if both == _NONE_SHARED and type(a) not in views and type(b) not in views:
         return plain(a, b)
@@ -201,28 +201,28 @@ def _binary(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any],
 
 
 def add(a: Any, b: Any) -> Any:
-    """`a + b`"""
+    """Perform `a + b`."""
     if run.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
         return _both("__add__", operator.add, a, b)
     return a + b
 
 
 def sub(a: Any, b: Any) -> Any:
-    """`a - b`"""
+    """Perform `a - b`."""
     if run.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
         return _both("__sub__", operator.sub, a, b)
     return a - b
 
 
 def mul(a: Any, b: Any) -> Any:
-    """`a * b`"""
+    """Perform `a * b`."""
     if run.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
         return _both("__mul__", operator.mul, a, b)
     return a * b
 
 
 def mod(a: Any, b: Any) -> Any:
-    """`a % b`; of a string, it shows what is on the right."""
+    """Perform `a % b`; if `a` is a string, it formats `b`."""
     if run.multi:
         kind = type(a)
         if kind is str or kind is bytes:
@@ -234,7 +234,7 @@ def mod(a: Any, b: Any) -> Any:
 
 
 def _inplace(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """`a += b` and the like. Returns what is to be stored."""
+    """Return the hook of `a += b` or the like, which returns what is to be stored."""
     new = f"__{name[3:-2]}__"
 
     def hook(a: Any, b: Any) -> Any:
@@ -255,7 +255,7 @@ iadd: Final = _inplace("__iadd__", operator.iadd)
 
 
 def neg(a: Any) -> Any:
-    """`-a`"""
+    """Perform `-a`."""
     if run.multi and type(a) not in SCALARS:
         shared = shared_objects.shared_object_of(a)
         if shared is not None:
@@ -264,7 +264,7 @@ def neg(a: Any) -> Any:
 
 
 def pos(a: Any) -> Any:
-    """`+a`"""
+    """Perform `+a`."""
     if run.multi and type(a) not in SCALARS:
         shared = shared_objects.shared_object_of(a)
         if shared is not None:
@@ -273,7 +273,7 @@ def pos(a: Any) -> Any:
 
 
 def invert(a: Any) -> Any:
-    """`~a`"""
+    """Perform `~a`."""
     if run.multi and type(a) not in SCALARS:
         shared = shared_objects.shared_object_of(a)
         if shared is not None:
@@ -285,42 +285,42 @@ def invert(a: Any) -> Any:
 
 
 def eq(a: Any, b: Any) -> Any:
-    """`a == b`"""
+    """Perform `a == b`."""
     if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__eq__", operator.eq, a, b)
     return a == b
 
 
 def ne(a: Any, b: Any) -> Any:
-    """`a != b`"""
+    """Perform `a != b`."""
     if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__ne__", operator.ne, a, b)
     return a != b
 
 
 def lt(a: Any, b: Any) -> Any:
-    """`a < b`"""
+    """Perform `a < b`."""
     if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__lt__", operator.lt, a, b)
     return a < b
 
 
 def le(a: Any, b: Any) -> Any:
-    """`a <= b`"""
+    """Perform `a <= b`."""
     if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__le__", operator.le, a, b)
     return a <= b
 
 
 def gt(a: Any, b: Any) -> Any:
-    """`a > b`"""
+    """Perform `a > b`."""
     if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__gt__", operator.gt, a, b)
     return a > b
 
 
 def ge(a: Any, b: Any) -> Any:
-    """`a >= b`"""
+    """Perform `a >= b`."""
     if run.multi and type(a) not in UNLIKE and type(b) not in UNLIKE:
         return _compare("__ge__", operator.ge, a, b)
     return a >= b
@@ -337,11 +337,11 @@ def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any
 
 
 _alone: Final[dict[tuple[type, str], bool]] = {}
-"""A cache, for the process."""
+"""Results of `_compares_alone`; a cache for the whole process."""
 
 
 def _compares_alone(obj: Any, name: str) -> bool:
-    """Does the comparison look at nothing shared in this object, but for what instrumented code does?"""
+    """True if the comparison looks at nothing shared in this object, except in instrumented code."""
     kind = type(obj)
     if kind in container_types or kind is tuple:
         if kind is not tuple and shared_objects.shared_object_of(obj) is not None:
@@ -350,7 +350,7 @@ def _compares_alone(obj: Any, name: str) -> bool:
     key = kind, name
     known = _alone.get(key)
     if known is None:
-        if len(_alone) > 5000:  # classes made anew by every run are not kept for ever
+        if len(_alone) > 5000:  # do not keep classes that every run makes anew
             _alone.clear()
         found = static(kind, name)
         if found is object.__ne__:  # it asks `__eq__`
@@ -364,7 +364,7 @@ _FLAT: Final = frozenset({list, tuple, set})
 
 
 def contains(a: Any, b: Any) -> Any:
-    """`a in b`"""
+    """Perform `a in b`."""
     if run.multi:
         kind = type(b)
         if kind not in SCALARS or kind is bytes:
@@ -409,7 +409,7 @@ def _in_view(a: Any, view: Any) -> bool:
 
 
 def truth(obj: Any) -> Any:
-    """Before a test of `obj`. Returns it."""
+    """Called before a test of `obj`. Returns it."""
     if run.multi and type(obj) not in SCALARS and table.get(id(obj)) is not run.current:
         shared = shared_objects.shared_object_of(obj)
         if type(obj) in views:
@@ -422,11 +422,11 @@ def truth(obj: Any) -> Any:
 
 
 def _untouched(obj: Any) -> None:
-    """In place of a test that the program's own code will make right after the hook."""
+    """Does nothing: the program's own code makes the test right after the hook."""
 
 
 def format_(obj: Any) -> Any:
-    """Before `obj` becomes part of an f-string. Returns what is shown."""
+    """Called before `obj` becomes part of an f-string. Returns the object to format."""
     if type(obj) in SCALARS:
         return obj
     if run.multi:
@@ -435,7 +435,7 @@ def format_(obj: Any) -> Any:
 
 
 def shown(obj: Any) -> Any:
-    """The object, or something that looks like it if its text would be an address."""
+    """Return the object, or a substitute with the same text if the text would contain an address."""
     if static(type(obj), "__repr__") is object.__repr__:
         if shared_objects.run_name(obj) is not None and static(type(obj), "__str__") is object.__str__:
             return Shown(obj, stable_id(obj))
@@ -443,7 +443,7 @@ def shown(obj: Any) -> Any:
 
 
 class Shown:
-    """Looks like an object without a `__repr__` of its own, with a number in place of the address."""
+    """Looks like an object without a `__repr__` of its own, with a stable number in place of the address."""
 
     __slots__ = ("_obj", "_text")
 
@@ -464,7 +464,7 @@ class Shown:
 
 
 def _temporary() -> int:
-    """The reference count of an argument that nobody else refers to; 0 where it cannot be told."""
+    """Return the reference count of an argument to which nobody else refers; 0 if it cannot be determined."""
 
     def count(obj: object) -> int:
         return getrefcount(obj)
@@ -474,7 +474,7 @@ def _temporary() -> int:
 
 
 TEMPORARY: Final = _temporary()
-"""A generator or `zip` with this reference count is made for this loop alone: no other thread can have it."""
+"""A generator or `zip` with this reference count exists for this loop alone: no other thread can have it."""
 
 _ATONCE: Final = frozenset({tuple, str, range, bytes})
 _OWN: Final = CHAINS | {types.GeneratorType}
@@ -482,7 +482,7 @@ _CALLS: Final = type(iter(int, 1))
 
 
 def iter_(obj: Any) -> Any:
-    """What a `for` loop, a comprehension or `yield from` goes through in place of `obj`."""
+    """Return what a `for` loop, a comprehension or `yield from` iterates over in place of `obj`."""
     kind = type(obj)
     if kind is list:
         return list_steps(obj)
@@ -495,13 +495,13 @@ def iter_(obj: Any) -> Any:
 
 
 def _tick(item: Any) -> Any:
-    """A loop over an iterator without end may wait for another thread, as a `while` loop may."""
+    """Count an iteration: a loop over an endless iterator may wait for another thread, as a `while` loop may."""
     loops.tick()
     return item
 
 
 def list_steps(items: list[Any]) -> Generator[Any, None, None]:
-    """The items, one step each: for a loop over a list that may become shared, or change, while the loop goes on."""
+    """Yield the items, one step each: for a loop over a list that may become shared, or change, meanwhile."""
     index, key = 0, id(items)
     if run.multi and table.get(key) is not run.current:
         perform_step(items, 0, reads_item)
@@ -538,7 +538,7 @@ def _container_steps(container: Any, iterator: Iterator[Any], step: Any) -> Gene
 
 
 def unpack(obj: Any) -> Any:
-    """What is unpacked, or spread by `*`, in place of `obj`: a container at once, as it is now."""
+    """Return what is unpacked, or spread by `*`, in place of `obj`. The items of a container are taken at once."""
     kind = type(obj)
     if kind in _ATONCE or (kind in _OWN and getrefcount(obj) <= TEMPORARY):
         return obj
@@ -558,7 +558,7 @@ def unpack(obj: Any) -> Any:
 
 
 def unpackmap(obj: Any) -> Any:
-    """What `**` spreads in place of `obj`."""
+    """Return what `**` spreads in place of `obj`."""
     if run.multi and isinstance(obj, dict):
         shared = shared_objects.shared_object_of(obj)
         container_type = container_type_of(type(obj))
@@ -635,4 +635,4 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     ".unpackmap": unpackmap,
     ".awaited": awaited,
 }
-"""By the names that instrumented code uses."""
+"""The hooks, by the names that instrumented code uses."""

@@ -1,12 +1,12 @@
-"""Rare routes: what is written or read there is no field, element or global, but what finds those.
+"""Rare routes: stores and loads of what decides how fields, elements and globals are found.
 
 `C.__add__ = ...`, `x.__class__ = D`, `C.__bases__ = ...`, `f.__defaults__ = ...`, `x.__dict__ = ...`,
 `cell.cell_contents = ...` and `ABC.register` change what look-ups, operators and calls find. All of that is one
-location, the *rules*. While nobody writes them, nothing reads them; once somebody does, the search starts again with
-hooks that read them first (`watching`).
+location, the *rules*. As long as nobody writes them, nothing reads them; once somebody does, the search starts again
+with hooks that read them first (`watching`).
 
-The other part of this file are loads by special names: of namespaces (`x.__dict__`, `f.__globals__`), of closure cells,
-and of what hangs on an exception.
+The other part of this file handles loads by special names: of namespaces (`x.__dict__`, `f.__globals__`), of closure
+cells, and of the chain of an exception.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ RULES: Final = attributes.RULES
 
 
 def write_rules(what: str, also: Accesses = ()) -> None:
-    """Stand before something that changes what look-ups find."""
+    """Yield before something changes what look-ups find. `what`: the change, in words."""
     run.dirty = True
     attributes.forget_types()
     if RULES not in run.facts:
@@ -51,14 +51,15 @@ def write_rules(what: str, also: Accesses = ()) -> None:
 
 
 def read_rules(*args: Any) -> None:
-    """Before something finds what to do by the classes of these."""
+    """Called before something is found by the classes of these arguments."""
     if not run.multi or SCALARS.issuperset(map(type, args)):
         return
     accessing.touch("read", (attributes.rules(READ),))
 
 
 def _looks_inside(args: Iterable[Any]) -> None:
-    """Built-in code is about to look for methods of what is in containers, after an operation on these."""
+    """Called before built-in code looks up methods of the items of these arguments: note that the run is incomplete if
+    the items are the program's."""
     for arg in args:
         container_type = container_type_of(type(arg))
         inside = arg if type(arg) is tuple else () if container_type is None else container_type.contents(arg)
@@ -70,17 +71,17 @@ def _looks_inside(args: Iterable[Any]) -> None:
 
 
 def watching(found: dict[str, Any]) -> dict[str, Any]:
-    """The hooks, in searches in which the rules are written."""
+    """Return the hooks for searches in which the rules are written."""
     watched = {n: hook if n in _UNWATCHED else _watching(hook, n in _INSIDE) for n, hook in found.items()}
     return {**watched, ".call": _call, ".meth": _meth}
 
 
 _UNWATCHED: Final = frozenset({".attr", ".getspecial", ".tick", ".gload", ".gstore", ".gdel", ".slice", ".operand"})
-"""They read the rules themselves, or find nothing in classes."""
+"""Hooks that read the rules themselves, or find nothing by classes."""
 
 
 _INSIDE: Final = frozenset({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".contains", ".format", ".mod"})
-"""They go through containers."""
+"""Hooks that go through the items of containers."""
 
 
 def _watching(hook: Callable[..., Any], inside: bool) -> Callable[..., Any]:
@@ -126,7 +127,8 @@ def _meth(obj: Any, name: str) -> Any:
 
 
 def registering(register: Any) -> Callable[..., Any]:
-    """`ABC.register` changes what `isinstance` finds, `register` of a `singledispatch` what is called."""
+    """Wrap `ABC.register`, which changes the result of `isinstance`, or `register` of a `singledispatch`, which changes
+    what is called."""
 
     def act(*args: Any, **kwargs: Any) -> Any:
         if run.multi:
@@ -140,7 +142,7 @@ def registering(register: Any) -> Callable[..., Any]:
 
 
 def store(value: Any, obj: Any, name: str) -> None:
-    """`obj.name = value`, of a special name."""
+    """Perform `obj.name = value`, for a special name."""
     if name == "__dict__":
         note_store(value, obj)
     if run.multi:
@@ -158,7 +160,7 @@ def store(value: Any, obj: Any, name: str) -> None:
 
 
 def delete(obj: Any, name: str) -> None:
-    """`del obj.name`, of a special name."""
+    """Perform `del obj.name`, for a special name."""
     if run.multi and yield_before_store(None, obj, name):
         delattr(obj, name)
     else:
@@ -166,7 +168,8 @@ def delete(obj: Any, name: str) -> None:
 
 
 def yield_before_store(value: Any, obj: Any, name: str) -> bool:
-    """Was the operation performed, and is it a single step with what follows?"""
+    """Perform the operation of a store under a special name, if it is one. Return True if the caller then only has to
+    store."""
     kind = type(obj)
     if is_a(obj, (type, types.FunctionType)):
         write_rules(f"{obj.__qualname__}.{name} is assigned")
@@ -191,7 +194,8 @@ _OF_OBJECTS: Final = ("__class__", "__dict__")
 
 
 def _same_fields(one: type, other: type) -> None:
-    """Fields are known by the class of their object, which changes: what is written of one is written of both."""
+    """Fields are known by the class of their object, which changes: note for each class the facts about fields of the
+    other."""
     for kind, to in ((one, other), (other, one)):
         for (name,) in list(about(run.facts, "field", kind.__module__, kind.__qualname__)):
             assumptions.used_by_several(attributes.field_key(to, name), f"a field of {to.__qualname__}")
@@ -201,7 +205,8 @@ def _same_fields(one: type, other: type) -> None:
 
 
 def load(obj: Any, name: str) -> Any:
-    """Before the load of `obj.name`, of a special name. Returns what the attribute is then looked up on."""
+    """Called before the load of `obj.name`, for a special name. Returns the object on which the attribute is then
+    looked up."""
     if name in _CHANGED_IN_PLACE and is_a(obj, (types.FunctionType, type, types.ModuleType)):
         run.dirty = True
     if name == "__dict__":
@@ -235,18 +240,18 @@ def load(obj: Any, name: str) -> Any:
 
 
 _CHANGED_IN_PLACE: Final = frozenset({"__dict__", "__kwdefaults__", "__annotations__"})
-"""Dicts of what outlives a run, which may be changed once they are had."""
+"""Dicts that outlive a run, and that the program may change once it has them."""
 
 
 def of_super(obj: Any, name: str) -> Any:
-    """Before the load of `super().name` that is no call: it looks at classes only."""
+    """Called before the load of `super().name` that is not called: it looks at classes only."""
     if run.multi and ("class attribute", name) in run.facts:
         accessing.touch("read", attributes.class_reads(name))
     return obj
 
 
 def namespace(obj: Any) -> None:
-    """The `__dict__` of the object is about to be looked at as a dict: its keys are fields, attributes or globals."""
+    """Called before the `__dict__` of the object is used as a dict: its keys are fields, attributes or globals."""
     kind = type(obj)
     if issubclass(kind, types.ModuleType):
         run.dirty = True
@@ -264,7 +269,7 @@ def namespace(obj: Any) -> None:
 
 
 def own_names(obj: Any) -> dict[str, Any] | None:
-    """The `__dict__` of the object, without asking a `__getattribute__` of the program."""
+    """Return the `__dict__` of the object without calling a `__getattribute__` of the program; None if it has none."""
     try:
         fields = object.__getattribute__(obj, "__dict__")
     except AttributeError:
@@ -273,7 +278,7 @@ def own_names(obj: Any) -> dict[str, Any] | None:
 
 
 def read_names(obj: Any) -> None:
-    """Stand before the names of all attributes of the object are looked at (`dir`)."""
+    """Yield before the names of all attributes of the object are read (`dir`)."""
     if not run.multi:
         return
     touched = Touched((attributes.rules(READ),) if RULES in run.facts else ())
@@ -297,6 +302,7 @@ def _read_cell(cell: types.CellType) -> None:
 
 
 def _cell(shared: shared_object.SharedObject, mode: Mode) -> Accesses:
-    """What is in a cell. Who binds the variable knows its name, and a cell does not."""
+    """Return the accesses of the contents of a cell. Code that binds the variable knows its name, but a cell does not,
+    so all names count."""
     names = {name for _, kind, name in about(run.facts, "field") if kind == "<cell>"}
     return tuple((shared.location(name), mode) for name in sorted(names))

@@ -1,4 +1,4 @@
-"""All hooks, by the names under which instrumented code finds them (ARCHITECTURE.md has the table)."""
+"""All hooks, by the names under which instrumented code finds them (the table is in ARCHITECTURE.md)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpor.python.kernel.depth import DEEP, with_room
 
 
 def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
-    """What instrumented code of the module calls, as the facts of the search require."""
+    """Return what instrumented code of the module calls, chosen by the facts of the search."""
     found = {
         **operators.HOOKS,
         ".call": calls.call,
@@ -28,5 +28,5 @@ def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
 
 
 def roomy(found: dict[str, Any]) -> dict[str, Any]:
-    """The hooks, in searches in which the program recurses to the limit."""
+    """Return the hooks for searches in which the program recurses to the limit."""
     return {name: hook if name in (".call", ".tick") else with_room(hook) for name, hook in found.items()}

@@ -1,16 +1,19 @@
-"""Built-in functions, types and C functions, when instrumented code calls them.
+"""Hooks for built-in functions, types and C functions that instrumented code calls.
 
-calling    `call`, the hook: what is called in place of what
-table      which function has which wrapper, and which modules need none
-unknown    functions that nothing is known of: one step that changes what it can reach
+calling    `call`, the hook: what is called in place of each callee
+table      which modules and methods need no wrapper
+registry   the wrappers, by function
+unknown    functions of which nothing is known: one step that changes all that it can reach
 consumers  functions that consume an iterable, as one operation or item by item; iterators over iterators
 objects    attributes by name, `id`, `hash`, text, namespaces
+formatting `str.format` with fields that name attributes or items
 executing  `exec`, `eval`, `compile`
-generating the methods that `dataclasses` and `attrs` make
 contexts   `decimal`
 tracebacks `traceback`
 environment   functions that look at the environment of the process
-operating  `operator`, `heapq`, `bisect`, `copy`
+process    functions that look at or change the state of the process
+files      functions that are given paths, and open files
+operating  `operator`, `heapq`, `bisect`, `copy`; `ordering`: the twins of `heapq` and `bisect`
 """
 
 from dpor.python.hooks.calls.calling import call

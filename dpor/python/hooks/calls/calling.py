@@ -1,10 +1,10 @@
 """`call`, the hook around every callee: what is called in place of the function.
 
-Functions of the program, and whatever is known to be harmless, stay as they are: the call itself is the program's own,
+Functions of the program, and everything known to be harmless, stay as they are: the call itself is the program's own,
 without a frame of ours in between (`warnings`, `namedtuple` and others look at their caller's). Others get a wrapper
 that performs the operation when it is called, after the arguments have been evaluated. While only one thread exists,
-Python functions that are not instrumented stay as they are, too; if their own arguments start the second thread, what
-they do is not seen.
+Python functions that are not instrumented stay as they are, too. If the evaluation of their own arguments starts the
+second thread, what they do is not seen.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _METHOD: Final = types.MethodType
 
 
 def call(callee: Any) -> Any:
-    """What is to be called in place of the callee."""
+    """Return what is to be called in place of the callee."""
     kind = type(callee)
     if kind is _FUNCTION:
         return callee if ".call" in callee.__globals__ else _python_function(callee)
@@ -109,8 +109,8 @@ def _python_function(function: types.FunctionType) -> Any:
 
 
 def _mixin(function: types.FunctionType) -> Callable[..., Any]:
-    """`MutableMapping.update(d, ...)`: on a built-in container it is code that is not instrumented, on an object of the
-    program's it calls what the class has."""
+    """Wrap a mixin such as `MutableMapping.update(d, ...)`. On a built-in container it is uninstrumented code; on an
+    object of the program's it calls the methods of the class."""
 
     def act(*args: Any, **kwargs: Any) -> Any:
         if args and container_type_of(type(args[0])) is not None:
@@ -121,15 +121,15 @@ def _mixin(function: types.FunctionType) -> Callable[..., Any]:
 
 
 _CHANGING_MODULES: Final = frozenset({"contextlib", "unittest.mock"})
-"""They call what they are given; their objects change by it. (A method of the program that `contextmanager` decorates
-is a function of contextlib too, but bound to an object of the program, which it passes on.)"""
+"""Modules whose objects call what they are given, and change meanwhile. (A method of the program that `contextmanager`
+decorates is a function of contextlib too, but bound to an object of the program, which it passes on.)"""
 
 
 _PATCHED: Final = "unittest.mock patches while several threads exist: who looks at what it replaces does not see when"
 
 
 def _python_method(method: Any, function: Any) -> Any:
-    if type(function) is not _FUNCTION:  # a bound callable of any kind
+    if type(function) is not _FUNCTION:  # any callable can be bound
         inner = call(function)
         return method if inner is function else functools.partial(inner, method.__self__)
     if function.__module__ == "multiprocessing.context" and function.__name__ in PROCESSES and run.current:
@@ -154,7 +154,7 @@ def _python_method(method: Any, function: Any) -> Any:
         return method
     if function.__name__ in WRITING_FUNCTIONS:
         return unknown_python(function, method, method.__self__)
-    if module == "collections.abc":  # a mixin: what it does is what the class of the object does
+    if module == "collections.abc":  # a mixin, which calls methods of the object's class
         return (
             unknown_python(function, method, method.__self__)
             if uninstrumented_method_of(type(method.__self__))
@@ -176,8 +176,8 @@ def _is_harmless_module(name: Any) -> bool:
 
 
 def tell_store(kind: type, name: str) -> None:
-    """A field of a shared object of this class is assigned. Do methods of its look at it that are taken to look at
-    nothing that changes?"""
+    """Called when a field of a shared object of this class is assigned. Note that the run is incomplete if methods of
+    the class that are taken for harmless may read it."""
     module = kind.__module__
     harmless_one = module not in STATEFUL_MODULES and _is_harmless_module(module)
     unseen = harmless_one and any(type(f) is _FUNCTION and not is_instrumented(f) for f in vars(kind).values())
@@ -266,7 +266,8 @@ _POINTERS: Final = "memory is had by pointers of ctypes: what is read and writte
 
 
 def _descriptor(method: Any, owner: Any) -> Any:
-    """What the method was found by. (`super()` finds one in C that the class itself has overridden.)"""
+    """Return the descriptor by which the method was found. (`super()` finds a method in C that the class itself
+    overrides.)"""
     for base in type(owner).__mro__:
         found = base.__dict__.get(method.__name__)
         if isinstance(found, types.MethodDescriptorType) and found.__get__(owner) == method:
@@ -275,7 +276,7 @@ def _descriptor(method: Any, owner: Any) -> Any:
 
 
 def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
-    """A method in C, bound to its object."""
+    """Return what is called in place of a method in C, bound to its object. `plain`: its descriptor."""
     kind = type(owner)
     if kind is str or kind is bytes:
         return _text_method(method, name)
@@ -300,7 +301,7 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
         return _of_object(owner, name) or method
     known = container_type_of(kind) is not None and kind is not memoryview and name not in READS_ARGUMENTS
     if run.multi and kind not in views and shared_objects.shared_object_of(owner) is None and known:
-        if name != "pop" or not is_a(owner, set):  # which takes an element that all runs agree on
+        if name != "pop" or not is_a(owner, set):  # `set.pop` has to take the same element in all runs
             return method
     if not isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return method
@@ -313,7 +314,7 @@ _OF_OBJECT: Final = frozenset(
 
 
 def _of_object(owner: Any, name: str) -> Any:
-    """A method of `object`, as `super().__setattr__` finds it."""
+    """Return the wrapper of a method of `object` or `type`, as `super().__setattr__` finds it; None if it has none."""
     root = type if is_a(owner, type) else object
     wrapper = wrappers.get(id(root.__dict__.get(name)))
     return None if wrapper is None else functools.partial(wrapper, owner)
@@ -328,7 +329,7 @@ def _text_method(method: Any, name: str) -> Any:
 
 
 def _unbound(descriptor: Any) -> Any:
-    """`list.append(l, x)`"""
+    """Wrap a method looked up on its class: `list.append(l, x)`."""
     owner, name = descriptor.__objclass__, descriptor.__name__
     if owner in type_traits.ATOMIC and owner not in (str, bytes, tuple):
         return descriptor
@@ -343,7 +344,7 @@ def _unbound(descriptor: Any) -> Any:
 
 def _partial(partial: functools.partial[Any]) -> Any:
     shared = shared_objects.shared_object_of(partial.keywords) if run.multi else None
-    if shared is not None:  # somebody has `p.keywords`, and may change it
+    if shared is not None:  # another thread may have `p.keywords`, and change it
         return lambda *args, **kwargs: call(partial.func)(
             *partial.args, *args, **{**unpackmap(partial.keywords), **kwargs}
         )
@@ -356,7 +357,7 @@ def _partial(partial: functools.partial[Any]) -> Any:
 # ---------------------------------------------------------------------- classes
 
 _classes: Final[dict[int, weakref.ref[type]]] = {}
-"""By `id`: the classes of which it is known that they stay as they are."""
+"""Weak references to the classes that need no wrapper, by `id`."""
 
 
 def _class(kind: type) -> Any:
@@ -379,7 +380,8 @@ def _class(kind: type) -> Any:
 
 
 def _maker(kind: type) -> Callable[[type], Any] | None:
-    """How to make the wrapper of a class, which is not kept alive by that; None if it needs none."""
+    """Return a function that makes the wrapper of a class; None if it needs none. The function does not keep the class
+    alive."""
     makers = [static(kind, "__new__"), static(kind, "__init__")]
     makers = [made.__func__ if isinstance(made, staticmethod) else made for made in makers]
     functions = [made for made in makers if type(made) is _FUNCTION]
@@ -406,5 +408,5 @@ def _keeps_nothing(function: types.FunctionType) -> bool:
 
 
 def _is_generated(function: types.FunctionType) -> bool:
-    """Made by `dataclass`, `namedtuple` and the like: it fills in a new object."""
+    """True if `dataclass`, `namedtuple` or the like has made the function: it only fills in a new object."""
     return function.__code__.co_filename.startswith("<")

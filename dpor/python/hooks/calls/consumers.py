@@ -1,4 +1,4 @@
-"""Functions that consume an iterable: all of it (`list`, `sum`), or item by item (`zip`, `next`)."""
+"""Functions that consume an iterable: all at once (`list`, `sum`), or item by item (`zip`, `next`)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from dpor.python.sharing import shared_object, shared_objects
 
 
 def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
-    """Wrap a function that consumes its first argument, and calls a method (`applied`) of the items."""
+    """Wrap a function that consumes its first argument and calls the method `applied` of the items."""
     takes_sets = function in (set, frozenset)
 
     def consume(*args: Any, **kwargs: Any) -> Any:
@@ -73,7 +73,7 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
 
 
 def make_array(kind: type) -> Callable[..., Any]:
-    """`array(code, items)`"""
+    """Wrap a class of arrays: `array(code, items)`."""
 
     def make(*args: Any) -> Any:
         if len(args) < 2:
@@ -90,7 +90,7 @@ def make_array(kind: type) -> Callable[..., Any]:
 _IN_ORDER: Final = frozenset({list, tuple, dict, collections.deque, range, str, int})
 _IN_ONE_STEP: Final = _IN_ORDER | {set, frozenset}
 _TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0
-"""As `TEMPORARY`, of an argument that is also in the tuple of all arguments."""
+"""As `TEMPORARY`, for an argument that is also in the tuple of all arguments."""
 
 
 def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -112,7 +112,7 @@ def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kw
 
 
 _OF_MEMORY: Final = (bytes, bytearray)
-"""They may ask for the memory of what they are given instead of its items."""
+"""Types that may use the buffer of their argument instead of its items."""
 
 
 def _has_memory(kind: type) -> bool:
@@ -120,29 +120,29 @@ def _has_memory(kind: type) -> bool:
 
 
 _ORDERLESS: Final = (sorted, sum, min, max, any, all)
-"""To these the order of what they take makes no difference, but for elements that they call equal."""
+"""Functions whose result does not depend on the order of the items, except among items that compare equal."""
 _SNAPSHOTS: Final = (sorted, list, tuple)
-"""These copy all items first and call nothing of them before that."""
+"""Functions that copy all items before they call any method of them."""
 
 
 def _call_with(function: Any, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Call a function that takes all of these items, which code of the program makes one after the other.
+    """Call a function that consumes all of these items, which code of the program makes one after the other.
 
-    While that runs, what the function has in hand would be in C, where no search that stores states can see it. So as
-    far as nobody can tell the difference, the items are taken here, before.
+    If the function did that itself, it would hold the items taken so far in C, where searches that store states cannot
+    see them. So they are taken here beforehand, where nobody can tell the difference.
     """
     if function is any or function is all:
         if not rest and not kwargs:
             return _decides(items, function is any)
     elif function in _SNAPSHOTS or function is collections.deque or function.__name__ == "join":
-        items = [item for item in items]  # noqa: C416 (in a frame of Python)
+        items = [item for item in items]  # noqa: C416 (as a comprehension, which has a Python frame)
     elif function in _HARMLESS and not rest:
         items = _materialised_while_harmless(items, function)
     return function(items, *rest, **kwargs)
 
 
 def _decides(items: Any, truth: bool) -> bool:
-    """`any` and `all`."""
+    """As `any` (truth=True) and `all` (truth=False)."""
     for item in items:
         if item:
             if truth:
@@ -153,7 +153,8 @@ def _decides(items: Any, truth: bool) -> bool:
 
 
 def _materialised_while_harmless(items: Any, function: Any) -> Iterator[Any]:
-    """All items, taken already up to the first of a type with which the function might do more, or fail."""
+    """Return an iterator over all items. They are taken at once, up to the first of a type with which the function
+    might call code, or fail."""
     first: list[Any] = []
     for item in items:
         first.append(item)
@@ -168,11 +169,11 @@ _HARMLESS: Final[dict[Any, frozenset[type]]] = {
     **dict.fromkeys([sum, min, max], _COUNTABLE),
     **dict.fromkeys([set, frozenset], _HASHABLE),
 }
-"""Types with whose items these call nothing, and do not fail."""
+"""For each function the types of items with which it calls nothing and does not fail."""
 
 
 def _with_key(function: Any) -> Callable[..., Any]:
-    """`sorted`, `min`, `max`: with a key function, or several arguments."""
+    """Wrap `sorted`, `min` or `max`, which may be given a key function, or several arguments."""
     plain = consumer(function, "__lt__")
 
     def select(*args: Any, **kwargs: Any) -> Any:
@@ -206,7 +207,7 @@ def _dict(*args: Any, **kwargs: Any) -> Any:
 
 
 def make_dict(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`kind(...)`, of a class of dicts."""
+    """Perform `kind(...)` for a class of dicts."""
     if not args or (type(args[-1]) in SCALARS):
         return kind(*args, **kwargs)
     *first, items = args
@@ -249,7 +250,7 @@ def _counter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def join(text: Any, *args: Any) -> Any:
-    """`str.join`"""
+    """Perform `text.join(...)`."""
     return consumer(text.join, ANYTHING if type(text) is not str else None)(*args)
 
 
@@ -280,8 +281,8 @@ def _filter(function: Any, iterable: Any) -> Any:
 
 
 def _callee(function: Any) -> Any:
-    """What C code is to call in place of the function. (Those that only look at numbers and strings stay as they are,
-    so that a chain of iterators is known to run no code of the program.)"""
+    """Return what C code is to call in place of the function. (Functions that only look at numbers and strings stay as
+    they are, so that a chain of iterators is known to run no code of the program.)"""
     return function if function in _ON_SCALARS else run.above.call(function)
 
 
@@ -313,7 +314,7 @@ def _reversed(items: Any) -> Any:
 
 
 def _read_length(items: Any, method: str = "__iter__") -> None:
-    """Iterators over containers and views know from the beginning how long these are."""
+    """Yield before the length is read: iterators over containers and views store it when they are made."""
     if run.multi:
         container = container_behind(items) if type(items) in views else items
         shared, kind = shared_objects.shared_object_of(container), type(container)
@@ -321,7 +322,7 @@ def _read_length(items: Any, method: str = "__iter__") -> None:
             return
         if container_type_of(kind) is not None:
             yield_before("iter", reads_structure(shared))
-        elif is_in_c(kind):  # a file may be closed
+        elif is_in_c(kind):  # a file may be closed meanwhile
             yield_before("iter", ((shared.location(shared_object.STRUCTURE), READ),))
 
 
@@ -343,7 +344,7 @@ def _next(iterator: Any, *default: Any) -> Any:
 
 
 def _chained(kind: Any) -> Callable[..., Iterator[Any]]:
-    """A class of `itertools`: what it makes goes through steps of what it is given."""
+    """Wrap a class of `itertools`: its objects get the items of their arguments step by step."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
         return kind(*map(_stepwise_or_callee, args), **{k: _stepwise_or_callee(v) for k, v in kwargs.items()})

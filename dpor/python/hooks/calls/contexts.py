@@ -1,7 +1,8 @@
-"""`decimal`: whatever computes in a context looks at it and changes it (its flags).
+"""`decimal`: whatever computes in a context reads it and writes its flags.
 
-That is seen where the context is named: its own methods, and functions that are given it. The operators compute in the
-context that is in force in their thread, which no other thread has, unless a program gives it away: that is told.
+That is seen where the context is named: by its own methods, and by functions that are given it. Operators use the
+current context of their thread. No other thread has that context unless the program gives it away; then the run is
+incomplete.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dpor.python.sharing import shared_object, shared_objects
 
 
 def in_context(function: Any) -> Callable[..., Any]:
-    """A function of `decimal` in C, or a method of a number."""
+    """Wrap a function of `decimal` in C, or a method of a number."""
     computing = unknown_c(function)
 
     def compute(*args: Any, **kwargs: Any) -> Any:
@@ -32,12 +33,12 @@ set_wrapper(decimal.Decimal, in_context(decimal.Decimal))
 set_wrapper(decimal.localcontext, reading_c(decimal.localcontext))
 
 _in_force: Final[list[decimal.Context]] = []
-"""Contexts in which a thread of this run computes without naming them."""
+"""Contexts in which threads of this run compute without naming them."""
 
 
 @wrap(decimal.getcontext)
 def _getcontext() -> decimal.Context:
-    """A thread that has none yet gets a copy of the default."""
+    """Yield before the default context is copied if it is shared: a thread without a context gets a copy."""
     if isinstance(shared_objects.table.get(id(decimal.DefaultContext)), shared_object.SharedObject):
         yield_before_call(decimal.getcontext, (decimal.DefaultContext,))
     return _note(decimal.getcontext())
@@ -56,7 +57,8 @@ def _note(context: decimal.Context) -> decimal.Context:
 
 
 def tell_shared() -> None:
-    """At the end of a run: was one of them shared?"""
+    """At the end of a run: note that it is incomplete if a thread's current context, or a changed default, was
+    shared."""
     if any(isinstance(shared_objects.table.get(id(context)), shared_object.SharedObject) for context in _in_force):
         incomplete("threads share a context of decimal that is in force in one: what its operators do is not seen")
     _in_force.clear()

@@ -1,9 +1,9 @@
-"""`exec`, `eval` and `compile`: source that the program makes while it runs is instrumented like its files.
+"""`exec`, `eval` and `compile`: source that the program makes at run time is instrumented like its files.
 
-The hooks have to be where the code looks names up. Globals of the program's modules have them. Any other dict that is
-used as globals gets them in its `__builtins__`, which `exec` adds to it anyway: so they are not among its own keys.
-There, each top-level name is a key of the dict and may be read and written by others as that, hence hooked as a
-rebound global is, by `.gload` and `.gstore` of its own.
+The code must find the hooks where it looks up names. Globals of the program's modules contain them. Any other dict that
+is used as globals gets them in its `__builtins__`, which `exec` adds anyway, so that they are not among its own keys.
+There, each top-level name is a key of the dict, which others may read and write as a key; so it is hooked like a
+rebound global, by a `.gload` and `.gstore` of that dict.
 
 Code that was compiled elsewhere runs as it is, and the verdict says so.
 """
@@ -36,10 +36,10 @@ from dpor.python.sharing import children, shared_objects
 
 _Mode = Literal["exec", "eval", "single"]
 _FUTURE: Final = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
-"""What code inherits from the code that compiles it."""
+"""Flags that code inherits from the code that compiles it."""
 
 _compiled: set[CodeType] = set()
-"""What was compiled here and has no hooks, so that it can be told from code of which nothing is known."""
+"""Code that was compiled here and needs no hooks: it can so be told from code of which nothing is known."""
 
 
 @wrap(exec)
@@ -126,7 +126,7 @@ def _function(*args: Any, **kwargs: Any) -> Any:
 
 
 def _caller() -> FrameType | None:
-    """The innermost frame of instrumented code; None if no program is being run."""
+    """Return the innermost frame of instrumented code; None if no program is running."""
     frame: FrameType | None = sys._getframe(2)
     while run.current is not None and frame is not None:
         if ".call" in frame.f_globals or ".call" in frame.f_builtins:
@@ -141,7 +141,7 @@ def _inherited(frame: FrameType) -> int:
 
 
 def _snapshot(frame: FrameType) -> Any:
-    """The locals where none are given: the namespace itself, or of a function's a copy."""
+    """Return the locals to use if none are given: the namespace itself, or a copy in a function."""
     names: Any = frame.f_locals
     if type(names) is GlobalsAsLocals:
         return names.globals
@@ -156,9 +156,13 @@ _OPTIMIZED: Final = 1
 def _instrument(
     source: Any, filename: Any, mode: _Mode, flags: int, optimize: int, own_locals: bool | None
 ) -> CodeType:
-    """The code, with hooks. `own_locals`: what its top level binds is in its globals; None: which nobody else uses."""
+    """Compile the source, with hooks.
+
+    own_locals   True: what its top level binds is in its globals; False: in other locals; None: in globals that nobody
+                 else uses
+    """
     optimize = max(optimize, 0)  # as the program's modules
-    compile(source, filename, mode, flags, True, optimize)  # whose errors are the program's
+    compile(source, filename, mode, flags, True, optimize)  # raises the errors that the program is to see
     how = (source, filename, mode, flags, optimize, own_locals)
     if is_a(source, (str, bytes)):
         code = kept(lambda: _rewritten(*how), "text", source_of(__file__), *how, sorted(vars(builtins)))
@@ -196,7 +200,7 @@ instrumented = lru_cache(maxsize=1024)(_instrument)
 
 
 def _visible(module: ast.Module, own_locals: bool) -> Iterator[str]:
-    """The names that are, or may be, keys of the globals."""
+    """Yield the names that are, or may be, keys of the globals."""
     scopes = analyse(module)
     declared = {name for node in ast.walk(module) if isinstance(node, ast.Global) for name in node.names}
     for name in {name for _, scope in scopes.items() for name in scope.names}:
@@ -208,7 +212,8 @@ def _visible(module: ast.Module, own_locals: bool) -> Iterator[str]:
 
 
 class GlobalsAsLocals:
-    """The locals of code whose locals are its globals. Temporaries are kept apart: threads may share the rest."""
+    """The locals of code whose locals are its globals. Temporaries are kept apart because threads may share the
+    rest."""
 
     __slots__ = ("globals", "own")
 
@@ -227,7 +232,7 @@ class GlobalsAsLocals:
 
 
 def supply(namespace: dict[str, Any], frame: FrameType) -> None:
-    """Let code with these globals find the hooks, those that the calling code has."""
+    """Let code with these globals find the hooks that the calling code has."""
     if ".call" in namespace:
         return
     present = dict.get(namespace, "__builtins__")
@@ -242,7 +247,7 @@ def supply(namespace: dict[str, Any], frame: FrameType) -> None:
 
 
 def _hooks_of(namespace: dict[str, Any]) -> dict[str, Callable[..., Any]]:
-    """The hooks of top-level names, which are keys of the dict."""
+    """Return the hooks for top-level names, which are keys of the dict."""
 
     def touch(kind: str, touches: Callable[..., Any], name: str) -> None:
         if run.multi:

@@ -1,11 +1,11 @@
-"""Files: what functions that are given paths look at and change, and the files that `open` makes.
+"""Files: what functions that are given paths read and write, and the files that `open` returns.
 
-Each path has a location, by the name that it has in the end (links are followed). Who looks at a path reads it and all
-folders on the way to it; who makes or removes something there also changes what its folder lists. What is done through
-descriptors, to whole trees, or with links changes the file system as a whole, which everybody else reads.
+Each path has a location, named by its real path (links are followed). Who looks at a path reads its location and those
+of all folders on the way to it; who makes or removes something there also changes what its folder lists. What is done
+through descriptors, to whole trees, or with links writes the file system as a whole, which everybody else reads.
 
-A run cannot be begun with the files that the one before it found. What lies in the folder for temporary files is
-removed after each run, and names there are the same in every run; elsewhere files are the program's business.
+Files are not restored before each run. What lies in the folder for temporary files is removed after each run, and names
+there are the same in every run; all other files are up to the program.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from dpor.python.sharing import host_fields
 FILES: Final = "the file system"
 _WHOLE: Final = (FILES, "whole")
 _ORDERED: Final = (PROCESS, "the order of folders")
-"""The fact that the program looks at the order in which a folder lists what is in it."""
+"""The fact that the program depends on the order in which a folder lists its entries."""
 
 # ---------------------------------------------------------------------- what is done to a path
 
 
 def _real(path: Any) -> str | None:
-    """The path with all links followed; None of a descriptor."""
+    """Return the path with all links followed; None for a descriptor."""
     if type(path) is int or path is None:
         return None
     try:
@@ -48,7 +48,7 @@ def _real(path: Any) -> str | None:
 
 
 def _way_to(path: Any) -> Iterator[Effect]:
-    """All who look at or change something at a path do this."""
+    """Yield the effects that all functions on a path have."""
     yield _WHOLE, READ
     if type(path) is not int and not os.path.isabs(path):
         yield FOLDER, READ
@@ -78,7 +78,7 @@ def changes_contents(path: Any) -> Iterator[Effect]:
 
 
 def makes(path: Any) -> Iterator[Effect]:
-    """Something is made or removed there. What is made, a link itself is removed."""
+    """Yield the effects of making or removing something at the path. If it is a link, the link itself is removed."""
     yield UMASK, READ
     real = _real(path)
     if real is None or os.path.islink(path):
@@ -146,7 +146,7 @@ def opens(path: Any, mode: str) -> Iterator[Effect]:
 
 
 def _first(effects: Callable[[Any], Iterable[Effect]], *names: str) -> Effects:
-    """Of functions whose first argument is the path."""
+    """Effects of functions whose first argument is the path."""
 
     def of(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
         if kwargs.keys() & _RELATIVE and any(kwargs[name] is not None for name in kwargs.keys() & _RELATIVE):
@@ -230,7 +230,7 @@ def _path_mkdir(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Ef
 
 
 def _in_steps(names: str, mode: Mode) -> None:
-    """Functions in Python that do several of these things one after the other, or bit by bit: seen as one step."""
+    """Register Python functions that do several of these things one after the other: they are seen as one step."""
     for name in names.split():
 
         def effects(args: tuple[Any, ...], kwargs: Mapping[str, Any], name: str = name) -> Iterable[Effect]:
@@ -255,7 +255,7 @@ _in_steps(
 
 
 def _sorted_listdir(*args: Any, **kwargs: Any) -> Any:
-    """In the same order on all machines."""
+    """As `os.listdir`, but in the same order on all machines."""
     return sorted(os.listdir(*args, **kwargs))
 
 
@@ -268,12 +268,12 @@ POSITIONS: Final = "the positions in files"
 
 
 class _File:
-    """What files that `open` makes have in common: each of their methods is an operation.
+    """Base of the files that `open` returns: each of their methods is an operation.
 
-    What is written is in the file when it is flushed, or is more than the buffer holds.
+    Data reach the file when it is flushed, or when they exceed the buffer.
 
-    dpor_room     how much more can be written before it is flushed
-    dpor_inside   is one of its methods being run, which calls others?
+    dpor_room     how many characters or bytes can still be written before it is flushed
+    dpor_inside   True while one of its methods runs, which may call others
     """
 
     dpor_path: Any = None
@@ -417,13 +417,13 @@ def _write_bytes(self: pathlib.Path, data: Any) -> int:
 
 
 class _Temporary:
-    """A folder of this process, in which runs find nothing."""
+    """A folder of this process for temporary files; it is empty when a run begins."""
 
     def __init__(self) -> None:
         self.folder = ""
 
     def get(self) -> Any:
-        """What `tempfile` has in its place; from now on it has ours."""
+        """Return the present settings of `tempfile`, and let it use our folder from now on."""
         before = host_fields.is_changed(tempfile, "tempdir"), tempfile.tempdir, vars(tempfile)["_name_sequence"]
         if not self.folder:
             self.folder = os.path.realpath(tempfile.mkdtemp(prefix="dpor-"))
@@ -435,7 +435,7 @@ class _Temporary:
 
     def put(self, before: Any) -> None:
         is_set, folder, vars(tempfile)["_name_sequence"] = before
-        if not is_set:  # else it is an attribute that the program has set, and has been put back as these are
+        if not is_set:  # else the program has set it, and it was restored like other attributes
             tempfile.tempdir = folder
         for entry in list(os.scandir(self.folder)):
             if entry.is_dir(follow_symlinks=False):
@@ -445,7 +445,7 @@ class _Temporary:
 
 
 def _names() -> Iterator[str]:
-    """Names that depend on the thread that asks, and on what it has asked for before."""
+    """Yield names that depend only on the asking thread, and on how many it has asked for before."""
     while True:
         thread = run.current
         number = 0 if thread is None else thread.id
@@ -459,7 +459,7 @@ part(TEMPORARY, (_temporary := _Temporary()).get, _temporary.put)
 
 
 def _in_folder(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Effect]:
-    """Something is made under a name that nobody else has."""
+    """Yield the effects of making something in the folder, under a name that is new."""
     process_state.changes(TEMPORARY)
     yield from looks_at_folder(args, kwargs)
     folder = os.path.realpath(os.fsdecode(kwargs.get("dir") or tempfile.gettempdir()))
@@ -479,7 +479,7 @@ does("tempfile.gettempdir", "tempfile.gettempdirb", "tempfile.mktemp")(looks_at_
 
 
 class _TemporaryDirectory(tempfile.TemporaryDirectory):  # type: ignore[type-arg]
-    """To make it and to remove it are operations."""
+    """Its creation and its removal are operations."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         stand_before("TemporaryDirectory", lambda: _in_folder(args, kwargs))

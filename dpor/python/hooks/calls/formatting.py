@@ -1,4 +1,4 @@
-"""`"{0.v} {d[k]}".format(...)`: what the text names is read one after the other; then the values are shown."""
+"""`"{0.v} {d[k]}".format(...)`: what the fields name is read one after the other; then the values are formatted."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _split: Callable[[str], tuple[int | str, Any]] = vars(string)["_string"].formatt
 
 
 def simplified(text: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[str, list[Any]] | None:
-    """The text with a number for each field, and the values of these. None if it names no attribute or item, or if
-    something is wrong with it (the real `format` is to say what)."""
+    """Return the text with a number for each field, and the values of the fields. None if no field names an attribute
+    or item, or if the text is invalid (the real `format` then raises the error)."""
     if "." not in text and "[" not in text:
         return None
     values: list[Any] = []

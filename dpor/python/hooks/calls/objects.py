@@ -1,4 +1,4 @@
-"""Functions on single objects: attributes by name, `len`, `id`, `hash`, text, and the namespaces of a program."""
+"""Functions on single objects: attributes by name, `len`, `id`, `hash`, text, and namespaces."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _type_delattr(kind: type, name: str) -> None:
 
 
 def _yield_before_write(obj: Any, name: str, value: Any = None) -> None:
-    """The operation of a store, without the store: the class may have a `__setattr__` of its own."""
+    """Perform the operation of a store without the store: the class may have a `__setattr__` of its own."""
     if name == "__dict__":
         note_store(value, obj)
     if run.multi:
@@ -109,7 +109,7 @@ def _yield_before_write(obj: Any, name: str, value: Any = None) -> None:
 
 
 def slot_method(slot: types.MemberDescriptorType, method: Any) -> Callable[..., Any]:
-    """`C.x.__get__` and the like, of a slot `x`: what the attribute of the object does."""
+    """Wrap `C.x.__get__` and the like of a slot `x`: they do what accesses of the attribute do."""
 
     def act(*args: Any) -> Any:
         if args and args[0] is not None:
@@ -127,7 +127,7 @@ def slot_method(slot: types.MemberDescriptorType, method: Any) -> Callable[..., 
 
 
 _plain_len: Final = len
-"""(Programs under test replace `builtins.len`.)"""
+"""Kept here because programs under test may replace `builtins.len`."""
 
 
 @wrap(len)
@@ -139,7 +139,8 @@ def _len(obj: Any, /) -> int:
 
 @wrap(weakref.ref)
 def _ref(*args: Any) -> Any:
-    """Who has the weak reference can reach the object; whoever drops that last calls back."""
+    """Publish the callback, or note the owner: whoever has the weak reference can reach the object, and whoever drops
+    the object last calls the callback."""
     if run.multi and args:
         if isinstance(shared_objects.table.get(id(args[0])), shared_object.SharedObject):
             shared_objects.publish(args[1:])
@@ -149,7 +150,7 @@ def _ref(*args: Any) -> Any:
 
 
 def asking(ref: Any, method: Any = None) -> Callable[..., Any]:
-    """What is called in place of a weak reference (or of its `__call__`)."""
+    """Return what is called in place of a weak reference (or of its `__call__`)."""
 
     def ask(*args: Any, **kwargs: Any) -> Any:
         deaths.stand_before_asking(ref)
@@ -173,7 +174,7 @@ def _bool(*args: Any) -> bool:
 
 
 def _number(kind: type) -> Callable[..., Any]:
-    """`int` and `float`, which may be given text in memory that others change."""
+    """Wrap `int` or `float`: they may be given text in memory that others change."""
 
     def number(*args: Any, **kwargs: Any) -> Any:
         if run.multi and args and type(args[0]) not in SCALARS and not is_immutable(type(args[0])):
@@ -211,7 +212,7 @@ def _hash(obj: Any, /) -> int:
 
 
 def _showing(function: Any) -> Callable[..., Any]:
-    """A function that makes text of its first argument."""
+    """Wrap a function that makes text of its first argument."""
 
     def show(*args: Any, **kwargs: Any) -> Any:
         if not args or type(args[0]) in SCALARS:
@@ -224,7 +225,7 @@ def _showing(function: Any) -> Callable[..., Any]:
 
 
 def showing_arguments(function: Any) -> Callable[..., Any]:
-    """`"...".format`: makes text of all its arguments."""
+    """Wrap `"...".format` or the like, which makes text of all its arguments."""
 
     def show(*args: Any, **kwargs: Any) -> Any:
         if run.multi:
@@ -256,7 +257,7 @@ def _print(*args: Any, **kwargs: Any) -> None:
 
 
 def _printed(args: tuple[Any, ...], given: Any, touched: Touched) -> None:
-    """Add what printing touches; nothing if nobody sees what is printed."""
+    """Add what printing touches; nothing if nobody can see what is printed."""
     file = sys.stdout if given is None else given
     shared = shared_objects.shared_object_of(file)
     own = is_a(file, io.StringIO) or not any(file is stream for stream in (sys.stdout, sys.stderr))
@@ -268,7 +269,7 @@ def _printed(args: tuple[Any, ...], given: Any, touched: Touched) -> None:
 
 @wrap(types.MappingProxyType)
 def _mapping_proxy(*args: Any, **kwargs: Any) -> Any:
-    """Of a dict it is looked through. What any other mapping does is seen if its code is instrumented."""
+    """A proxy of a dict shows the dict. Other mappings are seen only if their code is instrumented."""
     found = static(type(args[0]), "__getitem__") if args else None
     if type(found) is types.FunctionType and not is_instrumented(found):
         opaque_code.opaque_if_multithreaded(f"{module_of(found)}.{found.__qualname__}")
@@ -277,7 +278,8 @@ def _mapping_proxy(*args: Any, **kwargs: Any) -> Any:
 
 # ---------------------------------------------------------------------- namespaces
 #
-# Our own names, which begin with a dot, are not shown. (The dict of a module is: the program may write to it.)
+# Names of ours, which begin with a dot, are not shown. (The dict of a module is returned as it is: the program may
+# write to it.)
 
 
 @wrap(dir)
@@ -307,7 +309,8 @@ def _locals() -> Any:
 
 
 _OPTIMIZED: Final = 1
-"""In `co_flags`: the locals of a function, of which one only gets a copy. (Those of a class body are its namespace.)"""
+"""Flag in `co_flags`: locals of a function, of which `locals()` is a copy. (Those of a class body are its
+namespace.)"""
 
 
 def _locals_of(frame: FrameType) -> Any:

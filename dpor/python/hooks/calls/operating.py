@@ -54,7 +54,7 @@ harmless(operator.itemgetter, operator.attrgetter, operator.methodcaller, operat
 
 
 def call_getter(getter: Any) -> Callable[[Any], Any]:
-    """An `itemgetter`, `attrgetter` or `methodcaller`, to be called."""
+    """Return what is called in place of an `itemgetter`, `attrgetter` or `methodcaller`."""
     names = getter.__reduce__()[1]
     if type(getter) is operator.itemgetter:
         return lambda obj: _one_or_all([operators.getitem(obj, key) for key in names])
@@ -74,7 +74,7 @@ def _attribute(obj: Any, path: str) -> Any:
 
 
 def _call_method(caller: Any, obj: Any) -> Any:
-    """`methodcaller`: as it is, on what the look-up is to be made on."""
+    """Call the `methodcaller` on the object on which its method is to be looked up."""
     made, args = caller.__reduce__()
     name = made.args[0] if isinstance(made, functools.partial) else args[0]
     return caller(attributes.meth(obj, name))
@@ -84,7 +84,8 @@ def _call_method(caller: Any, obj: Any) -> Any:
 
 
 def _on_list(function: Any, changes: bool, in_steps: Callable[..., Any]) -> Callable[..., Any]:
-    """A C function on a list that compares its elements: in steps if code of the program does that."""
+    """Wrap a C function on a list that compares its elements. It runs in steps if code of the program does the
+    comparing."""
 
     def act(items: Any, *args: Any, **kwargs: Any) -> Any:
         if not run.multi:
@@ -123,7 +124,8 @@ for _name in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop"):
 
 
 def _bisecting(function: Any) -> Callable[..., Any]:
-    """With a key function, or elements that the program's code compares, in steps."""
+    """Wrap a function of `bisect`. It runs in steps if there is a key function, or the program's code compares
+    elements."""
     inserts, left = "insort" in function.__name__, "left" in function.__name__
 
     def in_steps(items: Any, x: Any, *args: Any, key: Any = None, **kwargs: Any) -> Any:
@@ -151,7 +153,8 @@ for _name in ("bisect_left", "bisect_right", "insort_left", "insort_right"):
 
 @wrap(copy.copy)
 def _copy(obj: Any) -> Any:
-    """Of a container or a plain object this is one operation, as its contents are copied in one go."""
+    """As `copy.copy`. For a container or a plain object it is one operation, because its contents are copied at
+    once."""
     kind = type(obj)
     if not run.multi or kind in operators.SCALARS:
         return copy.copy(obj)
@@ -172,8 +175,8 @@ def _copy(obj: Any) -> Any:
 
 @wrap(copy.deepcopy)
 def _deepcopy(*args: Any, **kwargs: Any) -> Any:
-    """A memo of the program's has identities as keys, which are what `id` says: to `copy`, too, once that is
-    instrumented."""
+    """As `copy.deepcopy`. The keys of a memo that the program passes are ids, and must be those that its `id` returns;
+    so `copy` has to be instrumented then."""
     if args[1:2] not in ((), (None,)) or kwargs.get("memo") is not None:
         opaque_code.demand("copy", "copy.deepcopy is given a memo")
     return reading_python(copy.deepcopy)(*args, **kwargs)

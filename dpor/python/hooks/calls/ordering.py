@@ -1,7 +1,8 @@
-"""`heapq` and `bisect` on elements that code of the program compares: in steps, as other threads may come in between.
+"""`heapq` and `bisect` on elements that code of the program compares: in steps, because other threads may act in
+between.
 
-Each step is what C code does from one comparison to the next, in the words of `_heapqmodule.c` and `_bisectmodule.c`.
-That others have made the list longer or shorter is noticed after each comparison of `heapq`, and never by `bisect`.
+Each step is what the C code does from one comparison to the next (`_heapqmodule.c`, `_bisectmodule.c`). As there,
+`heapq` notices after each comparison if others have made the list longer or shorter; `bisect` never does.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from dpor.python.sharing import shared_objects
 
 Items = list[Any]
 _get, _set = list.__getitem__, list.__setitem__
-"""Whatever a derived class has in their place: C code does not ask."""
+"""The C code does not use the methods of a derived class, so these do not either."""
 
 
 class Heap:
-    """One call on a heap. `name`: of the function; `smallest`: which elements come first."""
+    """One call on a heap. `name`: the name of the function; `smallest`: True if the smallest element is at the root."""
 
     def __init__(self, items: Items, name: str, smallest: bool) -> None:
         self._items = items
@@ -29,7 +30,7 @@ class Heap:
         self._smallest = smallest
 
     def _yield_before(self, *kept: Any) -> None:
-        """Before a step, which may change the list."""
+        """Yield before a step, which may change the list and keep these values in it."""
         shared = shared_objects.shared_object_of(self._items)
         if shared is not None:
             yield_before(self._name, writes_structure(shared))
@@ -37,7 +38,7 @@ class Heap:
                 shared_objects.publish(value)
 
     def _comes_first(self, one: Any, other: Any, length: int) -> bool:
-        """Compare two elements, and go on to the next step."""
+        """Compare two elements, then yield before the next step."""
         first = bool(operators.lt(one, other) if self._smallest else operators.lt(other, one))
         self._yield_before()
         if length != list.__len__(self._items):
@@ -45,7 +46,7 @@ class Heap:
         return first
 
     def _rise(self, start: int, place: int) -> None:
-        """`siftdown`: move the element towards the root, to where it belongs."""
+        """As `siftdown` of heapq: move the element at `place` towards the root, to where it belongs."""
         items, length = self._items, list.__len__(self._items)
         if place >= length:
             raise IndexError("index out of range")
@@ -58,14 +59,15 @@ class Heap:
             place = parent
 
     def _swap(self, one: int, other: int) -> Any:
-        """Returns what is now at the first of the two places."""
+        """Exchange two elements; return the one that is now at the first place."""
         moved = _get(self._items, other)
         _set(self._items, other, _get(self._items, one))
         _set(self._items, one, moved)
         return moved
 
     def _sink(self, start: int) -> None:
-        """`siftup`: move the element down to a leaf, its smaller children up, and let it rise from there."""
+        """As `siftup` of heapq: move the element down to a leaf and its smaller children up, then let it rise from
+        there."""
         length, place = list.__len__(self._items), start
         if place >= length:
             raise IndexError("index out of range")
@@ -136,18 +138,18 @@ _METHODS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def on_heap(function: Any, items: Items, args: tuple[Any, ...]) -> Any:
-    """The function of `heapq`, in steps."""
+    """Perform the function of `heapq` on the list, in steps."""
     name = function.__name__
     plain = name.removeprefix("_").removesuffix("_max")
     if len(args) != (plain not in ("heappop", "heapify")):
-        return function(items, *args)  # which says what is wrong
+        return function(items, *args)  # raises the right error
     return _METHODS[plain](Heap(items, name, not name.endswith("_max")), *args)
 
 
 def find_place(
     items: Any, x: Any, lo: int = 0, hi: int | None = None, *, left: bool, key: Callable[[Any], Any] | None
 ) -> int:
-    """`bisect_left` or `bisect_right`, in steps: it looks at the list again for each."""
+    """As `bisect_left` or `bisect_right`, in steps: each looks at the list again."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is None:
@@ -168,5 +170,5 @@ def find_place(
 
 
 def insert(items: Any, place: int, x: Any) -> None:
-    """As `insort` does in the end."""
+    """The last step of `insort`."""
     BoundMethod(items, None, "insert", list.insert)(place, x)

@@ -1,7 +1,7 @@
 """What functions of the library do to the state of the process (`effects/process_state.py`), one row for each part.
 
-A function is known by its module and name, wherever the program has it from. One call is one operation: it looks at
-some parts, or changes them, and looks at what it is given (or changes that and keeps it, if it changes a part).
+A function is found by its module and name, wherever the program got it from. One call is one operation: it looks at
+some parts, or changes them. It also reads its arguments, or writes and keeps them if it changes a part.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from dpor.python.sharing import shared_objects
 
 Effect: TypeAlias = tuple[PartName, Mode]
 Effects: TypeAlias = Callable[[tuple[Any, ...], Mapping[str, Any]], Iterable[Effect]]
-"""What a call with these arguments does."""
+"""Returns the effects of a call with these arguments."""
 
 # ---------------------------------------------------------------------- the table
 
 
 class Row(NamedTuple):
-    """A part, and the functions that look at it and that change it, by module and name."""
+    """A part, and the functions that look at it and that change it, each as module and name."""
 
     part: str
     looks: str
@@ -137,7 +137,7 @@ OBJECTS: Final = {
 _changed_by: Final = {name: shown for shown, names in OBJECTS.items() for name in names.split()}
 
 effects_of: Final[dict[str, list[Effects | Effect]]] = {}
-"""By module and name of a function."""
+"""The effects of each function, by its module and name."""
 
 for _row in ROWS:
     for _name in _row.looks.split():
@@ -147,7 +147,7 @@ for _row in ROWS:
 
 
 def does(*names: str) -> Callable[[Effects], Effects]:
-    """The decorated function tells what a call of these does beside what the rows say."""
+    """Decorator: the function returns further effects of a call of these functions, besides those in the rows."""
 
     def register(effects: Effects) -> Effects:
         for name in names:
@@ -159,7 +159,7 @@ def does(*names: str) -> Callable[[Effects], Effects]:
 
 @does("locale.setlocale")
 def _setlocale(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
-    """Without a second argument it only asks; an empty one is what the environment says."""
+    """Without a second argument it only asks; an empty one stands for the locale of the environment."""
     to = args[1] if len(args) > 1 else kwargs.get("locale")
     if to == "":
         yield ENVIRONMENT, WRITE
@@ -168,8 +168,8 @@ def _setlocale(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Eff
 
 @does("os.putenv", "os.unsetenv")
 def _putenv(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
-    """Many change it and few look at it, so the modes are the other way round: changes are silent until somebody looks.
-    (That one name is changed twice, `os.environ` shows.)"""
+    """Many calls change the environment and few look at it, so the modes are exchanged: changes are silent until
+    something looks at it. (Two changes of one name are ordered by `os.environ`.)"""
     yield ENVIRONMENT, READ
 
 
@@ -190,18 +190,18 @@ _SAME: Final = {
     "posix": "os", "nt": "os", "_py_warnings": "warnings", "ntpath": "posixpath", "pathlib._local": "pathlib",
     "pathlib._abc": "pathlib",
 }  # fmt: skip
-"""Modules of which the table has others' names."""
+"""Modules that are in the table under another name."""
 
 
 def name_in_table(module: str, name: str) -> str:
-    """How the table has a function of this module."""
+    """Return the name under which the table has a function of this module."""
     return f"{_SAME.get(module) or module.lstrip('_')}.{name.replace('PathBase.', 'Path.')}"
 
 
 def in_process(function: Any, module: str, instead: Callable[..., Any] | None = None) -> Callable[..., Any] | None:
-    """What is called in place of a function that the table has, from now on; None if it has it not.
+    """Register and return what is called from now on in place of a function that is in the table; None if it is not.
 
-    instead   what does it, if not the function itself
+    instead   the function that does the work, if not the function itself
     """
     name = name_in_table(module, getattr(function, "__qualname__", ""))
     effects = effects_of.get(name, [])
@@ -240,11 +240,11 @@ def stand_before(
     values: tuple[Any, ...] = (),
     objects: tuple[Any, ...] = (),
 ) -> None:
-    """Stand before an operation of this name with these effects, which is given the values: it looks at these, or
-    changes and keeps them if it changes something of the process.
+    """Yield before an operation of this name with these effects. It reads the values, or writes and keeps them if it
+    changes the state of the process.
 
-    effects   as a function, where what others do in the meantime can make them other effects
-    objects   what is changed all the same
+    effects   a function if other threads can change what the effects are while this one waits
+    objects   objects that it changes in any case
     """
     now = list(effects() if callable(effects) else effects)
     changed = False
@@ -281,7 +281,7 @@ def _add(effects: Callable[[], Iterable[Effect]], touched: Touched) -> None:
 
 
 class _Switch:
-    """What a program sees of something that is on or off, and is not switched in fact."""
+    """Something that the program switches on and off, while nothing is really switched."""
 
     def __init__(self, on: bool) -> None:
         self.on = on
@@ -298,9 +298,9 @@ class _Switch:
 
 
 _collecting: Final = _Switch(True)
-"""During a run there are no collections but those that are asked for: others would come at moments of their own."""
+"""During a run there are no garbage collections but explicit ones: others would happen at unpredictable moments."""
 _handling: Final = _Switch(faulthandler.is_enabled())
-"""It writes to a file of the system, which the program's standard error is not."""
+"""The fault handler writes to a file of the system, which the program's standard error is not."""
 
 
 def _collector() -> tuple[Any, ...]:
@@ -325,7 +325,7 @@ part(FAULTS, lambda: _handling.on, lambda on: _handling.enable() if on else _han
 for _name in ("enable", "disable", "is_enabled"):
     in_process(getattr(faulthandler, _name), "faulthandler", getattr(_handling, _name))
 
-part("the recursion limit", depth.limit, lambda value: None)  # `depth.end` puts it back
+part("the recursion limit", depth.limit, lambda value: None)  # `depth.end` restores it
 in_process(sys.getrecursionlimit, "sys", depth.limit)
 
 
@@ -333,7 +333,7 @@ def _setrecursionlimit(limit: int, /) -> None:
     if type(limit) is int and limit > 0:
         depth.set_limit(limit)
     else:
-        sys.setrecursionlimit(limit)  # says why not
+        sys.setrecursionlimit(limit)  # raises the right error
 
 
 in_process(sys.setrecursionlimit, "sys", _setrecursionlimit)
@@ -353,7 +353,7 @@ def _umask() -> int:
 
 
 part(UMASK, _umask, os.umask, unseen=True)
-part(ENVIRONMENT, lambda: None, lambda value: None)  # `HostState` puts it back, with `os.environ`
+part(ENVIRONMENT, lambda: None, lambda value: None)  # `HostState` restores it, with `os.environ`
 if hasattr(time, "tzset"):
     part(ZONE, lambda: (os.environ.get("TZ"), time.tzname), lambda value: time.tzset())
 
@@ -361,7 +361,7 @@ if hasattr(time, "tzset"):
 def _put_priority(value: int) -> None:
     try:
         os.setpriority(os.PRIO_PROCESS, 0, value)
-    except OSError:  # what has been made lower may not be made higher again
+    except OSError:  # a priority that was lowered may not be raised again
         pass
 
 
@@ -385,7 +385,7 @@ def _put_dialects(value: Any) -> None:
 
 part(DIALECTS, _dialects, _put_dialects, unseen=True)
 part(TIMEOUT, socket.getdefaulttimeout, socket.setdefaulttimeout, unseen=True)
-part(SIGNALS, lambda: None, lambda value: None)  # they are the run's own: see `dropins/outside.py`
+part(SIGNALS, lambda: None, lambda value: None)  # they belong to the run: see `dropins/outside.py`
 
 
 def _put_tracing(value: tuple[bool, int]) -> None:
@@ -400,7 +400,7 @@ part(TRACING, lambda: (tracemalloc.is_tracing(), tracemalloc.get_traceback_limit
 _searches: Final[list[Any]] = []
 """The functions that this run has registered with `codecs`."""
 _errors: Final[dict[str, Any]] = {}
-"""The handlers of errors that it has registered, and what was there before; None where there was nothing."""
+"""The error handlers that it has registered, with the handler that was there before, or None."""
 
 
 def _register(search: Any, /) -> None:
@@ -431,7 +431,7 @@ def _put_codecs(value: object) -> None:
 
 @functools.cache
 def _registry_of_errors() -> dict[str, Any]:
-    """The interpreter's own dict, which nothing in Python shows."""
+    """Return the interpreter's own dict of error handlers, which no function of Python returns."""
     found = gc.get_referrers(codecs.lookup_error("ignore"))
     return next(
         (names for names in found if type(names) is dict and "backslashreplace" in names and "__name__" not in names),
@@ -456,7 +456,7 @@ def _refill_dict(found: dict[Any, Any], contents: dict[Any, Any]) -> None:
 
 
 def _refill_modules(found: dict[str, Any], contents: dict[str, Any]) -> None:
-    """What has been imported meanwhile stays, with what it has entered for its own parts."""
+    """Restore `sys.modules`. Modules imported meanwhile stay, with the entries that they made for their own parts."""
     for name in found.keys() - contents.keys():
         top = name.partition(".")[0]
         if getattr(getattr(found.get(top), "__spec__", None), "name", None) != top:
@@ -527,7 +527,7 @@ part(WARNINGS, _filters, _put_filters)
 
 
 class _RedirectOut(contextlib.redirect_stdout):  # type: ignore[type-arg]
-    """To enter and to leave it are operations, as for the other two."""
+    """Its entry and its exit are operations, as with the other two."""
 
     def __enter__(self) -> Any:
         attributes.yield_before_write(sys, self._stream)  # type: ignore[attr-defined]
@@ -559,7 +559,7 @@ set_wrapper(contextlib.chdir, _Folder)
 
 
 class _CatchWarnings(warnings.catch_warnings):
-    """To enter and to leave it are operations."""
+    """Its entry and its exit are operations."""
 
     def __enter__(self) -> Any:
         stand_before("enter", [(WARNINGS, WRITE)])
@@ -575,7 +575,7 @@ class _CatchWarnings(warnings.catch_warnings):
 
 
 _logs: Final[list[Any]] = []
-"""In which this run `SharedObject`s warnings."""
+"""The lists in which this run records warnings."""
 _CatchWarnings.__name__ = _CatchWarnings.__qualname__ = "catch_warnings"
 set_wrapper(warnings.catch_warnings, _CatchWarnings)
 
@@ -593,7 +593,7 @@ def _warn_explicit(message: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def _stand_before_warning(message: Any) -> None:
-    """A warning looks at the filters, and where warnings are recorded it is added to the list."""
+    """Yield before a warning: it reads the filters, and is added to the list where warnings are recorded."""
     if run.multi:
         touched = Touched(process_state.accesses(WARNINGS, READ))
         touched.add(process_state.attribute_read("warnings", "showwarning"))

@@ -1,4 +1,4 @@
-"""Wrappers of built-in functions, by the function that they stand for."""
+"""Wrappers of built-in functions, by the function that each replaces."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Final, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 wrappers: Final[dict[int, Any]] = {}
-"""By `id` of the built-in function (looking it up by the function itself could call code of the program)."""
+"""The wrappers, by `id` of the built-in function (a look-up by the function itself could call code of the program)."""
 
 _kept: Final[list[Any]] = []
 
 
 def wrap(*functions: Any) -> Callable[[Function], Function]:
-    """The decorated function is called in place of these."""
+    """Decorator: the function is called in place of these."""
 
     def register(wrapper: Function) -> Function:
         for function in functions:
@@ -25,7 +25,8 @@ def wrap(*functions: Any) -> Callable[[Function], Function]:
 
 
 AS_IS: Final = object()
-"""In place of a wrapper: the function stays as it is. (So a class of the program is not kept alive.)"""
+"""Used instead of a wrapper if the function stays as it is. (So the table does not keep a class of the program
+alive.)"""
 
 
 def set_wrapper(function: Any, wrapper: Any) -> None:
@@ -34,7 +35,7 @@ def set_wrapper(function: Any, wrapper: Any) -> None:
 
 
 class_wrappers: Final[dict[tuple[int, str], Any]] = {}
-"""By `id` of a built-in class and the name of a class method, which is another object at every look-up."""
+"""The wrappers of class methods, by `id` of the class and name: each look-up returns another object."""
 
 
 def set_class_wrapper(kind: type, name: str, wrapper: Any) -> None:
@@ -43,6 +44,6 @@ def set_class_wrapper(kind: type, name: str, wrapper: Any) -> None:
 
 
 def harmless(*functions: Any) -> None:
-    """These need no wrapper: they touch nothing that can change, or only make something new."""
+    """Note that these need no wrapper: they touch nothing that can change, or only make something new."""
     for function in functions:
         set_wrapper(function, AS_IS)

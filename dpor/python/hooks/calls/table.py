@@ -8,19 +8,19 @@ HARMLESS_MODULES: Final = frozenset(
     {
         "builtins", "sys", "gc", "_thread", "_weakref", "weakref", "_abc", "abc", "types", "typing", "enum", "numbers",
         "functools", "_functools", "contextlib", "inspect", "dataclasses", "collections", "operator",
-        "_operator", "itertools",  # they pass on what they get; what they call performs its own
+        "_operator", "itertools",  # they pass on what they are given; what they call performs its own operations
         "logging", "warnings", "_warnings", "traceback", "linecache", "faulthandler", "atexit",
-        # they tell people
+        # they write for people
         "time", "_time", "datetime", "_datetime", "zoneinfo", "math", "cmath", "decimal", "_decimal",
         "fractions", "re", "_sre", "_string", "unicodedata", "locale", "keyword",
         "uuid", "_uuid", "os", "posix", "nt", "posixpath", "ntpath", "genericpath", "pathlib", "stat", "io", "_io",
         "codecs", "_codecs", "signal", "_signal", "errno", "importlib", "_imp", "_frozen_importlib", "runpy", "site",
-        "sysconfig", "ipaddress", "greenlet", "_random",  # numbers, text, files, the system
+        "sysconfig", "ipaddress", "greenlet", "_random",  # they handle numbers, text, files, the system
         "_pytest", "pytest", "hypothesis", "unittest",  # they call what they are given
     }
 )  # fmt: skip
-"""Modules (and packages) whose functions keep nothing that they are given where another thread could find it, and look
-at nothing but texts and numbers, or at what only the reader of a log will see."""
+"""Modules (and packages) whose functions keep nothing of their arguments where another thread could find it, and read
+nothing but text and numbers, or what only the reader of a log will see."""
 
 STATEFUL_MODULES: Final = frozenset(
     {
@@ -28,16 +28,16 @@ STATEFUL_MODULES: Final = frozenset(
         "unittest.suite",
     }
 )  # fmt: skip
-"""Harmless modules with classes, written in Python, whose objects change or write to files: their methods are
-not harmless."""
+"""Harmless modules with classes, written in Python, whose objects change or write to files: their methods are not
+harmless."""
 
 READING_MODULES: Final = frozenset(
     {"math", "_json", "_pickle", "zlib", "binascii", "_struct", "_hashlib", "_statistics", "marshal", "_csv", "_bisect"}
 )
-"""Modules whose C functions look at what they are given and change nothing."""
+"""Modules whose C functions read their arguments and change nothing."""
 
 TEXT_MODULES: Final = frozenset({"re", "_sre", "io", "_io", "codecs", "_codecs", "os", "posix", "nt"})
-"""Harmless modules that look at texts, which may be in a bytearray, and change nothing."""
+"""Harmless modules that read text, which may be in a bytearray, and change nothing."""
 
 WRITING_FUNCTIONS: Final = frozenset(
     {
@@ -45,8 +45,8 @@ WRITING_FUNCTIONS: Final = frozenset(
         "print_list", "print_stack", "print_tb", "showwarning",
     }
 )  # fmt: skip
-"""Names of functions and methods in these and in harmless modules that are none such: they write to what they are
-given."""
+"""Names of functions and methods in these and in harmless modules that are exceptions: they write to their
+arguments."""
 
 READING_PYTHON_MODULES: Final = frozenset({"statistics", "json", "json.encoder", "pprint", "reprlib"})
 READING_FUNCTIONS: Final = frozenset(
@@ -56,7 +56,7 @@ READING_FUNCTIONS: Final = frozenset(
         ("dataclasses", "asdict"), ("dataclasses", "astuple"), ("dataclasses", "replace"),
     }
 )  # fmt: skip
-"""Modules, and names in modules, whose Python functions look at what they are given and change nothing."""
+"""Modules, and names in modules, whose Python functions read their arguments and change nothing."""
 
 READS_ARGUMENTS: Final = frozenset(
     {
@@ -67,4 +67,4 @@ READS_ARGUMENTS: Final = frozenset(
     }
     | {f"__{prefix}{name}__" for prefix in ("", "i", "r") for name in ("add", "or", "and", "xor", "sub")}
 )  # fmt: skip
-"""Methods of containers that look at what they are given: to be watched even if their own container is private."""
+"""Methods of containers that read their arguments: they need a wrapper even if their own container is private."""

@@ -1,4 +1,4 @@
-"""`traceback`: shows an exception with all that hangs on it."""
+"""`traceback`: formatting an exception reads it and all exceptions chained to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _showing(function: Any) -> Callable[..., Any]:
             values = (*args, *kwargs.values())
             touched.deeply(read_shown, (*values, sys.exc_info()))
             if touched.deeply(writes, [value for value in values if hasattr(type(value), "write")]):
-                opaque_code.opaque(f"traceback.{function.__name__}")  # line by line
+                opaque_code.opaque(f"traceback.{function.__name__}")  # it writes line by line
             yield_before(function.__name__, touched)
         return function(*args, **kwargs)
 

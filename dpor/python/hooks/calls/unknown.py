@@ -1,7 +1,8 @@
-"""Functions that nothing is known of, given something shared: one step, which writes all that it can reach.
+"""Functions of which nothing is known, when they are given something shared: one step, which writes all that it can
+reach.
 
-For C code that is what happens (but for what it calls back, which is not interrupted either). Python code that is not
-instrumented can be interrupted anywhere; as one step it shows less than can happen, and the verdict says so.
+For C code this is exact (what it calls back is not interrupted either). Python code that is not instrumented can be
+interrupted anywhere; as one step it shows less than can happen, and the verdict says so.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dpor.python.sharing import shared_objects
 
 
 def unknown_c(function: Any) -> Callable[..., Any]:
-    """A C function: it may change what it is given, and keep it; and what its module keeps."""
+    """Wrap a C function: it may change and keep its arguments, and change what its module keeps."""
     module = function.__module__ if hasattr(function, "__module__") else type(function).__module__
 
     def call_unknown(*args: Any, **kwargs: Any) -> Any:
@@ -43,7 +44,7 @@ def unknown_c(function: Any) -> Callable[..., Any]:
 
 
 def reading_c(function: Any) -> Callable[..., Any]:
-    """A function that only looks at what it is given."""
+    """Wrap a function that only reads its arguments."""
 
     def call_reading(*args: Any, **kwargs: Any) -> Any:
         if run.multi and (kwargs or not SCALARS.issuperset(map(type, args))):
@@ -54,13 +55,14 @@ def reading_c(function: Any) -> Callable[..., Any]:
 
 
 def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Callable[..., Any]:
-    """A Python function that is not instrumented. `callee` is what is called, `owner` what it is bound to."""
+    """Wrap a Python function that is not instrumented. `callee`: what is called; `owner`: the object that it is bound
+    to."""
 
     def call_unknown(*args: Any, **kwargs: Any) -> Any:
         if not run.multi:
             return callee(*args, **kwargs)
         module = module_of(function)
-        if package_of(module) not in CONSTANT:  # else nobody sees what it does to objects of one thread
+        if package_of(module) not in CONSTANT:  # else what it does to objects of one thread is seen by nobody
             opaque_code.demand(module, f"{module}.{function.__qualname__} runs while several threads exist")
         if not owner and not kwargs and SCALARS.issuperset(map(type, args)):
             return callee(*args, **kwargs)
@@ -79,7 +81,7 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
 
 
 def reading_python(function: Any) -> Callable[..., Any]:
-    """A Python function that is not instrumented and only looks at what it is given."""
+    """Wrap a Python function that is not instrumented and only reads its arguments."""
 
     def call_reading(*args: Any, **kwargs: Any) -> Any:
         if run.multi and yield_before_call(function, (*args, *kwargs.values())):
@@ -92,7 +94,7 @@ def reading_python(function: Any) -> Callable[..., Any]:
 
 
 def making_incomplete(function: Any, reason: str) -> Callable[..., Any]:
-    """A function after which a run of several threads stands for less than everything, for this reason."""
+    """Wrap a function whose call makes a run of several threads incomplete, for this reason."""
 
     def noted(*args: Any, **kwargs: Any) -> Any:
         incomplete_if_multithreaded(reason)
@@ -102,14 +104,14 @@ def making_incomplete(function: Any, reason: str) -> Callable[..., Any]:
 
 
 def yield_before_call(function: Any, values: tuple[Any, ...], method: str = ANYTHING) -> bool:
-    """Stand before everything in the values is looked at. Is that anything?"""
+    """Yield before all that `method` of the values looks at is read. Return True if that is anything."""
     if SCALARS.issuperset(map(type, values)):
         return False
     return yield_before_reading(name_of(function), values, method)
 
 
 def module_of(function: types.FunctionType) -> str:
-    """Where the code is: `functools.wraps` gives a function the name and module of another."""
+    """Return the module that contains the code: `functools.wraps` gives a function the name and module of another."""
     return str(function.__globals__.get("__name__", function.__module__))
 
 
