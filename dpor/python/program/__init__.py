@@ -1,1 +1,1 @@
-"""A Python program as a system: loading the target and its modules, running it, what is known of its source."""
+"""A Python program as a system: loads the target and its modules, runs it, and knows facts about its source."""

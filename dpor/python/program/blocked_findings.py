@@ -1,4 +1,4 @@
-"""What is reported of a run in which nobody can go on: a deadlock, or a livelock if a thread spins."""
+"""Findings of runs in which no thread can go on: a deadlock, or a livelock if a thread spins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpor.python.narrate.places import place_in_words
 
 
 def livelock_finding(stuck: list[Stuck]) -> Finding:
-    """At least one of the threads spins; it is named first."""
+    """Return the finding of a run in which at least one of these threads spins. The first of those is named first."""
 
     def sentence(s: Stuck) -> str:
         if s.spins is None:
@@ -27,9 +27,9 @@ def livelock_finding(stuck: list[Stuck]) -> Finding:
 
 
 def deadlock_finding(stuck: list[Stuck]) -> Finding:
-    """All of them wait."""
+    """Return the finding of a run in which all of these threads wait, and none spins."""
     lines = [f"{s.thread} {s.sentence}" for s in stuck]
-    # The place of a deadlock is that of a thread which waits for something better than the end of the others.
+    # The place of a deadlock is that of a thread that waits for something more telling than the end of another thread.
     first = next((s for s in stuck if "for the end of" not in s.sentence), stuck[0])
     file, line = first.place or (None, None)
     return Finding(

@@ -1,6 +1,6 @@
-"""Which globals of a module a run may change, from its source.
+"""Determines from the source of a module which of its globals a run may change.
 
-What is not changing is neither shared data nor part of a state.
+A global that no run changes is neither shared data nor part of a state.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _PLAIN_DECORATORS: Final = ("staticmethod", "classmethod", "property")
 
 
 def changing_globals(tree: ast.Module) -> frozenset[str] | None:
-    """The globals of a module that a run may bind anew, or that hold what it can change; None: it may be any.
+    """Return the globals that a run may rebind, or that hold an object that a run may change; None: it may be any.
 
-    The others are modules, or bound by statements that make nothing which can be changed, and mentioned by no other
-    statement at the top level: it could pass them to code that adds something to them. (What the program itself stores
-    in a module, class or function is seen when it happens: `run.dirty`.)
+    All others are modules, or are bound by statements that make only immutable objects, and are mentioned by no other
+    statement at the top level, which could pass them to code that adds something to them. (If the program itself stores
+    something in a module, class or function, that is noted when it happens: `run.dirty`.)
     """
     changing = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
     mentioned: set[str] = set()
@@ -41,7 +41,7 @@ def changing_globals(tree: ast.Module) -> frozenset[str] | None:
 
 
 def _bound_in(tree: ast.AST) -> set[str]:
-    """The names that it may bind, or delete."""
+    """Return the names that the code may bind or delete."""
     names: set[str] = set()
     for node in ast.walk(tree):
         match node:
@@ -63,8 +63,8 @@ def _is_of_library(statement: ast.ImportFrom) -> bool:
 
 
 def _is_constant_statement(statement: ast.stmt, own: set[str]) -> bool:
-    """`own`: the classes of the module of which that is true. Other bases may do anything with a class (an enum makes
-    objects)."""
+    """True if all that the statement makes is constant. `own`: the classes of the module that are. (Bases from
+    elsewhere may do anything with a class: an enum makes objects.)"""
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass)):
         return True
     if isinstance(statement, ast.Expr):
@@ -95,7 +95,7 @@ def _is_plain_base(base: ast.expr, own: set[str]) -> bool:
 
 
 def is_main(test: ast.expr) -> bool:
-    """Does it ask whether the module is the program that was started? Under control it is not."""
+    """True if the test asks whether the module is the program that was started. Under control it never is."""
     return ast.unparse(test) in ("__name__ == '__main__'", "'__main__' == __name__")
 
 

@@ -1,5 +1,5 @@
-"""Searches that take nothing for unwritten: each access to a field or a container that several threads reach is an
-operation, as in Java Pathfinder. Others leave out what no run has been seen to write.
+"""Searches in which each access to a field or a container that several threads reach is an operation, as in Java
+Pathfinder. Other searches leave out what no run has written.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from dpor.python.hooks.attributes import is_field_key
 
 
 class EveryAccess(set[object]):
-    """What is known by a search (`driving.Search.facts`) that is to see every access.
+    """The facts (`driving.Search.facts`) of a search that is to see every access.
 
-    unhooked   the attributes whose loads are not hooked, as an analysis says that nobody writes them: the first store
-               of one is to show that it was wrong
+    unhooked   attributes whose loads have no hooks because an analysis says that nobody writes them: these are assumed
+               silent, so that the first store of one shows that the analysis was wrong
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""What programs change in the host's own modules, brought back after each run: loggers, filters, environment, builtins.
+"""Restores what programs change in the host's own modules, after each run: loggers, filters, environment, builtins.
 
-Kept cheap by looking first whether anything differs: nearly every run leaves all of it alone.
+It first looks whether anything differs, which is cheap: nearly every run leaves all of it alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _FIELDS = ("level", "propagate", "disabled")
 
 
 class HostState:
-    """The state when it was made."""
+    """The state at the time this object was created."""
 
     def __init__(self) -> None:
         manager = logging.root.manager
@@ -30,9 +30,9 @@ class HostState:
         self._builtins = dict(vars(builtins))
 
     def changed(self) -> list[Any]:
-        """What is not as it was: the environment, warning filters, and loggers that are other or new."""
+        """Return what differs now: the environment, warning filters, and loggers that are new or changed."""
         found: list[Any] = []
-        if vars(os.environ)["_data"] != self._raw_environment:  # as it is kept: to decode all of it takes long
+        if vars(os.environ)["_data"] != self._raw_environment:  # encoded: decoding all of it takes long
             found.append(dict(os.environ))
         if warnings.filters != self._filters:
             found.append([repr(filter_) for filter_ in warnings.filters])

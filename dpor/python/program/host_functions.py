@@ -1,13 +1,13 @@
-"""From what a function of the host refers to, to what the program would have in its place.
+"""Translates what a function of the host refers to into what the program would have in its place.
 
 A target that is a function of the host comes with a closure and defaults. The objects in them were made by code that is
 not instrumented, and would carry the changes of one run into the next. So each run gets its own:
 
 - functions and classes of the program's files become the instrumented ones (a class made inside a function is made
-  again from instrumented methods), functions and classes of `threading` and the like the drop-ins;
-- containers, and objects of the program's classes, are copied as they are, with what they hold; what was one object
-  stays one;
-- locks that nobody holds become new drop-ins, cached functions new ones with nothing in the cache;
+again from instrumented methods), functions and classes of `threading` and the like the drop-ins;
+- containers, and objects of the program's classes, are copied with their contents; references to one object stay
+references to one object;
+- locks that nobody holds become new drop-ins, cached functions new ones with empty caches;
 - everything else stays the host's own.
 """
 
@@ -35,17 +35,17 @@ _OF_HOST: Final = frozenset({"threading", "queue", "concurrent.futures.thread", 
 
 
 class ProgramCopies:
-    """The objects of one run. `module`: the instrumented twin of the target's own module."""
+    """The program's copies of host objects, for one run. `module`: the instrumented twin of the target's own module."""
 
     def __init__(self, module: types.ModuleType, loader: Loader) -> None:
         self.module = module
         self._loader = loader
         self._made: dict[int, Any] = {}
         self.left: set[type] = set()
-        """Of what objects of the host were left as they are, though they may change."""
+        """Types of objects of the host that were not copied, although they may change."""
 
     def function(self, plain: types.FunctionType) -> types.FunctionType | None:
-        """None if its source is not the program's."""
+        """Return the instrumented function; None if its source is not the program's."""
         known = self._made.get(id(plain))
         if known is not None:
             return known  # type: ignore[no-any-return]
@@ -80,7 +80,7 @@ class ProgramCopies:
         stand_in = stand_ins().get(id(value))
         if stand_in is not None:
             module, found = stand_in
-            module_for_program(module)  # it is in use from now on
+            module_for_program(module)  # note that the drop-in is in use from now on
             return found
         if kind is types.FunctionType:
             return self.function(value) or value
@@ -125,7 +125,7 @@ class ProgramCopies:
     # ------------------------------------------------------------------ containers and objects
 
     def _container(self, value: Any, kind: type) -> Any:
-        """A copy of a built-in container, or None if it is none."""
+        """Return a copy of a built-in container, or None if the value is not one."""
         if kind in (list, set, deque):
             made: Any = self._keep(value, deque(maxlen=value.maxlen) if kind is deque else kind())
             parts = [self.value(part) for part in value]
@@ -140,7 +140,7 @@ class ProgramCopies:
         return bytearray(value) if kind is bytearray else None
 
     def _copy(self, value: Any, own: type) -> Any:
-        """An object of the program's class, with the fields of the host's object."""
+        """Return an object of the program's class with the fields of the host's object."""
         for kind in _CONTAINERS:
             if isinstance(value, kind):
                 made = self._keep(value, kind.__new__(own))
@@ -151,7 +151,7 @@ class ProgramCopies:
             try:
                 made = self._keep(value, object.__new__(own))
             except TypeError:
-                return value  # made in C
+                return value  # its type is in C
         for base in type(value).__mro__:
             slots = base.__dict__.get("__slots__", ())
             for slot in [slots] if isinstance(slots, str) else slots:
@@ -177,7 +177,7 @@ class ProgramCopies:
         return found if isinstance(found, type) else plain
 
     def _made_again(self, plain: type) -> type:
-        """A class that was made inside a function of the host, from instrumented methods."""
+        """Make a class again, from instrumented methods, that was made inside a function of the host."""
         if type(plain) is not type:
             return plain  # a metaclass may do anything
         slots = plain.__dict__.get("__slots__", ())
@@ -210,7 +210,7 @@ def _is_empty(cell: types.CellType) -> bool:
 
 @functools.cache
 def stand_ins() -> dict[int, tuple[str, Any]]:
-    """From what the host imports to what the program imports, by identity, with the module's name."""
+    """Return what the program imports in place of what the host imports, by identity, with the module's name."""
     found: dict[int, tuple[str, Any]] = {}
     with unused():
         for name in ("threading", "queue", "concurrent.futures", "functools", "time", "random"):

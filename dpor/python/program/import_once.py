@@ -1,7 +1,8 @@
-"""Which modules need not be executed again before each run, from their source: they make nothing that runs change.
+"""Determines from their source which modules need not be executed again before each run: they make nothing that runs
+change.
 
-Such a module imports, defines functions and classes, and binds what cannot be changed. What a run stores in a class or
-a function all the same is seen when it happens (`run.dirty`), and then all modules are executed again.
+Such a module imports, defines functions and classes, and binds immutable objects. If a run does store something in a
+class or a function, that is noted when it happens (`run.dirty`), and then all modules are executed again.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ _MAKERS: Final = frozenset(
         "pathlib.Path", "pathlib.PurePath", "dataclasses.field", "dataclasses.dataclass",
     }
 )  # fmt: skip
-"""What they make of what cannot be changed cannot be changed, or is a class. (Not loggers: those
-that the program makes are not brought back to what they were, but made again.)"""
+"""Given immutable arguments, these make immutable objects or classes. (Loggers are not among them: those that the
+program makes are made again, not restored.)"""
 _DECORATORS: Final = frozenset(
     {
         "builtins.staticmethod", "builtins.classmethod", "builtins.property", "dataclasses.dataclass",
@@ -36,17 +37,17 @@ _BASES: Final = frozenset(
 
 
 def can_import_once(tree: ast.Module) -> bool:
-    """Is everything that the module makes the same after a run as before?"""
+    """True if everything that the module makes is the same after a run as before."""
     if any(isinstance(node, ast.Global) for node in ast.walk(tree)):
         return False
     return _Reader().all_last(tree.body)
 
 
 class _Reader:
-    """Reads the statements of a module in their order.
+    """Reads the statements of a module in order.
 
-    names   what global names stand for: the full name of something of the library, or "" for what the module has bound
-            to something that lasts
+    names   what global names stand for: the full name of something in the library, or "" for something that the module
+            has bound and that does not change
     """
 
     def __init__(self) -> None:
@@ -106,7 +107,7 @@ class _Reader:
         return isinstance(target, ast.Name)
 
     def _value(self, value: ast.expr) -> bool:
-        """Is what the expression makes, if it makes anything, there for good?"""
+        """True if what the expression makes, if anything, never changes."""
         match value:
             case ast.Constant():
                 return True
@@ -152,7 +153,7 @@ class _Reader:
         return name == "" or name in _BASES or (name or "").startswith("builtins.")
 
     def _full_name(self, expression: ast.expr) -> str | None:
-        """Of something of the library; "" for the module's own, None for what is not known."""
+        """Return the full name of something in the library; "" for the module's own, None if nothing is known."""
         if isinstance(expression, ast.Name):
             known = self.names.get(expression.id)
             if known is None and hasattr(builtins, expression.id):

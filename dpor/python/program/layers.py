@@ -1,4 +1,4 @@
-"""What the lower layers of a run get of the higher ones (`dpor.python.kernel.above.Above`)."""
+"""Gives the lower layers of a run what they need of the higher ones (`dpor.python.kernel.above.Above`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from dpor.python.states import spinning
 
 
 class Layers:
-    """is_program_file    True for paths of the program's own source
+    """Implements `Above` with functions of the higher layers.
+
+    is_program_file    True for paths of the program's own source
     can_instrument   True for packages that are not instrumented, but could be
     imports_in_steps   True for modules that threads execute when they import them
     """

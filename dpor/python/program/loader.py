@@ -1,11 +1,11 @@
-"""Loads the program: an import hook that instruments its modules, and brings them back to their first state.
+"""Loads the program: an import hook that instruments its modules, and restores their first state before each run.
 
 The program's own modules (the target's file, the project that it lies in, packages named with `--instrument`, and those
-that runs have shown to act) are compiled from rewritten source; everything else is imported as usual, but not as the
-host's (see `sides`). Their `__builtins__` has an `__import__` that gives them the drop-ins of `threading`, `queue` and
-the like.
+that runs have shown to act) are compiled from rewritten source. Everything else is imported as usual, but separately
+from the host's modules (see `sides`). The `__builtins__` of the program's modules has an `__import__` that returns the
+drop-ins of `threading`, `queue` and the like.
 
-Import runs once. Before every run the modules' code is executed again in the same module objects, in the order in
+Imports happen once. Before every run the modules' code is executed again in the same module objects, in the order in
 which that happened first, unless nothing that outlives a run can have been changed: see `import_once`.
 """
 
@@ -44,7 +44,7 @@ from dpor.python.sharing import host_fields, shared_objects
 if TYPE_CHECKING:
     from dpor.python.program.host import HostState
 
-_WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # whose pools log
+_WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # the pools of the last one log
 _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
@@ -60,7 +60,7 @@ def _instrumented(
     starts_threads: bool,
     unhooked: frozenset[str],
 ) -> types.CodeType:
-    """Most of a program stays as it is when a fact is learnt, and from one check to the next."""
+    """Instrument a module, or find it on disk: most modules stay the same when a fact is learnt, and between checks."""
     return kept(
         lambda: instrument(
             source,
@@ -88,10 +88,10 @@ def _read(source: str, path: str) -> tuple[tuple[str, ...] | None, bool]:
 
 
 class ProgramModule:
-    """One instrumented module: its code, and the globals that it starts with.
+    """One instrumented module: its code, and its globals before it is executed.
 
-    changing   the globals that a run may bind anew, or that hold what it can change; None: it may be any
-    import_once  does what it makes stay the same in all runs?
+    changing   the globals that a run may rebind, or whose objects it may change; None: it may be any
+    import_once  True if what it makes stays the same in all runs
     """
 
     def __init__(self, module: types.ModuleType, source: str, path: str) -> None:
@@ -107,7 +107,7 @@ class ProgramModule:
             self.changing, self.import_once = _read(source, path)
 
     def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
-        """Those that are `changing`, or all."""
+        """Return (name, value) of the globals that are `changing`, or of all."""
         names = self.module.__dict__
         if of_all or self.changing is None:
             return [(key, value) for key, value in names.items() if not key.startswith((".", "__"))]
@@ -115,7 +115,7 @@ class ProgramModule:
 
 
 class Loader:
-    """The program's modules. `hooks(module name)`: the names that instrumented code needs in its globals."""
+    """The program's modules. `hooks(module name)` returns the names that instrumented code needs in its globals."""
 
     def __init__(
         self,
@@ -134,42 +134,42 @@ class Loader:
         self.modules: dict[str, ProgramModule] = {}
         self.sources: dict[str, str] = {}
         self.visible_globals: dict[str, frozenset[str]] = {}
-        self.numbers = False  # hook also operators with a number that is written out
+        self.numbers = False  # also hook operators with a number literal
         self.starting: frozenset[str] = frozenset()  # modules that start threads when they are imported
         self._sides = Sides(self._is_of_program)
         self._has_loops = False  # does the program import `asyncio`?
-        self._named: list[process_state.Kept] = []  # objects of others' modules that the source names
+        self._named: list[process_state.Kept] = []  # objects in others' modules that the source names
         self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
-        self._builtins = shadow(builtins, __import__=self._import)  # what the program changes there, only it sees
+        self._builtins = shadow(builtins, __import__=self._import)  # the program sees its own changes alone
         self.visible_builtins: frozenset[str] = frozenset()
         self._finder = _Finder(self)
-        self._late: set[str] = set()  # modules that runs import, and that are not there when one begins
+        self._late: set[str] = set()  # modules that runs import, and that are not loaded when a run begins
         self._settled = False
-        self.host: HostState | None = None  # from when the program imports a module whose state it may change
+        self.host: HostState | None = None  # set when the program imports a module whose state it may change
 
     # ------------------------------------------------------------------ which files are the program's
 
     def set_root(self, file: Path) -> None:
-        """The program is what lies in the project of this file."""
+        """Let the program be what lies in the project of this file."""
         directory = _beside_package(file.resolve())
         marked = (c for c in (directory, *directory.parents) if any((c / mark).exists() for mark in _ROOT_MARKS))
         root, least = next(marked, directory), self._least_root
         self._root = least if least is not None and root.is_relative_to(least) else root
 
     def widen(self, directory: Path) -> None:
-        """All in this folder belongs to the program, if a file of it does."""
+        """Let everything in this folder belong to the program if a file of it does."""
         self._least_root = directory.resolve()
 
     def instrument_acting(self, packages: Iterable[str]) -> bool:
-        """Between runs: these packages are the program's, as runs have shown. True if there are more of them than there
-        were: then the program is to be loaded again (`start_over`)."""
+        """Between runs: let these packages be the program's, as runs have shown. Returns True if some are new: then the
+        program must be loaded again (`start_over`)."""
         wanted = frozenset(packages)
         more = wanted.union(part for part, whole in PARTS.items() if whole in wanted) - self._acting
         self._acting |= more
         return bool(more)
 
     def start_over(self) -> None:
-        """Between runs: forget all modules, since other packages are instrumented now."""
+        """Between runs: forget all modules, because other packages are instrumented now."""
         self.modules.clear()
         self.sources.clear()
         self._files.clear()
@@ -179,12 +179,12 @@ class Loader:
         self._sides.forget()
 
     def settle(self) -> None:
-        """The program is loaded: what is imported from now on is imported by its runs."""
+        """Called when the program is loaded: what is imported from now on is imported by its runs."""
         self._settled = True
 
     def imports_in_steps(self, name: str) -> bool:
-        """While the program runs, before an import: is it a module of the program's that was not there when the run
-        began?"""
+        """Called by an import while the program runs. True if it is a module of the program that was not loaded when
+        the run began."""
         if name in self._late:
             return True
         package = name.rpartition(".")[0]
@@ -196,7 +196,7 @@ class Loader:
         return (not package or path is not None) and self._finder.find_spec(name, path) is not None
 
     def _drop_late(self) -> None:
-        """Before a run: what earlier ones have imported is not there."""
+        """Before a run: remove what earlier runs have imported."""
         for name in self._late:
             self._sides.program.pop(name, None)
             loaded = self.modules.get(name)
@@ -209,7 +209,7 @@ class Loader:
                 del vars(holder)[part]
 
     def can_instrument(self, package: str) -> bool:
-        """While the program runs: true if the package is not instrumented, but is source that could be."""
+        """While the program runs: True if the package is not instrumented, but its source is available."""
         module = sys.modules.get(package)
         if module is None or any(name.partition(".")[0] == package for name in self.modules):
             return False
@@ -225,7 +225,7 @@ class Loader:
         return name.partition(".")[0] in tops or any(name == p or name.startswith(p + ".") for p in packages)
 
     def is_program_module(self, name: str, default: types.ModuleType) -> bool:
-        """Is a module that the host knows by this name one of the program's?"""
+        """True if a module that the host knows by this name is one of the program's."""
         return name == "__main__" or name in self.modules or default.__name__.endswith(name)
 
     def is_program_file(self, filename: str) -> bool:
@@ -250,7 +250,8 @@ class Loader:
 
     @contextmanager
     def importing(self) -> Iterator[None]:
-        """While the program runs or is loaded: its imports go through here, and its modules are in `sys.modules`."""
+        """Context in which the program runs or is loaded: its imports go through this loader, and its modules are in
+        `sys.modules`."""
         if self._late:
             self._drop_late()
         sys.meta_path.insert(0, self._finder)
@@ -269,12 +270,12 @@ class Loader:
             self._sides.leave()
 
     def _watch_named(self) -> None:
-        if any(found.name == "modules" for found in self._named):  # where nothing is to be of the host's
+        if any(found.name == "modules" for found in self._named):  # the program may look at `sys.modules`
             self._sides.hide_host()
         process_state.watch(self._named)
 
     def restore_host(self) -> None:
-        """After a run: what the program has changed in the process, and in modules that it has in common with the
+        """After a run: restore what the program has changed in the process, and in modules that it shares with the
         host."""
         host_fields.restore()
         if self.host is not None:
@@ -306,8 +307,8 @@ class Loader:
         return self._names_of_program(run.above.stand_in(module), fromlist) if fromlist else module
 
     def _names_of_program(self, module: types.ModuleType, names: Iterable[str]) -> types.ModuleType:
-        """What `from module import names` takes the names from: the module, or if it has one of the library's modules
-        that the program is given another for, what has that in its place."""
+        """Return what `from module import names` takes the names from: the module itself, or a copy in which modules of
+        the library are replaced by those that the program gets for them."""
         found = vars(module) if type(module) is types.ModuleType else {}
         others = {}
         for name in names:
@@ -322,7 +323,7 @@ class Loader:
         return taken
 
     def load_file(self, file: Path) -> types.ModuleType:
-        """The module of a file, by its dotted name if it lies in a package, else by its stem."""
+        """Load the file as a module. Its name is the dotted name if it lies in a package, else its stem."""
         file = file.resolve()
         self.set_root(file)
         directory = _beside_package(file)
@@ -337,7 +338,7 @@ class Loader:
         if "." in name:
             return self.load_name(name)
         if name in self.modules and self.modules[name].file != file:
-            name = f"__{name}_{len(self.modules)}__"  # two files of one name, in different folders
+            name = f"__{name}_{len(self.modules)}__"  # two files of one name in different folders
         loader = _InstrumentingLoader(self, name, str(file))
         spec = importlib.util.spec_from_file_location(name, file, loader=loader)
         assert spec is not None
@@ -347,29 +348,29 @@ class Loader:
         return module
 
     def exists(self, package: str) -> bool:
-        """Can a package or module of this name be imported?"""
+        """True if a package or module of this name can be imported."""
         top = package.partition(".")[0]
         return package in self.modules or (top.isidentifier() and importlib.util.find_spec(top) is not None)
 
     def include(self, name: str) -> None:
-        """Take the module's top package as the program's; of ours, the workloads are it at all times."""
+        """Let the module's top package be the program's. (Our workloads are at all times.)"""
         if not is_workload(name):
             self._packages += (name.partition(".")[0],)
 
     def note_late(self, name: str) -> None:
-        """A module is executed for the first time: by a run?"""
+        """Called when a module is executed for the first time: note it as late if a run does that."""
         if self._settled and name.partition(".")[0] not in STDLIB:
             self._late.add(name)
 
     def stand_before_entering(self, name: str) -> None:
-        """Before a module is put into `sys.modules`, where others may look for it."""
+        """Yield before a module is put into `sys.modules`, where other threads may look for it."""
         if run.multi:
             shared = shared_objects.shared_object_of(sys.modules)
             if shared is not None:
                 yield_before("write", writes_key(shared, sys.modules, name))
 
     def stand_before_binding(self, name: str) -> None:
-        """Before a module becomes an attribute of its package."""
+        """Yield before a module becomes an attribute of its package."""
         package, _, part = name.rpartition(".")
         if run.multi and package and name in self._late:
             from dpor.python.hooks import attributes
@@ -377,14 +378,16 @@ class Loader:
             attributes.write_global(package, part)
 
     def share_exceptions(self, name: str, module: types.ModuleType) -> None:
-        """The program catches what code that is not instrumented raises: a module of the library raises the same."""
+        """Let an instrumented module of the library raise the exceptions of the host's: the program catches those,
+        because uninstrumented code raises them."""
         if name.partition(".")[0] in self._acting & STDLIB:
             for other, value in vars(self._sides.host_module(name) or _NONE).items():
                 if is_a(value, type) and issubclass(value, BaseException):
                     module.__dict__[other] = value
 
     def twin(self, plain: types.FunctionType) -> types.ModuleType | None:
-        """The instrumented copy of the module of a function of the host; None if it is not the program's."""
+        """Return the instrumented copy of the module in which a function of the host was defined; None if it is not the
+        program's."""
         file = Path(plain.__code__.co_filename)
         if not file.is_file() or not self._is_program(plain.__module__, str(file)):
             return None
@@ -392,14 +395,14 @@ class Loader:
         known = next((loaded.module for loaded in self.modules.values() if loaded.file == file), None)
         if known is not None:
             return known
-        settled, self._settled = self._settled, False  # the host has it already: it is there when a run begins
+        settled, self._settled = self._settled, False  # the host has imported it, so it is not late
         try:
             return self.load_host_file(file, plain.__module__)
         finally:
             self._settled = settled
 
     def load_host_file(self, file: Path, host: str) -> types.ModuleType:
-        """An instrumented copy of a module that the host has imported already."""
+        """Load an instrumented copy of a module that the host has imported already."""
         if host != "__main__" and "." in host:
             self.set_root(file)
             spec = importlib.util.find_spec(host)
@@ -409,7 +412,8 @@ class Loader:
         return self.load_file(file)
 
     def code_at(self, plain: types.CodeType) -> types.CodeType | None:
-        """The instrumented code of what the host compiled to `plain`: of the same name, at the same line."""
+        """Return the instrumented code for code that the host compiled: with the same name, at the same line. None if
+        not found."""
         known = self._codes.get(id(plain))
         if known is None or known[0] is not plain:
             known = self._codes[id(plain)] = (plain, self._find_code(plain))
@@ -432,18 +436,18 @@ class Loader:
         return None
 
     def globals_of(self, path: str, default: types.ModuleType) -> dict[str, Any]:
-        """The globals of the instrumented module of this file."""
+        """Return the globals of the instrumented module of this file."""
         return next((g.module.__dict__ for g in self.modules.values() if g.path == path), default.__dict__)
 
     def module_named(self, name: str, default: types.ModuleType) -> types.ModuleType:
-        """The instrumented module of this name; `default` for the host's `__main__`."""
+        """Return the instrumented module of this name; `default` for the host's `__main__`."""
         if name == "__main__":
             return default
         loaded = self.modules.get(name)
         return default if loaded is None and default.__name__.endswith(name) else loaded.module if loaded else _NONE
 
     def host_file(self, name: str) -> str:
-        """While the program is loaded: the file of the module that the host knows by this name, or an empty text."""
+        """While the program is loaded: return the file of the module that the host knows by this name, or ""."""
         module = self._sides.host_module(name) or sys.modules.get(name)
         return str(getattr(module, "__file__", None) or "")
 
@@ -487,7 +491,7 @@ class Loader:
     # ------------------------------------------------------------------ between runs
 
     def renew(self) -> None:
-        """The facts have changed: compile again with the globals that are visible now."""
+        """Compile all modules again with the globals that are visible now, because the facts have changed."""
         self._codes.clear()
         for name, loaded in self.modules.items():
             loaded.module.__dict__.clear()
@@ -497,8 +501,9 @@ class Loader:
             self._prepare(name, loaded)
 
     def reset(self, changed: bool) -> None:
-        """Import the modules again, each in its first globals: in the order of the first time, circles included. Those
-        of the library only if something was `changed` at the top level of a module: they import none of the others."""
+        """Import the modules again, in the order of the first time, circles included, each with its first globals.
+        Modules of the library, which import none of the others, are included only if something at the top level of a
+        module was `changed`."""
         names = [
             name
             for name in self.modules
@@ -517,7 +522,7 @@ class Loader:
         module_locks.forget()
 
     def _is_made_by_program(self, name: str) -> bool:
-        """Has code of the program put it into `sys.modules`, by itself or by an importer of its own?"""
+        """True if code of the program has put the module into `sys.modules`, directly or by an importer of its own."""
         module = sys.modules.get(name)
         if module is None or name in self.modules or name.rpartition(".")[0] not in self.modules:
             return False
@@ -525,8 +530,8 @@ class Loader:
         return spec is None or type(spec.loader).__module__ in self.modules
 
     def import_parts(self, name: str, module: types.ModuleType) -> None:
-        """What a program finds in a package of the library without having imported it, such as `collections.abc`:
-        somebody in the process has."""
+        """Import the submodules that the program finds in a package of the library without having imported them, such
+        as `collections.abc`, because somebody in the process has."""
         host = self._sides.host_module(name)
         if name in self._acting & STDLIB and host is not None:
             for part in sorted(vars(host).keys() - vars(module).keys()):
@@ -535,18 +540,18 @@ class Loader:
                     vars(module).setdefault(part, found)  # some are in `sys.modules` under another module's name
 
     def clear(self) -> None:
-        """What the modules hold dies."""
+        """Release all that the modules hold."""
         for loaded in self.modules.values():
             loaded.module.__dict__.clear()
             loaded.first.clear()
 
     @property
     def is_constant(self) -> bool:
-        """Can no run change anything at the top level of the modules by itself?"""
+        """True if no run can by itself change anything at the top level of the modules."""
         return False not in [loaded.import_once for name, loaded in self.modules.items() if name not in self._late]
 
     def foreign(self) -> list[str]:
-        """The top packages of what the modules' globals hold, if they are neither the program's nor the library's."""
+        """Return the top packages of what the modules' globals hold, without the program's and the library's."""
         homes = {
             _home(value).partition(".")[0]
             for loaded in self.modules.values()
@@ -556,7 +561,8 @@ class Loader:
         return sorted(homes - {name.partition(".")[0] for name in self.modules} - STDLIB - {"dpor", "pytest"})
 
     def roots(self, of_all: bool) -> Iterable[tuple[Any, Any]]:
-        """What every thread can reach by the globals that are changing, or all: what they hold, and what classes do."""
+        """Yield what every thread can reach by the globals that are changing, or by all: their values, and the
+        attributes of classes, each with a name."""
         yield from host_fields.roots()
         for name, loaded in self.modules.items():
             for key, value in loaded.globals(of_all):
@@ -570,7 +576,7 @@ class Loader:
 
 
 def _home(value: Any) -> str:
-    """The name of the module that an object comes from."""
+    """Return the name of the module that an object comes from."""
     if is_a(value, types.ModuleType):
         return str(value.__name__)
     kind = value if is_a(value, (type, types.FunctionType, types.BuiltinFunctionType)) else type(value)
@@ -578,7 +584,8 @@ def _home(value: Any) -> str:
 
 
 def _storing_late(store: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """The hook that stores a global of a module that is not there when the next run begins: it outlives no run."""
+    """Return the hook that stores a global of a module that is not loaded when the next run begins. So the store does
+    not set `run.dirty`."""
 
     def gstore(name: str, value: Any) -> Any:
         dirty = run.dirty
@@ -594,7 +601,7 @@ def _unwrapped(held: Any) -> Any:
 
 
 class _Finder:
-    """Finds the program's modules before anybody else does."""
+    """Finds the program's modules before any other finder does."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -611,8 +618,8 @@ class _Finder:
 
 
 class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
-    """Executes instrumented code, and tells of the source and of the files beside it as the `plain` loader does: that
-    of a module in an archive looks into the archive."""
+    """Executes instrumented code. Source and neighbouring files come from the `plain` loader: that of a module in an
+    archive looks into the archive."""
 
     def __init__(self, loader: Loader, name: str, path: str, plain: Any = None) -> None:
         super().__init__(name, path)
@@ -651,7 +658,7 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
         try:
             exec(loaded.code, module.__dict__)
         except BaseException:
-            if first:  # else a run ended in the middle of it, and the next one imports it again
+            if first:  # else a run ended while executing it, and the next one imports it again
                 modules.pop(self._name, None)
             raise
         self._loader.share_exceptions(self._name, module)
@@ -660,5 +667,5 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
 
 
 def _beside_package(file: Path) -> Path:
-    """The folder from which the file's package, or the file, is imported."""
+    """Return the folder from which the file's package, or the file, is imported."""
     return next(folder for folder in file.parents if not (folder / "__init__.py").exists())

@@ -1,8 +1,8 @@
-"""Host and program are in one process, and each has its own modules: `sys.modules` is exchanged around each run.
+"""Host and program are in one process but have separate modules: `sys.modules` is exchanged around each run.
 
-What the standard library has, and what runs programs, serves both sides (`library.serves_both_sides`), and so do
-modules in C, of which a process has one. Of all other packages host and program each import their own, so what the
-program does to its `rich` or `attrs` is nothing to the host, and a package can be instrumented that the host uses.
+The standard library and what runs programs serve both sides (`library.serves_both_sides`), and so do modules in C,
+which exist once in a process. Of all other packages host and program each import their own. So what the program does to
+its `rich` or `attrs` does not affect the host, and a package can be instrumented that the host uses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from dpor.python.kernel.library import serves_both_sides
 
 
 class Sides:
-    """is_instrumented   true if the module of this name is compiled from rewritten source
+    """The modules of both sides.
+
+    is_instrumented   True if the module of this name is compiled from rewritten source
     program           the modules of the program's side, by name
     """
 
@@ -31,17 +33,17 @@ class Sides:
         """Are all modules of the program instrumented? (And there are some.)"""
 
     def forget(self) -> None:
-        """The program is to be imported again, as after what is instrumented has changed."""
+        """Forget the program's modules: it will be imported again, because what is instrumented has changed."""
         self.program.clear()
         self._has_hooks = False
         self._seen = -1
 
     def host_module(self, name: str) -> ModuleType | None:
-        """While the program runs: what the host has under this name."""
+        """While the program runs: return the host's module of this name."""
         return self._aside.get(name)
 
     def enter(self) -> None:
-        """The program begins to run."""
+        """Put the program's modules into `sys.modules`, because it begins to run."""
         modules = sys.modules
         if len(modules) != self._seen:
             self._names = [name for name, module in modules.items() if self._is_apart(name, module)]
@@ -51,13 +53,13 @@ class Sides:
             for name in modules.keys() & self.program.keys():
                 self._aside[name] = modules[name]
             modules.update(self.program)
-        else:  # code that is not instrumented imports without our knowledge
+        else:  # uninstrumented code may import without our notice
             self.hide_host()
             modules.update(self.program)
         self._expected = len(modules)
 
     def hide_host(self) -> None:
-        """The program imports something: from now on it finds nothing of the host's."""
+        """Hide the host's modules, because the program imports something."""
         if not self._all_hidden:
             self._all_hidden = True
             for name in self._names:
@@ -66,7 +68,7 @@ class Sides:
                     self._expected -= 1
 
     def leave(self) -> None:
-        """The program has ended: the host finds what is its own."""
+        """Put the host's modules back, because the program has ended."""
         modules, program = sys.modules, self.program
         if len(modules) != self._expected or not modules.keys() >= program.keys():
             hidden = set() if self._all_hidden else set(self._names)

@@ -1,7 +1,7 @@
 """What the static analysis of a program says, as searches ask for it: see `dpor.core.oracle`.
 
-Everything here may be wrong, since Python lets a program do what no analysis foresees. `dpor.explorers.sa` holds what
-it relied on against what happened; and where reads are not hooked, all writes are: the first one shows the mistake.
+Anything here may be wrong, since Python lets a program do what no analysis foresees. `dpor.explorers.sa` compares what
+it relied on with what happened. Where reads have no hooks, all writes have: the first write shows the mistake.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class StaticOracle:
         return point
 
     def never_written(self) -> frozenset[str]:
-        """Names of attributes of which every access in the program is that of a field of its instances that is
+        """Return names of attributes. Every access to such a name in the program is to a field of an instance that is
         immutable, or that nothing writes once the first thread may have been started."""
         if self._facts.unknown:
             return frozenset()
@@ -98,12 +98,12 @@ class StaticOracle:
 
 
 def stack_of(frames: Iterable[FrameType], is_program_file: Callable[[str], bool]) -> tuple[At, ...]:
-    """Those of the frames that are in the program's files."""
+    """Return the frames that are in the program's files."""
     return tuple([At(frame.f_code, frame.f_lasti) for frame in frames if is_program_file(frame.f_code.co_filename)])
 
 
 def is_in_program(frames: Iterable[FrameType], is_program_file: Callable[[str], bool]) -> bool:
-    """Whether the innermost of the frames, but for ours, is in the program's files: the analysis has seen what it does.
-    Else it is in a library, which does things of its own."""
+    """True if the innermost of the frames, apart from ours, is in the program's files. Then the analysis has seen what
+    it does; code of a library may do more."""
     names = (frame.f_code.co_filename for frame in frames)
     return is_program_file(next((name for name in names if not is_our_file(name)), ""))

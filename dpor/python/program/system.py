@@ -1,8 +1,8 @@
-"""A Python program as a system: loads the target, runs it under control, says how a run ended.
+"""A Python program as a system: loads the target, runs it under control, and determines how a run ended.
 
-A run: the drop-ins begin anew; the program's modules are executed again if an earlier run may have changed them; the
-target is called in the main model thread; what `threading` does at the end of a program follows. Then the outcome is
-read off: what the target returned, by structure, or who failed how.
+In a run, the drop-ins are reset; the program's modules are executed again if an earlier run may have changed them; the
+target is called in the main model thread; then follows what `threading` does at the end of a program. Finally the
+outcome is determined: what the target returned, by structure, or which threads failed and how.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ from dpor.python.states import Capture, key_of, spinning
 from dpor.python.states.frames import frames_of
 
 COLLECT_EVERY = 64
-"""Runs between garbage collections (of the youngest generation: full ones are rarer by another `COLLECT_EVERY`). During
-a run there is none: it would run finalisers at moments of its own."""
+"""Runs between garbage collections (of the youngest generation; full ones are less frequent by another factor of
+`COLLECT_EVERY`). During a run there is none: it would run finalisers at unpredictable moments."""
 _END = End()
 
 _WRITTEN_FILES = (
@@ -77,7 +77,7 @@ _WRITTEN_FILES = (
 
 
 class PythonSystem:
-    """A target, ready to be run again and again. Implements `dpor.core.system.System`."""
+    """A target that can be run again and again. Implements `dpor.core.system.System`."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class PythonSystem:
                 raise UserError(f"--instrument {package}: there is no such package")
 
     def leave(self) -> None:
-        """The program is not run again: what it left dies."""
+        """Release all that the program has left; it will not be run again."""
         self._stdlib.forget()
         self._loader.clear()
 
@@ -138,7 +138,7 @@ class PythonSystem:
         return all_hooks(self._search.facts, module)
 
     def _load(self) -> None:
-        """Import the program, again and again until it shows no new facts (by threads that a module starts)."""
+        """Import the program, again and again until this shows no new facts (modules may start threads)."""
         while True:
             try:
                 return self._load_once()
@@ -146,7 +146,7 @@ class PythonSystem:
                 self._know_facts()
 
     def _load_once(self) -> None:
-        """Import the program, under control, so that what its modules make is named as in every later run."""
+        """Import the program under control, so that what its modules make has the same names as in every later run."""
         self._loader.start_over()
         self._begin_search()
         shared_objects.begin(self._roots)
@@ -186,7 +186,7 @@ class PythonSystem:
         return self._run(trace, choose, None)
 
     def _run(self, trace: Trace, choose: Chooser, recorder: Recorder | None) -> Run:
-        stderr, sys.stderr = sys.stderr, self._sink.nowhere  # finalisers of the program may run, and may fail
+        stderr, sys.stderr = sys.stderr, self._sink.nowhere  # finalisers of the program may run, and fail
         try:
             run.forget()
             specifying.forget()
@@ -213,7 +213,8 @@ class PythonSystem:
     def _drive(
         self, body: Callable[[], None], trace: Trace, choose: Chooser, recorder: Recorder | None
     ) -> tuple[Ending, list[Pending]]:
-        """Carry out `body` as the main model thread, with all that the program is given and nothing left afterwards."""
+        """Carry out `body` as the main model thread: set up all that the program needs, and restore everything
+        afterwards."""
         driving.refuse_nesting()
         run.serve(self._layers)
         with self._loader.importing(), self._sink.quiet(), _unwound_quietly():
@@ -235,18 +236,18 @@ class PythonSystem:
                 self._loader.restore_host()
 
     def _roots(self) -> Iterable[tuple[Hashable, Any]]:
-        """What every thread can reach. What is not changing, and nobody has changed, holds nothing that can be
-        written."""
+        """Return what every thread can reach. Left out are globals that are not changing and that nobody has changed:
+        they hold nothing that can be written."""
         process_state.share()
         return self._loader.roots(run.dirty)
 
     def _renew_facts(self) -> None:
-        """Facts that the last run showed change what is hooked: begin again with them."""
+        """If the last run showed new facts, which change what is hooked, begin again with them."""
         if self._search.facts != self._facts_used:
             self._begin_again()
 
     def _begin_again(self) -> None:
-        """With other hooks, and all that runs have made of the program thrown away."""
+        """Begin again with other hooks; throw away all that runs have made of the program."""
         if self._know_facts():
             self._load()
             self._analyse()
@@ -256,7 +257,7 @@ class PythonSystem:
         self._begin_search()
 
     def _know_facts(self) -> bool:
-        """What is hooked follows from the facts. True if there are packages more to be instrumented."""
+        """Set what is hooked, from the facts. Return True if there are new packages to instrument."""
         self._facts_used = frozenset(self._search.facts)
         visible: dict[str, set[str]] = {}
         for module, name in about(self._facts_used, "global"):
@@ -271,7 +272,7 @@ class PythonSystem:
         return self._loader.instrument_acting(module for (module,) in about(self._facts_used, INSTRUMENTED))
 
     def _never_written(self) -> frozenset[str]:
-        """The attributes of which no load is hooked. What runs have shown to be written is hooked, and so is all where
+        """Return the attributes whose loads have no hooks. Those that runs have written are excluded. There are none if
         what a look-up finds may change in other ways."""
         names = set(self._unhooked)
         for fact in self._facts_used:
@@ -281,7 +282,7 @@ class PythonSystem:
         return frozenset(names)
 
     def _main(self) -> None:
-        """What the main model thread does."""
+        """The body of the main model thread."""
         target = self._target
         assert target is not None
         if run.dirty or not self._loader.is_constant:
@@ -317,13 +318,13 @@ class PythonSystem:
         return key
 
     def whole_state(self) -> bytes | None:
-        """All that the state consists of, so that two keys that are equal by chance can be told from equal states."""
+        """Return the complete state in bytes. It tells different states apart whose keys are equal by chance."""
         if self._target is not None:
             self._capture.kept = self._target.kept
         return self._capture.whole(self._returned)
 
     def unstored(self) -> Mapping[str, int]:
-        """why states could not be stored, with how often."""
+        """Return why states could not be stored, and how often."""
         return self._capture.reasons
 
     def pending(self) -> Sequence[Pending]:
@@ -354,8 +355,8 @@ class PythonSystem:
         return facts if self._withdrawn.isdisjoint(facts) else ()
 
     def _stacks(self) -> dict[ThreadId, tuple[At, ...]]:
-        """The stacks of all threads that will go on; an empty one is that of a pool's thread, which may be given
-        anything to do, or of one that runs nothing of the program itself."""
+        """Return the stacks of all live threads. An empty stack is that of a pool's thread, which may be given anything
+        to do, or of a thread that runs nothing of the program itself."""
         live = (t for t in run.threads if t.bit and t.running and not _has_ended(t))
         return {t.id: stack_of(frames_of(t), self._loader.is_program_file) for t in live}
 
@@ -366,7 +367,7 @@ class PythonSystem:
         raise AssumptionBroken("; ".join(f"the {who} was wrong: {fact}" for fact in sorted(facts)))
 
     def _analyse(self) -> None:
-        """Once, when the program's modules are known."""
+        """Analyse the source; called once, when the program's modules are known."""
         statics = self.options.statics
         if self.options.oracle is not None:
             self._oracle = self.options.oracle(self.source())
@@ -377,7 +378,7 @@ class PythonSystem:
                 self._begin_again()
 
     def unwritten(self, analysis: StaticOracle) -> frozenset[str]:
-        """The attributes whose reads are left as they are in the code, until one is written."""
+        """Return the attributes whose reads get no hooks until one is written."""
         return analysis.never_written()
 
     def remembers_way(self) -> bool:
@@ -420,7 +421,7 @@ class PythonSystem:
         return Run(ending, blocked, outcome, deadlock, findings, tuple(run.incomplete), shared_objects.are_there_any())
 
     def outcome_text(self, outcome: Any) -> str:
-        """What the target returned, or what ended its threads, in words."""
+        """Say in words what the target returned, or what ended its threads."""
         returned, failed = outcome
         return "; ".join(failed) or ("nothing returned" if returned is None else f"returned {in_words(returned)}")
 
@@ -440,7 +441,7 @@ class PythonSystem:
     # ------------------------------------------------------------------ for reports
 
     def describe(self, trace: Trace) -> Explained:
-        """Repeat the trace and tell its events."""
+        """Repeat the trace and describe its events."""
         from dpor.python.narrate.recording import Recording
 
         recording = Recording()
@@ -450,7 +451,8 @@ class PythonSystem:
         return Explained(recording.steps(), printed, tuple(self._timed(trace, told.findings)))
 
     def _timed(self, trace: Trace, findings: Sequence[Finding]) -> Sequence[Finding]:
-        """The findings of the run; those that are not there where the clock stands need that a deadline passes."""
+        """Return the findings of the run. Those that do not occur while the clock stands still are marked: they need a
+        deadline to pass."""
         if not findings or not run.virtual_time.seen:
             return findings
         with timing.standing_clock():
@@ -464,22 +466,23 @@ class PythonSystem:
         ]
 
     def aloud(self) -> AbstractContextManager[None]:
-        """What the program prints meanwhile is not kept back."""
+        """Context in which the program's output is not suppressed."""
         return self._sink.aloud()
 
     def is_memory(self, location: Location) -> bool:
-        """Is it a field, an element, a global or a variable, rather than a lock or what guards itself (a cache)?"""
+        """True for a field, an element, a global or a variable; False for a lock or an object that guards itself (a
+        cache)."""
         name = self._search.operations.name_of(location)
-        if isinstance(name, tuple) and isinstance(name[0], int):  # a part of something
+        if isinstance(name, tuple) and isinstance(name[0], int):  # a part of an object
             name = self._search.operations.name_of(name[0])
         return isinstance(name, tuple) and name[0] in shared_object.NAMES
 
     def sources(self) -> Mapping[str, str]:
-        """The program's files, with their SHA-256."""
+        """Return the program's files, with their SHA-256."""
         return dict(self._loader.sources)
 
     def source(self) -> ProgramSource:
-        """What there is to analyse. Raises `UserError` if what is run is made by no module."""
+        """Return the source to analyse. Raises `UserError` if no module contains the target."""
         entry = None if self._target is None else self._target.entry
         if entry is None:
             raise UserError(
@@ -494,7 +497,7 @@ class PythonSystem:
         )
 
     def foreign(self) -> Sequence[str]:
-        """The packages, other than the standard library, that the program uses and that are not instrumented."""
+        """Return the packages outside of the standard library that the program uses and that are not instrumented."""
         return self._loader.foreign()
 
     def versions(self) -> Mapping[str, str]:
@@ -503,14 +506,14 @@ class PythonSystem:
         return {"greenlet": greenlet.__version__}
 
     def facts(self) -> Any:
-        """What the search has learnt about the program, and which threads its numbers mean, as JSON."""
+        """Return what the search has learnt about the program, and which threads its numbers mean, as JSON."""
         facts = sorted(([*fact] if isinstance(fact, tuple) else fact for fact in self._search.facts), key=str)
         return {"facts": facts, "threads": [[*child, number] for child, number in self._search.numbers.items()]}
 
 
 @contextmanager
 def _unwound_quietly() -> Iterator[None]:
-    """A thread that is unwound in a `__del__` is no exception to be printed as ignored."""
+    """Do not report the unwinding of a thread in a `__del__` as an ignored exception."""
     before = sys.unraisablehook
 
     def hook(unraisable: Any) -> None:
@@ -525,7 +528,7 @@ def _unwound_quietly() -> Iterator[None]:
 
 
 def _report(error: BaseException) -> None:
-    """An exception has left the target: a finding, unless it ends the program as it should end."""
+    """Note an exception that has left the target as a finding, unless it is a regular end of the program."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return
     failures.report(error)
@@ -542,7 +545,8 @@ def _first_enabled(enabled: int) -> int:
 
 
 def _seen(returned: object) -> Hashable:
-    """What the target returned, by structure. Threads that it has not waited for may change that still."""
+    """Return what the target returned, by structure. Threads that it has not waited for may still change that, so
+    reading it may be an operation."""
     if run.multi:
         yield_before_reading("return", (returned,), ANYTHING)
     return freeze(returned)
@@ -564,14 +568,14 @@ def _has_ended(thread: ModelThread) -> bool:
 
 
 MOST_OUTPUT = 1_000_000
-"""Bytes of one run's printing that are kept; what comes after them is counted."""
+"""Bytes of one run's output that are kept; the rest is only counted."""
 
 _systems: WeakSet[PythonSystem] = WeakSet()
 
 
 @atexit.register
 def _leave_all() -> None:
-    """At the end of the process: programs' finalisers run while there still are the hooks that they call."""
+    """At the end of the process: let finalisers of programs run while the hooks that they call still exist."""
     with redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
         run.forget()
         shared_objects.forget()
@@ -581,7 +585,8 @@ def _leave_all() -> None:
 
 
 class _Sink:
-    """Where the program's printing goes: nowhere; for the run that is shown, here; in the debugger, out."""
+    """Where the program's output goes: nowhere; for the run that is reported, into memory; in the debugger, to the real
+    streams."""
 
     def __init__(self) -> None:
         self._kept: _Kept | None = None
@@ -609,9 +614,9 @@ class _Sink:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """For the length of a run: streams as new, whatever the program does with them. There is no input."""
+        """For the length of a run: fresh streams, whatever the program does with them. Standard input is empty."""
         before = sys.stdin, sys.stdout, sys.stderr
-        if not all(map(_is_as_new, self._streams)):  # to make them costs as much as a thread
+        if not all(map(_is_as_new, self._streams)):  # making them costs as much as a thread
             self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
         stdin, stdout, stderr = self._streams
         sys.stdin = stdin
@@ -634,7 +639,7 @@ def _stream(to: Any) -> io.TextIOWrapper:
 
 
 def _is_as_new(stream: io.TextIOWrapper) -> bool:
-    """Has no program closed, detached or changed it? (What was written to it went nowhere.)"""
+    """True if no program has closed, detached or changed the stream. (What was written to it went nowhere.)"""
     try:
         buffer = stream.buffer
         settings = stream.errors, stream.encoding, stream.line_buffering, stream.write_through

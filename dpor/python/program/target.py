@@ -19,8 +19,8 @@ from dpor.python.program.loader import Loader
 
 
 class Target(Protocol):
-    """What is run: `function()` gives the callable, anew for every run; `finish()` is called after it, in the same run,
-    whatever happened."""
+    """What is run: `function()` returns the callable, anew for every run; `finish()` is called after it, in the same
+    run, whatever happened."""
 
     def function(self) -> Callable[[], object]: ...
 
@@ -28,17 +28,17 @@ class Target(Protocol):
 
     @property
     def entry(self) -> str | None:
-        """Where the source of what is run is found: "path::dotted.name"; None if it is not made by a module."""
+        """Where the source of the target is: "path::dotted.name"; None if no module contains it."""
         ...
 
     @property
     def kept(self) -> Sequence[object]:
-        """What `finish` depends on: a part of the state of a run."""
+        """The objects on which `finish` depends: part of the state of a run."""
         ...
 
 
 class Opener(Protocol):
-    """A target that knows itself how it is loaded. `name`: as reports and schedules name it."""
+    """A target that knows itself how it is loaded. `name`: its name in reports and schedules."""
 
     @property
     def name(self) -> str: ...
@@ -49,7 +49,7 @@ class Opener(Protocol):
 
 
 class _Unarranged:
-    """There is nothing to do after the target."""
+    """Base of targets that need nothing done after them."""
 
     kept: Final = ()
     entry: str | None = None
@@ -95,8 +95,8 @@ class WorkloadTarget(NamedTarget):
 
 
 class HostTarget(_Unarranged):
-    """A callable of the host: the instrumented code, with the closure, the defaults, the object and the arguments that
-    it had, as the program would have them (see `dpor.python.program.host_functions`)."""
+    """A callable of the host: its instrumented code, with its closure, defaults, object and arguments as the program
+    would have them (see `dpor.python.program.host_functions`)."""
 
     def __init__(self, target: Callable[[], object], module: types.ModuleType, loader: Loader) -> None:
         self._target = target
@@ -125,11 +125,11 @@ def open_target(target: str | Callable[[], object] | Opener, loader: Loader) -> 
 
 
 Parsed: TypeAlias = "tuple[Path, str] | tuple[Workload, dict[str, int]] | tuple[str, str]"
-"""A file and a name in it, a workload and its arguments, a module and a name in it."""
+"""A file and a name in it, a workload and its arguments, or a module and a name in it."""
 
 
 def parsed(target: str) -> Parsed:
-    """What the text names. Loads nothing. Raises `BadTarget`."""
+    """Parse the text of a target, without loading anything. Raises `BadTarget`."""
     path, separator, name = target.partition("::")
     if separator:
         file = Path(path)
@@ -153,7 +153,7 @@ def parsed(target: str) -> Parsed:
 
 
 def _scenarios(file: Path) -> list[str]:
-    """Functions of a Python file that could be meant: the first few that can be called without arguments."""
+    """Return functions of a Python file that could be meant: the first few that can be called without arguments."""
     try:
         body = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
@@ -202,7 +202,7 @@ def _of_callable(target: Callable[[], object], loader: Loader) -> Target:
 
 
 def _code_behind(target: Any) -> types.FunctionType | type | None:
-    """The function or class that is called in the end; None if it is written in C."""
+    """Return the function or class that is called in the end; None if it is written in C."""
     while isinstance(target, (functools.partial, types.MethodType)):
         target = target.func if isinstance(target, functools.partial) else target.__func__
     if isinstance(target, types.FunctionType):
@@ -220,7 +220,7 @@ def _instance(owner: type, text: str) -> object:
 
 
 def _callables(owner: object) -> list[str]:
-    """Their names; if there are any, those alone that were not imported."""
+    """Return the names of its callables; if some were not imported, only those."""
     found = {n: v for n, v in vars(owner).items() if callable(v) and not n.startswith(("_", "."))}
     own = [n for n, v in found.items() if getattr(v, "__module__", None) == getattr(owner, "__name__", None)]
     return own or list(found)
