@@ -1,1 +1,1 @@
-"""The objects that several threads can reach, with the locations and names that they have."""
+"""Which objects several threads can reach, and their locations and names."""

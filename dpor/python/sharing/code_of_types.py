@@ -1,4 +1,4 @@
-"""What is known of a type's methods: which are Python code without hooks, which operators are in C."""
+"""What is known of the methods of types: which are uninstrumented Python code, which operators are in C."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Final
 from dpor.python.sharing.fields import is_instrumented
 
 MOST_TYPES: Final = 5000
-"""So many types are remembered: those that a program makes anew in every run are not kept for ever."""
+"""How many types each cache remembers: classes that a program makes anew in every run must not be kept for ever."""
 
 
 def modules_of_unseen_code(kind: type) -> tuple[str, ...]:
-    """The modules of methods of the class that are Python code, not instrumented. Operators, built-in functions and
-    callbacks come to them without a hook."""
+    """Return the modules of those methods of the class that are uninstrumented Python code. Operators, built-in
+    functions and callbacks call them without a hook."""
     found = _unseen.get(kind)
     if found is None:
         if len(_unseen) > MOST_TYPES:
@@ -29,7 +29,7 @@ _unseen: dict[type, tuple[str, ...]] = {}
 
 
 def _function_of(held: Any) -> types.FunctionType | None:
-    """The Python function behind what a class has under a name."""
+    """Return the Python function behind a class attribute; None if there is none."""
     if type(held) is staticmethod or type(held) is classmethod:
         held = held.__func__
     elif type(held) is property:
@@ -49,7 +49,8 @@ _computes: dict[type, bool] = {}
 
 
 def computes_in_c(kind: type) -> bool:
-    """Has the class an arithmetic operator in C that is not of the standard library? Nothing is known of it."""
+    """True if the class has an arithmetic operator in C from outside of the standard library. Nothing is known of what
+    it does."""
     answer = _computes.get(kind)
     if answer is None:
         if len(_computes) > MOST_TYPES:

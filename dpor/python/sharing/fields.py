@@ -20,5 +20,5 @@ class Holder:
         self.__dict__[name] = value
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:  # which is looked for in the class first, as nothing else is that is called
+    def __class__(self) -> Any:  # a property, because look-ups of `__class__` find the class's first
         return self.__dict__.get("__class__", Holder)

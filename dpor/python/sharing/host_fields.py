@@ -1,8 +1,8 @@
-"""What programs store in what they share with the host (`math.hits = 0`, `json.JSONEncoder.seen = set()`): part of
-states, and put back after each run.
+"""What programs store in modules, classes and functions that they share with the host (`math.hits = 0`,
+`json.JSONEncoder.seen = set()`): it is part of states, and undone after each run.
 
-A module, class or function is remembered as it was when the program stores something there for the first time, or looks
-at its `__dict__`.
+The namespace of such a holder is remembered when the program stores something there for the first time, or looks at its
+`__dict__`.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ _first: Final[dict[int, tuple[Any, dict[str, Any]]]] = {}
 
 
 def remember(holder: Any) -> None:
-    """A module, class or function is about to change."""
+    """Called before a module, class or function changes: remember its namespace if it is the host's."""
     if id(holder) not in _first and _is_of_host(holder):
         _first[id(holder)] = holder, dict(vars(holder))
 
 
 def _is_of_host(holder: Any) -> bool:
-    """Is it neither the program's, nor a drop-in?"""
+    """True if it belongs neither to the program nor to a drop-in."""
     if type(holder) is ModuleType:
         return ".call" not in vars(holder) and sys.modules.get(holder.__name__) is holder
     if type(holder) is FunctionType:
-        return True  # of the program's own, it does no harm
+        return True  # harmless for functions of the program
     home = sys.modules.get(str(vars(holder).get("__module__"))) if issubclass(type(holder), type) else None
     return type(home) is ModuleType and ".call" not in vars(home) and not home.__name__.startswith("dpor.")
 
 
 def changed() -> Iterator[tuple[str, str, Any]]:
-    """Where, name and value of what is not as it was."""
+    """Yield (holder, name, value) of each attribute that differs from before; the value is None if it was deleted."""
     for holder, first in _first.values():
         where = holder.__name__ if type(holder) is ModuleType else f"{holder.__module__}.{holder.__qualname__}"
         for name, value in vars(holder).items():
@@ -50,7 +50,7 @@ def is_changed(holder: ModuleType, name: str) -> bool:
 
 
 def roots() -> Iterator[tuple[tuple[str, str, str], Any]]:
-    """Name and value of what the program has stored in modules: every thread can reach it."""
+    """Yield name and value of what the program has stored in modules: every thread can reach it."""
     for holder, first in _first.values():
         if type(holder) is ModuleType:
             for name, value in vars(holder).items():
@@ -59,7 +59,7 @@ def roots() -> Iterator[tuple[tuple[str, str, str], Any]]:
 
 
 def restore() -> None:
-    """After a run."""
+    """After a run: undo all changes."""
     for holder, first in _first.values():
         now = vars(holder)
         for name in now.keys() - first.keys():

@@ -1,4 +1,4 @@
-"""Which of the orders of sets whose elements are hashed by address the present run shows: see `effects.set_order`."""
+"""In which order the current run iterates over sets whose elements are hashed by address: see `effects.set_order`."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.run import run
 
 MOST: Final = 4
-"""Of how many elements at most all orders are tried."""
+"""All orders are tried for sets of up to this many elements."""
 
 ORDERS: Final = "orders of sets"
-"""The fact that sets of so many objects are gone through."""
+"""The fact that the program iterates over sets of this many such objects."""
 
 chosen = 0
-"""The number of the permutation."""
+"""The number of the permutation that this run uses."""
 _seen = 0
-"""The largest that this run has gone through while there was one thread."""
+"""The size of the largest set that this run has iterated over while there was one thread."""
 _known: Final = Following(lambda facts: max((length for (length,) in about(facts, ORDERS)), default=0))
 
 
 def begin() -> None:
-    """Before each run."""
+    """Reset; called before each run."""
     global chosen, _seen
     chosen = _seen = 0
 
 
 def choose() -> None:
-    """First of all in each run."""
+    """Choose the order for this run, as a data choice; called at the beginning of each run."""
     global chosen
     length = _known(run.facts)
     if length:
@@ -37,7 +37,7 @@ def choose() -> None:
 
 
 def note(length: int) -> None:
-    """A set of so many elements is about to be gone through."""
+    """Called before a set of this many elements is iterated over."""
     global _seen
     _seen = max(_seen, length)
     if len(run.threads) > 1:
@@ -45,7 +45,7 @@ def note(length: int) -> None:
 
 
 def tell_of_threads() -> None:
-    """There are several threads: orders count."""
+    """Called when there are several threads: from then on the order matters."""
     if _seen > _known(run.facts):
         assumptions.broken(
             (ORDERS, _seen), f"a set of {_seen} objects is gone through: in every order, as of addresses"
