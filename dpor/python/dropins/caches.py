@@ -1,15 +1,15 @@
-"""`functools.lru_cache`, as its C version: looking up and storing are one step each, the call in between is not.
+"""`functools.lru_cache`, as its C version: a look-up and a store are one step each; the call between them is not.
 
-A cached function has these locations, beside its own for the whole (each UPDATEd or READ where it says so):
+A cached function has one location for the whole cache (f), and these:
 
     (f, key)   the entry of a call with these arguments
-    KEY_SET    read by whoever looks for one key, written by what may change keys that nobody can tell beforehand
-    STORES     updated by every store, read by whoever looks for a key that could equal any other
+    KEY_SET    read by look-ups of one key, written by what may change keys that are not known beforehand
+    STORES     updated by every store, read by look-ups of a key that could equal any other
     COUNTS     hits, misses and size: updated by every call, once the program asks for them while several threads exist
 
-As with containers, what cannot change needs no operation: look-ups begin when a store has been seen while several
-threads exist. Which entry is the oldest matters only when one is thrown out; once that has been seen, every look-up
-moves its entry to the front, and the whole cache is one location.
+As with containers, what cannot change needs no operation: look-ups are operations only after a store has been seen
+while several threads exist. Which entry is the oldest matters only when one is evicted; once that has been seen, every
+look-up moves its entry to the front, and the whole cache is one location.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _STORED, _EVICTS, _COUNTED = "cached function", "cached function throws out", "c
 
 
 class _Mark(enum.Enum):
-    """Between positional and keyword arguments in a key."""
+    """Separates positional from keyword arguments in a key."""
 
     KEYWORDS = enum.auto()
 
@@ -50,8 +50,8 @@ class _Place(SyncObject):
 class CachedFunction:
     """What `lru_cache` makes of a function. Its `__dict__` is the program's.
 
-    _entries   by key, the oldest first
-    _identity  of the function in facts, which outlive a run
+    _entries   the results by key, the oldest first
+    _identity  names the function in facts, which outlive a run
     """
 
     __slots__ = (
@@ -140,7 +140,8 @@ class CachedFunction:
         return run.operations.location((self._location, part))
 
     def _yield_before(self, kind: str, key: Any, mode: Any) -> bool:
-        """Yield before a look-up (READ) or store (WRITE) of the key. Does comparing it run Python code?"""
+        """Yield before a look-up (READ) or store (WRITE) of the key. Returns True if comparing the key runs Python
+        code."""
         if not run.multi:
             return False
         touched = Touched()
@@ -207,7 +208,7 @@ attributes.count_as_function(CachedFunction)
 
 
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any], typed: bool) -> Any:
-    """As in C: calls that may share an entry have equal keys."""
+    """Make the key as the C version does: calls that may share an entry have equal keys."""
     if not typed and not kwargs and len(args) == 1 and type(args[0]) in (int, str):
         return args[0]
     key = args

@@ -1,5 +1,5 @@
-"""`Condition`. On a `Lock` or `RLock` of ours a wait is two steps and a notify one. On any other object with `acquire`
-and `release` it is CPython's own class, an instrumented copy, since such a lock may do whatever it likes.
+"""`Condition`. On a `Lock` or `RLock` of ours, a wait is two steps and a notify one. On any other object with `acquire`
+and `release` it is an instrumented copy of CPython's own class, since such a lock may do anything.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ _TRY, _RELEASE = Try(), Release()
 
 @cache
 def _ways_back(count: int | None) -> tuple[Rewait, GiveUp, Rule]:
-    """How a wait takes its lock again: the same rules each time, so that they are found by identity."""
+    """Return the rules by which a wait takes its lock again: the same objects each time, because they are looked up by
+    identity."""
     return Rewait(count), GiveUp(count), Acquire() if count is None else AcquireAgain(count)
 
 
 @presented_as("threading")
 class Condition(SyncObject):
-    """`dpor_copy` is CPython's condition on a lock that is not ours, else None."""
+    """`dpor_copy` is CPython's condition if the lock is not one of ours, else None."""
 
     _lock: Any
     dpor_copy: Any
@@ -83,7 +84,7 @@ class Condition(SyncObject):
         return woken  # type: ignore[no-any-return]
 
     def wait_for(self, predicate: Callable[[], Any], timeout: float | None = None) -> Any:
-        """CPython's own, instrumented: what the predicate returns may be a container whose truth is asked."""
+        """Call CPython's own method, instrumented: the predicate may return a container, whose truth is then tested."""
         return from_threading.wait_for(self, predicate, timeout)
 
     def notify(self, n: int = 1) -> None:
@@ -110,10 +111,12 @@ class Condition(SyncObject):
             raise RuntimeError("cannot notify on un-acquired lock")
 
     def _is_owned(self) -> bool:
-        """Whether the caller holds the lock is determined by its own past: no event. (Unless others release it too: of
-        a plain lock they can, and then it is a chance that CPython has here to see it and we do not. What they do to
-        the caller's own release is seen.) Whether anyone else holds a plain lock is a try, as in CPython; what follows
-        is one step also then, where CPython's steps can fall over the holder's (IndexError).
+        """True if the caller holds the lock.
+
+        For the caller itself that is determined by its own past, so it is no event. (Unless other threads release the
+        lock too, which they can with a plain lock. Then CPython may notice it here and this does not; but what they do
+        to the caller's own release is seen.) Whether anyone else holds a plain lock is a try, as in CPython. What
+        follows is then one step, while CPython's steps can collide with the holder's (IndexError).
         """
         lock = self._lock
         if self.dpor_copy is not None or type(lock) is RLock:

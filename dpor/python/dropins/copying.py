@@ -1,4 +1,4 @@
-"""Copies of library source, instrumented like the program's own, made so that no run depends on when that happened."""
+"""Copies of library source, instrumented like the program's own, made so that no run depends on when they were made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpor.python.rewrite.cache import kept
 from dpor.python.sharing import shared_objects
 
 copies: list[DropInModule] = []
-"""Modules of the standard library that were executed anew, instrumented, in the order in which they were made."""
+"""Modules of the standard library that were executed again, instrumented, in the order in which they were made."""
 _facts: tuple[object, int] = (None, 0)
 
 
@@ -31,9 +31,10 @@ def execute(
     *,
     visible: frozenset[str] = frozenset(),
 ) -> DropInModule:
-    """A module of this source, with these names there already, that imports through `drop_in_for`.
+    """Execute this source as a module that imports through `drop_in_for`, and return it.
 
-    `visible`: the globals that its functions rebind.
+    names     what its globals contain beforehand
+    visible   the globals that its functions rebind
     """
 
     def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> ModuleType:
@@ -65,7 +66,8 @@ def _supply(module: ModuleType) -> None:
 
 
 def _storing(module: str) -> Callable[[str, Any], Any]:
-    """The store of a global. A copy's own are restored before each run, so the program's modules need not be."""
+    """Return the hook that stores a global. Globals of a copy are restored before each run, so a store does not set
+    `run.dirty`."""
 
     def gstore(name: str, value: Any) -> Any:
         if run.multi:
@@ -77,7 +79,7 @@ def _storing(module: str) -> Callable[[str, Any], Any]:
 
 
 def begin_run() -> None:
-    """Before each run: some hooks depend on what the search has learnt."""
+    """Before each run: renew the hooks if the search has learnt something, because some depend on it."""
     global _facts
     known = (run.facts, len(run.facts))
     if known[0] is not _facts[0] or known[1] != _facts[1]:
@@ -88,8 +90,8 @@ def begin_run() -> None:
 
 @contextmanager
 def unnoticed() -> Iterator[None]:
-    """What happens inside may happen in one run and not in another, without a trace in either: it is no operation, and
-    objects made later have the same names as if it had not been."""
+    """Context for what may happen in one run and not in another, without leaving a trace in either: it is no operation,
+    and objects made later have the same names as without it."""
     thread = run.current
     names = (0, 0) if thread is None else (thread.named_at, thread.count)
     multi, dirty = run.multi, run.dirty
@@ -103,6 +105,6 @@ def unnoticed() -> Iterator[None]:
 
 
 def pinned(obj: Any, name: str) -> Any:
-    """The synchronisation object, one of a module's own: at the same location in all runs."""
+    """Give a module's own synchronisation object the same location in all runs; return it."""
     obj.dpor_location = run.operations.location(("module", name))
     return obj

@@ -1,7 +1,7 @@
-"""The drop-in for `datetime`: `now()` and `today()` answer virtual time; everything else is real.
+"""The drop-in for `datetime`: `now()` and `today()` return virtual time; everything else is real.
 
-The classes that programs see make objects of the real classes and take those for their own, so objects go to and from
-code that knows nothing of this.
+The classes that programs see make objects of the real classes, and regard these as their own instances. So objects can
+be exchanged with code that knows nothing of the drop-in.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dpor.python.kernel.host_modules import DropInModule, shadow
 
 
 class _StandsFor(type):
-    """The class of `datetime` and `date` below; classes that programs derive from them are as usual."""
+    """The metaclass of `datetime` and `date` below; classes that programs derive from them behave as usual."""
 
     def __instancecheck__(cls, obj: object) -> bool:
         return isinstance(obj, _real(cls)) if cls in _OURS else super().__instancecheck__(obj)

@@ -1,4 +1,4 @@
-"""`os.environ`: CPython's own class, instrumented, over the dict of the real one."""
+"""`os.environ`: CPython's own class, instrumented, on the dict of the real one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GIVEN = ("putenv", "unsetenv")
 
 
 def names() -> dict[str, Any]:
-    """What takes the place of these names in `os`."""
+    """Return the replacements for names in `os`."""
     given = {name: vars(real)[name] for name in _GIVEN}
     source = only(Path(real.__file__).read_text(), {"_Environ"})
     kind = copying.execute(

@@ -16,7 +16,7 @@ _AWAIT, _AWAIT_OR_TIMEOUT = AwaitSet(), AwaitSetOrTimeout()
 
 
 class _Waiters(SyncObject):
-    """Those who wait for an event; reports call them by the event's name."""
+    """The threads that wait for an event; reports use the event's name for it."""
 
     def __init__(self) -> None:
         super().__init__()

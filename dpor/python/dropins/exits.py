@@ -1,7 +1,7 @@
-"""`atexit`: what is registered runs when the main thread's function has returned and the other threads have ended.
+"""`atexit`: registered functions run when the main thread's function has returned and the other threads have ended.
 
-As in CPython: in the main thread, the last registered first, after it has waited for all threads that are no daemons.
-What a module registers when it is imported is registered in every run, whether or not the module is executed anew.
+As in CPython, they run in the main thread, the last registered first, after it has waited for all non-daemon threads.
+What a module registers when it is imported is registered in every run, whether or not the module is executed again.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _clear() -> None:
 
 
 def _stand() -> None:
-    """In which order functions are registered is the order in which they run."""
+    """Yield before a function is registered: the order of registrations determines the order of calls."""
     if run.multi:
         accessing.touch("register", ((run.operations.location("atexit"), WRITE),))
 
@@ -70,7 +70,7 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 
 def at_exit() -> None:
-    """In the main thread, when its function has returned."""
+    """Called in the main thread when its function has returned."""
     if library.exit_calls:
         _wait_for_threads()
         _run()
@@ -86,7 +86,7 @@ def _wait_for_threads() -> None:
 
 
 def _run() -> None:
-    """An exception ends the function that raises it, not those after it."""
+    """Run the registered functions. An exception ends the function that raises it, not those after it."""
     calls, library.exit_calls = library.exit_calls, []
     for func, args, kwargs in reversed(calls):
         try:

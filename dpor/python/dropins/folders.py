@@ -1,4 +1,4 @@
-"""Functions of `os` in Python that do several things to the file system one after the other: CPython's own source,
+"""Python functions of `os` that do several things to the file system one after the other: CPython's own source,
 instrumented."""
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dpor.python.dropins.from_threading import only
 
 _NAMES = {"makedirs", "removedirs", "renames", "walk"}
 _PARTS = {"_walk"}
-"""What these call, in some versions."""
+"""Functions that these call, in some versions."""
 
 
 def names() -> dict[str, Any]:
-    """What takes the place of these names in `os`."""
+    """Return the replacements for these names in `os`."""
     given = {
         name: value for name, value in vars(real).items() if not name.startswith("__") and name not in _NAMES | _PARTS
     }

@@ -1,8 +1,8 @@
 """The parts of CPython's own `threading.py` that are used as they are: instrumented, on the modelled primitives.
 
-`Barrier` and `Timer`, so that broken barriers, resets, actions and timeouts behave exactly; `Condition`, for locks
-that are not ours; its `wait_for`, whose predicate is the program's; and the `RLock` that is not in C. Everything else
-in that file is blanked out before it is compiled, so lines in tracebacks are those of the real file.
+These are `Barrier` and `Timer`, so that broken barriers, resets, actions and timeouts behave exactly; `Condition`, for
+locks that are not ours; its `wait_for`, whose predicate is the program's; and the `RLock` in Python. Everything else in
+that file is blanked out before it is compiled, so lines in tracebacks are those of the real file.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ _condition: Any = None
 
 
 def surround_with(names: dict[str, Any]) -> None:
-    """What the copy finds in place of the rest of the file. Called once, when all drop-ins are imported."""
+    """Set the globals that the copy finds in place of the rest of the file. Called once, when all drop-ins are
+    imported."""
     _surroundings.update(names)
 
 
 def copy() -> DropInModule:
-    """`Barrier`, `BrokenBarrierError`, `Timer` and `_RLock`, in a module; made when first needed."""
+    """Return a module with `Barrier`, `BrokenBarrierError`, `Timer` and `_RLock`; it is made when first needed."""
     global _copy, _condition
     if _copy is None:
         path = threading.__file__
@@ -48,27 +49,27 @@ def _execute_helpers() -> Any:
 
 
 def _no_drop_in(name: str) -> None:
-    """These sources import nothing that a run could tell apart."""
+    """These sources import nothing that differs between runs."""
 
 
 def condition_class() -> Any:
-    """CPython's `Condition`."""
+    """Return CPython's `Condition`."""
     copy()
     return _condition
 
 
 def wait_for(condition: Any, predicate: Callable[[], Any], timeout: float | None) -> Any:
-    """CPython's `Condition.wait_for`, on any condition."""
+    """Call CPython's `Condition.wait_for`, on any condition."""
     return condition_class().wait_for(condition, predicate, timeout)
 
 
 def call(*arguments: Any) -> None:
-    """`program_code.call`."""
+    """Call `program_code.call`."""
     copy().call(*arguments)
 
 
 def only(source: str, names: set[str]) -> str:
-    """The source with all lines blanked that do not define these names at its top level.
+    """Return the source with all lines blanked that do not define these names at its top level.
 
     >>> only('import os\\nclass A:\\n    pass\\nx = 1\\nclass B:\\n    y = 2\\n', {'B', 'x'})
     '\\n\\n\\nx = 1\\nclass B:\\n    y = 2\\n'
@@ -81,7 +82,7 @@ def only(source: str, names: set[str]) -> str:
 
 
 def _places(source: str, names: set[str]) -> tuple[tuple[int, int], ...]:
-    """The lines of their definitions, counted from 0: from which one on, and up to which."""
+    """Return the ranges of lines of their definitions, counted from 0: (first, last + 1)."""
     nodes = ast.parse(source).body
     return tuple((n.lineno - 1, n.end_lineno or n.lineno) for n in nodes if not names.isdisjoint(_defined(n)))
 

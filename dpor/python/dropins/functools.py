@@ -1,5 +1,5 @@
-"""The drop-in for `functools`: caches that threads share are not in C here, and what is written in Python and works on
-objects of the program is instrumented."""
+"""The drop-in for `functools`: caches are not in C, because threads share them; Python code that works on objects of
+the program is instrumented."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
 _AT_THE_FIELDS = ("cache = instance.__dict__", "cache = fields_of(instance)")
-"""That a property is kept in the `__dict__` does not make the others in it one with it."""
+"""The replacement in CPython's source: that a property is cached in the `__dict__` must not make all fields one
+location."""
 
 
 class FieldsOfObject:
-    """The `__dict__` of an object, of which single fields are asked for and stored."""
+    """The `__dict__` of an object, of which only single fields are read and stored."""
 
     def __init__(self, obj: Any) -> None:
         self._obj = obj
@@ -46,7 +47,7 @@ _SOURCE = Path(real.__file__)
 
 
 def _cached_property() -> Any:
-    """CPython's own: with a lock up to 3.11, and without later."""
+    """Return CPython's own: with a lock up to 3.11, and without one later."""
     source = only(_SOURCE.read_text(), {"cached_property"}).replace(*_AT_THE_FIELDS)
     names = {
         "RLock": RLock,
@@ -58,7 +59,8 @@ def _cached_property() -> Any:
 
 
 def _total_ordering() -> Any:
-    """CPython's own. The methods that it gives to classes count as generated, by the name of their file."""
+    """Return CPython's own. The methods that it adds to classes count as generated, because of the name of their
+    file."""
     orderings = {name for name in vars(real) if name.startswith("_") and "_from_" in name}
     source = only(_SOURCE.read_text(), {"total_ordering", "_convert", *orderings})
     return copying.execute("functools", source, "<functools>", {}, lambda name: None).total_ordering

@@ -1,4 +1,4 @@
-"""`concurrent.futures`: CPython's own source, instrumented. Left out: pools of processes."""
+"""`concurrent.futures`: CPython's own source, instrumented, without pools of processes."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from dpor.python.kernel.unmodelled import refuse
 
 
 class WorkQueues(dict[Any, Any]):
-    """The queue of each worker of a pool, in place of a `WeakKeyDictionary`: forgotten when the next run begins.
+    """The queue of each worker of a pool, instead of a `WeakKeyDictionary`; it is cleared when the next run begins.
 
-    Written and read under the module's lock, hence no operations.
+    It is written and read under the module's lock, so its accesses are no operations.
     """
 
 
 def strong_reference(obj: Any, callback: Any = None) -> Callable[[], Any]:
-    """Stands for `weakref.ref(pool)`: in a run no shared object dies. So a pool that the program drops is shut down
-    when the main thread ends, as in CPython if something else holds it.
+    """Replaces `weakref.ref(pool)`: no shared object dies during a run. So a pool that the program drops is shut down
+    when the main thread ends, as in CPython if something else refers to it.
     """
     return lambda: obj
 
@@ -39,16 +39,16 @@ def base_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule
     names = vars(module)
     for name in ("Error", "CancelledError", "InvalidStateError", "BrokenExecutor", "TimeoutError"):
         names[name] = getattr(real_base, name)
-    # Constants of the module. Not in containers that could change: every thread can reach them.
+    # Constants of the module, in containers that cannot change, because every thread can reach them.
     if "_FUTURE_STATES" in names:  # up to Python 3.13
         names["_FUTURE_STATES"] = tuple(names["_FUTURE_STATES"])
     names["_STATE_TO_DESCRIPTION_MAP"] = MappingProxyType(names["_STATE_TO_DESCRIPTION_MAP"])
-    names["id"] = lambda future: future._condition.dpor_location  # the order in which several are locked: run-stable
+    names["id"] = lambda future: future._condition.dpor_location  # they are locked in this order: the same in all runs
     return module.settle()
 
 
 def thread_module(base: ModuleType, drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
-    package = ModuleType("concurrent.futures")  # as it is while it is being imported
+    package = ModuleType("concurrent.futures")  # as while it is being imported
     vars(package)["_base"] = base
 
     def found(name: str) -> ModuleType | None:
@@ -84,7 +84,7 @@ def package(base: DropInModule, thread: DropInModule, drop_in_for: Callable[[str
 
 
 def process_module(base: DropInModule) -> DropInModule:
-    """All names can be imported; to make a pool is refused."""
+    """Return a module from which all names can be imported; making a pool is refused."""
     module = DropInModule("concurrent.futures.process")
 
     def refused(*args: Any, **kwargs: Any) -> NoReturn:
@@ -110,15 +110,15 @@ def _copy(
 
 
 def at_exit(thread: ModuleType) -> None:
-    """When the main thread's function has returned: all pools are shut down. If every thread that was ever started has
-    been joined by the main thread itself, nobody is left who could see it.
+    """Shut down all pools; called when the main thread's function has returned. If the main thread itself has joined
+    every thread that was started, nobody is left who could see it.
     """
     if library.unjoined:
         vars(thread)["_python_exit"]()
 
 
 def begin_run(thread: ModuleType) -> None:
-    """Before each run: what the module itself remembers."""
+    """Before each run: reset what the module itself remembers."""
     names = vars(thread)
     names["_threads_queues"].clear()
     names["_shutdown"] = False

@@ -1,6 +1,7 @@
-"""Methods that `dataclasses` and `attrs` put around those that they generate, to be instrumented like the program's.
+"""Methods that `dataclasses` and `attrs` add beside those that they generate, to be instrumented like the program's.
 
-Not imported: loaded by `generating`, as a copy. `running` is given to it: who is in the middle of which `__repr__`.
+It is not imported but loaded by `generating`, as a copy, which provides `running`: which `__repr__` calls are in
+progress.
 """
 
 from __future__ import annotations

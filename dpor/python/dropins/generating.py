@@ -1,8 +1,8 @@
-"""Classes whose methods are generated: what `dataclasses` and `attrs` compile for the program is instrumented.
+"""Classes with generated methods: what `dataclasses` and `attrs` compile for the program is instrumented.
 
 They make the source of `__init__`, `__eq__`, `__repr__` and so on and execute it themselves, in code that is not the
-program's. While a program runs, the functions with which they do that are ours (`watched`), and do as the real ones
-unless it is instrumented code that asks for the class.
+program's. While a program runs, the functions by which they do that are replaced (`watched`). The replacements behave
+like the real ones unless instrumented code asks for the class.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GENERATORS: Final = frozenset({"dataclasses", "attr", "attrs"})
 
 
 class Running:
-    """Which model thread is in the middle of which object's `__repr__`."""
+    """Remembers which model thread is inside the `__repr__` of which object."""
 
     def __init__(self) -> None:
         self._entered: set[tuple[int, int, int]] = set()
@@ -43,7 +43,7 @@ class Running:
 
 
 class _Compat:
-    """In place of `attr._compat` in generated code: per model thread."""
+    """Replaces `attr._compat` in generated code; its state is per model thread."""
 
     def __init__(self) -> None:
         from dpor.python.dropins.locals import local
@@ -53,7 +53,7 @@ class _Compat:
 
 @cache
 def _around() -> Any:
-    """`generated_code`, instrumented. Its functions count as generated, by the name of their file."""
+    """Return `generated_code`, instrumented. Its functions count as generated, because of the name of their file."""
     from dpor.python.dropins import copying
 
     source = Path(__file__).with_name("generated_code.py").read_text().replace("running: Any = None\n", "")
@@ -61,7 +61,7 @@ def _around() -> Any:
 
 
 def _asker() -> FrameType | None:
-    """The instrumented code that asks for the class, if it is such code."""
+    """Return the frame of the code that asks for the class if it is instrumented, else None."""
     frame: FrameType | None = sys._getframe(2)
     if run.current is None:
         return None
@@ -73,12 +73,12 @@ def _asker() -> FrameType | None:
 
 
 def _exec(source: Any, globals: Any = None, locals: Any = None, /) -> None:
-    """What `dataclasses` finds as `exec`."""
+    """The `exec` that `dataclasses` calls."""
     frame = _asker()
     if frame is None or not is_a(globals, dict):
         exec(source, globals, locals)
         return
-    if ".call" not in globals and "__name__" in globals:  # those of a module of others, such as `types`
+    if ".call" not in globals and "__name__" in globals:  # globals of somebody else's module, such as `types`
         globals = dict(globals)
     code = instrumented(source, "<string>", "exec", 0, -1, None)
     supply(globals, frame)
@@ -118,4 +118,4 @@ _REAL: Final[dict[str, Any]] = {name: names[name] for names, name, _ in _CHANGED
 
 
 watched: Final = Patches([*_CHANGED, (vars(dataclasses), "exec", _exec)])
-"""While the program runs."""
+"""Active while the program runs."""

@@ -7,7 +7,7 @@ from dpor.python.kernel.run import run
 
 
 def ident_of(thread: ThreadId) -> int:
-    """What `get_ident()` answers in this thread: never 0, and never used again within a run."""
+    """What `get_ident()` returns in this thread: never 0, and not used again within a run."""
     return thread + 1
 
 
@@ -22,12 +22,13 @@ def get_native_id() -> int:
 
 
 class Numbering:
-    """Numbers that CPython takes from one counter for the whole process ("Thread-7"), without its order being an event.
+    """Numbers that CPython takes from one counter for the whole process ("Thread-7"), without making their order an
+    event.
 
-    A number belongs to (what for, the thread that asks, how often it has asked), for the whole of a search, and is
-    given out in order of first need. So equivalent runs have equal numbers, two things have never the same, and where
-    one thread alone asks they are CPython's. Not shown: the other orders in which threads that ask at the same time
-    could have been served.
+    A number belongs to (purpose, asking thread, how often it has asked) for the whole search, and is assigned when it
+    is first needed. So equivalent runs use equal numbers, two things never have the same number, and if only one thread
+    asks, the numbers are CPython's. Not covered are the other orders in which threads that ask at the same time could
+    be served.
     """
 
     def __init__(self) -> None:

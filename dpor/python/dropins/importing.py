@@ -1,4 +1,4 @@
-"""The drop-in for `importlib`: a module that is imported by its name is the one that an `import` gives."""
+"""The drop-in for `importlib`: importing a module by name gives the same one as an `import` statement."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def import_statement(
     fromlist: Any = (),
     level: int = 0,
 ) -> ModuleType:
-    """As `__import__`, for code that is to have the drop-ins."""
+    """As `__import__`, for code that gets the drop-ins."""
     found = drop_in_for(name) if level == 0 else None
     if found is not None and is_replaced(name):
         found = None
@@ -52,7 +52,7 @@ def import_statement(
         return found
     if level or fromlist or "." not in name:
         return _imported(name, globals, locals, fromlist, level)
-    # `import a.b` gives `a`, in which there is then `b`.
+    # `import a.b` returns `a`, which then has an attribute `b`.
     package, _, rest = name.partition(".")
     top = drop_in_for(package)
     if top is None:
@@ -64,7 +64,7 @@ def import_statement(
 
 
 def _import_parts(drop_in_for: Callable[[str], ModuleType | None], package: ModuleType, names: Any) -> None:
-    """What `from package import names` does for those that are modules: they are imported, if they are not yet."""
+    """Import the names that are modules, unless they are loaded: for `from package import names`."""
     if "__path__" in vars(package):
         for name in names:
             full_name = f"{package.__name__}.{name}"
@@ -80,7 +80,7 @@ def _imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any 
 
 
 def _package(globals: Any) -> str:
-    """In which package the import statement is."""
+    """Return the package that contains the import statement."""
     names = globals or {}
     name = names.get("__package__")
     if name is None:

@@ -1,8 +1,8 @@
-"""Which threads are alive: what `enumerate()` and `active_count()` see.
+"""Which threads are alive, for `enumerate()` and `active_count()`.
 
-Every start and end would change it, and nearly no program asks. So it is no operation until a program does; then the
-search starts again, and each start and end is preceded by a step of its own that enters or strikes out the thread,
-as in CPython. Threads that come and go at the same time are listed in the order in which they were made.
+Every start and end of a thread changes it, and hardly any program asks. So it is no operation until a program does;
+then the search starts again, and each start and end is preceded by a step of its own that enters or removes the thread,
+as in CPython. Threads that start and end at the same time are listed in the order in which they were made.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOOK = Look()
 
 
 class _Register(SyncObject):
-    """State: the locations of the threads that are alive, the main thread apart."""
+    """Its state: the locations of the live threads, without the main thread."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ def strike_out(thread: SyncObject) -> None:
 
 
 def alive() -> list[Any]:
-    """All threads that are alive, the main thread apart."""
+    """Return all live threads, without the main thread."""
     if _FACT not in run.facts:
         assumptions.broken(_FACT, "the program asks which threads are alive: that is part of its state", at_once=True)
     return [library.listed[location] for location in sorted(perform(_LOOK, library.register))]

@@ -1,4 +1,5 @@
-"""`threading.local`: a dictionary for each model thread. Its attributes are private to a thread, hence no locations."""
+"""`threading.local`: a dictionary for each model thread. Its attributes are private to a thread, so they have no
+locations."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from dpor.python.sharing import type_traits
 
 
 class local:
-    """As `_threading_local.local`: the dictionary of the thread that looks is made the instance's own first.
+    """As `_threading_local.local`: before an access, the current thread's dictionary becomes the instance's `__dict__`.
 
-    `_local__arguments` are those of the constructor: a subclass's `__init__` runs again in each further thread.
-    `_local__dictionaries` has a dictionary for each thread, which dies when the thread ends or the instance does.
+    `_local__arguments` are the constructor's: a subclass's `__init__` runs again in each further thread.
+    `_local__dictionaries` has a dictionary for each thread, which dies when the thread ends or the instance dies.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_local__arguments", "_local__dictionaries")
@@ -45,8 +46,8 @@ class local:
 
 
 class Here:
-    """Stands for a thread in the dictionaries of all `local` objects, and dies with it. It is the key in the thread's
-    `data`, too."""
+    """Represents a thread as a key in the dictionaries of all `local` objects, and dies with it. It is also a key in
+    the thread's `data`."""
 
 
 _between_runs = Here()
@@ -63,7 +64,7 @@ def _here() -> Here:
 
 
 def _take_own(obj: local) -> None:
-    """Make the present thread's dictionary the instance's."""
+    """Make the current thread's dictionary the instance's."""
     here = _here()
     dictionaries = object.__getattribute__(obj, "_local__dictionaries")
     own = dictionaries.get(here)

@@ -100,7 +100,7 @@ class RLock(SyncObject):
             return perform(_LOOK, self) is not None
 
     def _recursion_count(self) -> int:
-        """Whether the caller holds it, and how often, is determined by the caller's own past: no event."""
+        """How often the caller holds it. That is determined by the caller's own past, so it is no event."""
         held = self.dpor_state
         return held[1] if held is not None and ident_of(held[0]) == get_ident() else 0
 

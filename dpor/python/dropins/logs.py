@@ -1,16 +1,16 @@
-"""`logging`: the program has the real module, on modelled locks where that matters.
+"""`logging`: the program gets the real module, with modelled locks where they matter.
 
-A handler holds its lock while it emits. A real lock would not exclude our threads from each other, which are greenlets
-of one OS thread; so the handlers that a program makes get a modelled one. Where all that happens under the lock is that
-a library's handler writes to the standard streams, it is left out: nothing can come in between, and the order of lines
-in a log that nobody reads would double the search with each record.
+A handler holds its lock while it emits. A real lock would not exclude model threads from each other, because they are
+greenlets of one OS thread; so handlers that a program makes get a modelled one. If all that happens under the lock is
+that a library's handler writes to the standard streams, the lock is left out: nothing can come in between, and to order
+the lines of a log that nobody reads would double the search with each record.
 
-What a record shows of its arguments, and what a handler writes to a file in memory or keeps in a list, the program may
-look at: both are operations.
+What a record shows of its arguments, and what a handler writes to a file in memory or keeps in a list, can be seen by
+the program: both are operations.
 
-How loggers and handlers are set, and what levels are called, is a part of the state of the process: one location.
+The configuration of loggers and handlers, and the names of levels, are part of the state of the process: one location.
 
-Left as it is: the lock of the module, under which no code of the program runs.
+The lock of the module itself stays real, because no code of the program runs under it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from dpor.python.sharing import shared_objects
 
 
 class HandlerLock(RLock):
-    """A handler's lock; nothing if it does not matter."""
+    """A handler's lock; it does nothing if the lock does not matter."""
 
     def __init__(self, handler: logging.Handler) -> None:
         super().__init__()
@@ -64,13 +64,13 @@ class HandlerLock(RLock):
         self.release()
 
     def _taken(self) -> list[bool]:
-        """The present thread's: for each time that it holds the lock, did it matter?"""
+        """Return, for each time that the current thread holds the lock, whether it mattered."""
         taken: list[bool] = run.current.data.setdefault(("handler lock", self.dpor_location), [])
         return taken
 
 
 def _matters(handler: logging.Handler) -> bool:
-    """Can anything of the program run, or be seen to have run, while the handler emits?"""
+    """True if code of the program can run, or the program can see an effect, while the handler emits."""
     if type(handler) is logging.NullHandler:
         return False
     if type(handler) is not logging.StreamHandler or handler.stream not in (sys.stderr, sys.stdout):
@@ -118,11 +118,11 @@ def _emitting(real: Callable[..., None]) -> Callable[..., None]:
 
 
 _OUTPUTS: Final = ("stream", "buffer")
-"""Fields of handlers: what they write to."""
+"""Fields of handlers that hold what they write to."""
 
 
 def _setting(real: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
-    """A function that changes or asks how loggers and handlers are set."""
+    """Wrap a function that changes or reads the configuration of loggers and handlers."""
 
     def set_(*args: Any, **kwargs: Any) -> Any:
         if not _is_part_of_another():
@@ -136,12 +136,12 @@ def _setting(real: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
 
 
 def _is_part_of_another() -> bool:
-    """Whoever holds the lock of the module has stood before all that is done under it."""
+    """True if the call is part of another one: whoever holds the lock of the module has already yielded before it."""
     return _thread.get_ident() != run.os_thread or logging._lock._is_owned()  # type: ignore[attr-defined]
 
 
 def _handle_by(self: logging.Handler, record: logging.LogRecord) -> bool:
-    """After it the logger looks which handlers there are."""
+    """Handle the record; afterwards the logger looks which handlers there are."""
     handled = _REAL_HANDLE_BY(self, record)
     if not _is_part_of_another():
         stand_before("handle", [(LOGGING, READ)])
@@ -149,7 +149,7 @@ def _handle_by(self: logging.Handler, record: logging.LogRecord) -> bool:
 
 
 def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
-    """What a program logs because its threads are being ended, after its run, nobody is to see."""
+    """Handle the record, unless the program logs it only because its threads are being unwound after the run."""
     if not run.unwinding or _thread.get_ident() != run.os_thread:
         stand_before("handle", [(LOGGING, READ)])
         _REAL_HANDLE(self, record)
@@ -165,7 +165,7 @@ def _levels_and_names() -> Any:
 
 
 def _put_levels_and_names(value: Any) -> None:
-    """(`HostState` has the loggers.)"""
+    """Restore levels and names. (`HostState` restores the loggers.)"""
     names = vars(logging)
     for name, levels in zip(("_levelToName", "_nameToLevel"), value, strict=False):
         names[name].clear()
@@ -210,7 +210,8 @@ _CHANGED: Final = [
 
 @contextmanager
 def watched(program_threading: types.ModuleType | None) -> Iterator[None]:
-    """While a program that imports `logging` runs. The thread of a `QueueListener` is one of the program's."""
+    """Context in which a program that imports `logging` runs. The thread of a `QueueListener` is a thread of the
+    program."""
     for owner, name, _, ours in _CHANGED:
         setattr(owner, name, ours)
     vars(logging.handlers)["threading"] = program_threading

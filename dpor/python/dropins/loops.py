@@ -1,6 +1,6 @@
-"""The running event loop of `asyncio`: each OS thread has one, and model threads share theirs, so each gets its own
-when it goes on. (A loop that waits for another thread waits in C code, and is refused as all that does.) That the tasks
-of one loop could take their steps in other orders is said: they do it in one."""
+"""The running event loop of `asyncio`. Each OS thread has one; model threads share an OS thread, so each gets its own
+loop when it is switched to. (A loop that waits for another thread waits in C code, and is refused like everything that
+does.) The steps of tasks of one loop run in one order only; if other orders are possible, the run is incomplete."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import give_up
 
 _running: Final[dict[greenlet, Any]] = {}
-"""The loops of those that do not run now. Empty between runs."""
+"""The loops of the greenlets that are not running now. Empty between runs."""
 
 
 @contextmanager
 def apart(imported: bool) -> Iterator[None]:
-    """While a program runs. `imported`: it has imported `asyncio` in an earlier run. Of others every switch would cost
-    a call, for which there is none left where a program recurses to the limit. The loop of whoever checks rests."""
+    """Context in which a program runs. Meanwhile the host's own loop is suspended.
+
+    imported   True if the program imported `asyncio` in an earlier run. Otherwise switches are not traced: a trace
+               function costs a call at each, for which there is no room if a program recurses to the limit
+    """
     before = gettrace()
     asyncio = sys.modules.get("_asyncio")  # in C: never one of the program's modules
     outside = None if asyncio is None else asyncio._get_running_loop()
@@ -42,7 +45,7 @@ def apart(imported: bool) -> Iterator[None]:
 
 
 def begin() -> None:
-    """The program imports `asyncio`."""
+    """Called when the program imports `asyncio`."""
     import asyncio  # (before `_asyncio`, or there are two of that, each with tasks of its own)
     from _asyncio import _get_running_loop, _set_running_loop
 
@@ -51,7 +54,7 @@ def begin() -> None:
 
 
 class _Watched:
-    """The methods of event loops that are others while a program runs."""
+    """Replaces methods of event loops while a program runs."""
 
     def __init__(self) -> None:
         self._kind: Any = None

@@ -1,7 +1,7 @@
-"""A module of the program that is imported while the program runs: it is executed by the thread that imports it, step
-by step, and others that import it wait.
+"""Modules of the program that are imported while it runs: the thread that imports one first executes it, step by step,
+and others that import it wait.
 
-These are CPython's locks of modules, with the rules of `dpor/primitives/imports.py`.
+These are CPython's module locks, with the rules of `dpor/primitives/imports.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _end: Final = cache(EndImport)
 
 
 class ModuleLock(SyncObject):
-    """A module. The same in all runs, whoever is the first to ask for it."""
+    """The lock of a module: the same in all runs, whichever thread asks for it first."""
 
     def __init__(self, name: str, state: Any) -> None:
         self._name = name
@@ -37,11 +37,11 @@ class ModuleLock(SyncObject):
 
 
 class _AtWhat(ModuleLock):
-    """Who loads which module, and who waits for which. (Reports do not name it.)"""
+    """Its state is which threads load which modules, and which wait for which. (Reports do not name it.)"""
 
 
 class _Locks:
-    """Those of one run."""
+    """The module locks of one run."""
 
     def __init__(self) -> None:
         self.run = -1
@@ -64,20 +64,21 @@ _locks: Final = _Locks()
 
 
 def forget() -> None:
-    """What was imported so far in this run is there when others begin: it has been imported."""
+    """Forget the locks: what this run has imported so far is loaded before other threads begin."""
     _locks.run = -1
 
 
 def states() -> list[tuple[Any, ...]]:
-    """How far the imports of this run have come: a part of its state."""
+    """Return how far the imports of this run have come: part of its state."""
     return [*_locks.states()] if _locks.run == run.number else []
 
 
 def load(name: str) -> None:
-    """Before a module of this name is looked for: it is executed, unless it has been, or another thread is at it."""
+    """Called before the module is looked up: execute it, unless it has been executed or another thread is executing
+    it."""
     objects = _locks.of(name)
     while True:
-        loads = any(thread == run.current.id for thread, _ in objects[1].dpor_state[0])  # which its own past says
+        loads = any(thread == run.current.id for thread, _ in objects[1].dpor_state[0])  # determined by its own past
         result = perform((_begin_within if loads else _begin)(name), *objects)
         if result == WAIT:
             result = perform(_await(name), *objects)
@@ -85,7 +86,7 @@ def load(name: str) -> None:
                 incomplete(f"{name} fails to load while another thread waits for it, which may then get half of it")
         if result != THERE or name in sys.modules or run.unwinding:
             break
-        perform(_end(name, False), *objects)  # the program has taken it away
+        perform(_end(name, False), *objects)  # the program has removed it
     if result != LOAD:
         return
     loaded = False
@@ -97,7 +98,8 @@ def load(name: str) -> None:
 
 
 def load_all(name: str, package: str, level: int, names: Any) -> None:
-    """What an import statement needs, from the outermost package on. What is not there is for the import to tell."""
+    """Load what an import statement needs, from the outermost package on. The import itself raises an error for what
+    does not exist."""
     try:
         absolute = importlib.util.resolve_name("." * level + name, package) if level else name
     except ImportError:

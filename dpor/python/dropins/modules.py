@@ -1,6 +1,6 @@
-"""`sys.modules` as the program sees it: with the drop-ins in place of the modules that they stand for.
+"""`sys.modules` as the program sees it: with the drop-ins in place of the modules that they replace.
 
-The real one cannot contain them: code that is not instrumented would find them there, and keep them for ever.
+The real one cannot contain them, because uninstrumented code would find them there and keep them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SOURCE: Final = Path(__file__).with_name("modules_of_program.py")
 
 @cache
 def modules_of_program(drop_in_for: Callable[[str], ModuleType | None]) -> Any:
-    """The program's `sys.modules`."""
+    """Return the program's `sys.modules`."""
 
     def given(name: str, module: Any) -> Any:
         return _in_place_of(drop_in_for, name, module)
@@ -32,14 +32,15 @@ def modules_of_program(drop_in_for: Callable[[str], ModuleType | None]) -> Any:
 
 
 def stand_in(drop_in_for: Callable[[str], ModuleType | None], value: Any) -> Any:
-    """What the program gets in place of a value that others have made: the drop-in of a module, its `sys.modules`."""
+    """Return what the program gets in place of an object of others: a module's drop-in, its `sys.modules`, or the
+    object itself."""
     if value is _REAL:
         return modules_of_program(drop_in_for)
     return _in_place_of(drop_in_for, value.__name__, value) if type(value) is ModuleType else value
 
 
 def is_replaced(name: str) -> bool:
-    """Has the program put something of its own into `sys.modules` under the name of a module of the library?"""
+    """True if the program has put an object of its own into `sys.modules` under the name of a module of the library."""
     module = _REAL.get(name)
     return module is not None and not _is_module(name, module)
 
@@ -49,5 +50,5 @@ def _in_place_of(drop_in_for: Callable[[str], ModuleType | None], name: str, mod
 
 
 def _is_module(name: str, module: Any) -> bool:
-    """Is it what an import has made, under this name?"""
+    """True if an import has made the module, under this name."""
     return type(module) is ModuleType and getattr(module.__spec__, "name", None) == name

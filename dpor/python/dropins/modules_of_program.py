@@ -1,5 +1,5 @@
-"""Executed with hooks, as a part of the program (see `modules.py`): `real` is `sys.modules` as it is, `given` says
-which module the program gets for one that is in it."""
+"""The program's `sys.modules`. Executed with hooks, as part of the program (see `modules.py`): `real` is the real
+`sys.modules`, `given` returns the module that the program gets for one in it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What would leave the one process, or the one OS thread, in which a program is checked: refused, in one clear line.
+"""Refuses with a clear message what would leave the one process, or the one OS thread, in which a program is checked.
 
-The program's own `os`, `signal` and `socket` refuse by themselves. Code of others has the real modules, so while a
-program is run, those tell real threads and forks of it from the host's own (`watched`).
+The program's own `os`, `signal` and `socket` refuse by themselves. Other code has the real modules; while a program
+runs, these tell real threads and forks that it starts from the host's own (`watched`).
 
 Files, subprocesses that are waited for and the rest of the operating system are left alone: they are the outside world,
-which is taken to answer the same in every run (a run that differs is `NotDeterministic`).
+which is assumed to answer equally in every run (if it does not, the run is `NotDeterministic`).
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ OS: Final[dict[str, str]] = {
     **dict.fromkeys(("pipe", "pipe2", "openpty", "eventfd"), _NO_WAITING),
     **dict.fromkeys(("kill", "killpg"), "signals come at moments that no schedule has"),
 }
-"""Names of `os`, and what is said of each."""
+"""Names of `os` that are refused, and the advice given for each."""
 
 
 def refused_of(module: ModuleType, names: dict[str, str]) -> dict[str, Any]:
-    """Drop-ins for those of the names that the module has here."""
+    """Return drop-ins for those of the names that the module has on this platform."""
     return {name: refusing(f"{module.__name__}.{name}", why) for name, why in names.items() if hasattr(module, name)}
 
 
@@ -55,7 +55,7 @@ _SIGNALS: Final = (
 
 
 def signal_module() -> DropInModule:
-    """Handlers may be installed; no signal comes."""
+    """The drop-in for `signal`: handlers may be installed, but no signal is delivered."""
 
     def handlers() -> dict[Any, Any]:
         found: dict[Any, Any] = run.threads[0].data.setdefault("signal handlers", {})
@@ -89,7 +89,8 @@ _WAITING_METHODS: Final = (
 
 
 def socket_module() -> DropInModule:
-    """A socket may be made and closed, as some modules do when they are imported to see what the system can."""
+    """The drop-in for `socket`: a socket may be made and closed, as some modules do when they are imported to test the
+    system."""
     methods = {
         name: refusing(f"socket.socket.{name}", _NO_WAITING)
         for name in _WAITING_METHODS
@@ -132,7 +133,7 @@ _CURES: Final = {
     "multiprocessing": "use concurrent.futures.ThreadPoolExecutor, or threading.Thread",
     "asyncio": "start the threads with threading.Thread, or concurrent.futures.ThreadPoolExecutor",
 }
-"""Of packages that would not run if they were instrumented: they wait for pipes and sockets."""
+"""Advice for packages that would not run if they were instrumented: they wait for pipes and sockets."""
 
 
 watched: Final = Patches(
@@ -146,4 +147,4 @@ watched: Final = Patches(
     )
     if hasattr(module, name)
 )
-"""While the program runs: code that is not instrumented may neither start a real thread nor fork."""
+"""Active while the program runs: uninstrumented code may neither start a real thread nor fork."""

@@ -1,4 +1,4 @@
-"""Names of modules that are ours while a program runs."""
+"""Names in modules that are replaced while a program runs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 Change: TypeAlias = tuple[dict[str, Any], str, Any]
-"""In which namespace, which name, what takes its place."""
+"""(namespace, name, replacement)"""
 
 _ABSENT: Final = object()
 
 
 class Patches:
-    """A context manager. What was there is looked up once, when this is made."""
+    """A context manager that makes the changes. The replaced objects are looked up once, when it is made."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
         self._changes = [(names, name, ours, names.get(name, _ABSENT)) for names, name, ours in changes]

@@ -1,7 +1,7 @@
-"""How a drop-in looks: the name of the real class, and an address that is the same in every run.
+"""How a drop-in presents itself: with the name of the real class, and an address that is the same in every run.
 
-Classes whose objects can carry attributes of the program's (`event.result = ...`) bear the name of the real module.
-The others keep ours, by which the hooks know that nothing in them is the program's.
+Classes whose objects may have attributes of the program's (`event.result = ...`) have the name of the real module. The
+others keep their own, by which the hooks know that nothing in them is the program's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FIRST_ADDRESS = 0x7F00_0000_0000
 
 
 def presented_as(module: str) -> Callable[[C], C]:
-    """Give a class the module that a program sees."""
+    """Class decorator: set the module that a program sees."""
 
     def present(cls: C) -> C:
         cls.__module__ = module
@@ -29,7 +29,7 @@ def presented_as(module: str) -> Callable[[C], C]:
 
 
 def address(obj: SyncObject) -> str:
-    """What stands for `hex(id(obj))` in reprs."""
+    """Return what replaces `hex(id(obj))` in reprs."""
     assumptions.note(IDENTITIES)
     return hex(_FIRST_ADDRESS + 16 * obj.dpor_location)
 

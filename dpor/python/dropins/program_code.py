@@ -1,6 +1,6 @@
-"""Helpers that are instrumented like the program's own code, since what they are given is the program's.
+"""Helpers that are instrumented like the program's own code, because they work on what the program gives them.
 
-Not imported: loaded by `from_threading`, as a copy.
+The file is not imported but loaded by `from_threading`, as a copy.
 """
 
 from __future__ import annotations
@@ -10,5 +10,5 @@ from typing import Any
 
 
 def call(target: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
-    """What a `Thread` does when its arguments are a list or a dict, which others may change."""
+    """What a `Thread` does if its arguments are a list or a dict, which others may change."""
     target(*args, **kwargs)

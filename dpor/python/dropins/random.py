@@ -1,9 +1,9 @@
 """The drop-ins for `random`, `uuid`, `secrets` and the parts of `os` that differ from run to run.
 
-Each model thread draws from a generator of its own, made from the thread's number. So what a thread draws is a
-function of its own past, equal in equivalent runs, and drawing is no operation. (One generator for all, as in CPython,
-would make every order in which threads draw a case of its own, though nobody knows what is drawn.) Once the program
-has seeded it, or asked for its state, it is one generator for all, and drawing from it is an operation.
+Each model thread draws from a generator of its own, seeded by the thread's number. So what a thread draws is a function
+of its own past, equal in equivalent runs, and drawing is no operation. (With one generator for all, as in CPython,
+every order in which threads draw would be a case of its own, though nobody knows what is drawn.) Once the program has
+seeded it, or asked for its state, there is one generator for all, and drawing from it is an operation.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.run import run
 
 CPUS: Final = 4
-"""What `os.cpu_count()` answers, so that a pool has the same number of threads on every machine."""
+"""What `os.cpu_count()` returns, so that a pool has the same number of threads on every machine."""
 
 _SEED: Final = 0x9E3779B97F4A7C15
 _ON_SEQUENCES: Final = ("choice", "choices", "sample", "shuffle")
 _FIXING: Final = ("seed", "getstate", "setstate")
-"""After these, or through them, a program knows what is drawn."""
+"""Functions after which the program can know what is drawn."""
 
 GENERATOR: Final = "the generator of random"
-part(GENERATOR, lambda: None, lambda value: None)  # the run's own: see `state`
+part(GENERATOR, lambda: None, lambda value: None)  # it belongs to the run: see `state`
 
 
 class _Shared(real.Random):
-    """The one generator of all threads, when there is one: each draw from it is an operation."""
+    """The generator that all threads share, if there is one: each draw from it is an operation."""
 
     def __init__(self) -> None:
         pass  # it has nothing of its own
@@ -76,7 +76,7 @@ _SHARED: Final = _Shared()
 
 
 def _own() -> real.Random:
-    """The generator from which the thread that asks draws: its own, or the one of all."""
+    """Return the generator from which the current thread draws: its own, or the shared one."""
     thread = run.current
     if thread is None:
         return real.Random(_SEED)
@@ -93,7 +93,7 @@ def urandom(size: int, /) -> bytes:
 
 
 def _own_entropy() -> real.Random:
-    """Apart from `_own`: what a program seeds must not make its uuids collide."""
+    """Return a generator separate from `_own`: a seed that the program sets must not make its uuids collide."""
     thread = run.current
     if thread is None:
         return real.Random(~_SEED)
@@ -106,7 +106,7 @@ def _own_entropy() -> real.Random:
 def _delegating(name: str) -> Callable[..., Any]:
     def draw(*args: Any, **kwargs: Any) -> Any:
         if name == "seed" and not args and not kwargs:
-            args = (_own_entropy().getrandbits(64),)  # and nobody knows which
+            args = (_own_entropy().getrandbits(64),)  # a seed that nobody knows
         elif name in _FIXING and state.library.generator is None and run.current is not None:
             state.library.generator = real.Random(_SEED)
         return getattr(_own(), name)(*args, **kwargs)
@@ -122,7 +122,7 @@ def _delegating_on(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def random_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
-    """CPython's source, instrumented, since `shuffle` and the like work on the program's sequences."""
+    """CPython's source, instrumented, because `shuffle` and the like work on the program's sequences."""
     path = Path(real.__file__)
     module = copying.execute("random", path.read_text(), str(path), {}, drop_in_for)
     names = vars(module)
@@ -132,7 +132,7 @@ def random_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModu
         seed(self, _own_entropy().getrandbits(64) if a is None else a, version)
 
     names["Random"].seed = seed_
-    names["SystemRandom"].__module__ = __name__  # has no state: its objects need no care
+    names["SystemRandom"].__module__ = __name__  # its objects have no state
     names["_inst"] = None
     for name in names["__all__"]:
         if isinstance(getattr(real, name), type):
@@ -163,7 +163,8 @@ def getnode() -> int:
 
 
 def uuid1(node: int | None = None, clock_seq: int | None = None) -> real_uuid.UUID:
-    """Differs from the thread's others by a count in the time, from those of other threads by the clock's sequence."""
+    """As `uuid.uuid1`. Ids of one thread differ by a count in the time, those of different threads by the clock's
+    sequence."""
     thread = run.current
     made = 0 if thread is None else thread.data.get("uuid1", 0)
     if thread is not None:

@@ -1,4 +1,4 @@
-"""Threads as `_thread` starts them, below `Thread`."""
+"""Threads as started by `_thread`, below the level of `Thread`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SENTINEL = "sentinel"
 
 
 class ThreadHandle(Startable):
-    """A thread that `_thread` starts; as `_thread._ThreadHandle` it can be joined (Python 3.13)."""
+    """A thread that `_thread` starts. As `_thread._ThreadHandle` it can be joined (Python 3.13)."""
 
     name = "Dummy"
 
@@ -95,7 +95,7 @@ def start_joinable_thread(
 
 
 def _make_thread_handle(ident: int) -> ThreadHandle:
-    """The handle of a thread that is running already; `threading` makes one for the main thread."""
+    """Make a handle of a running thread; `threading` makes one for the main thread."""
     handle = ThreadHandle()
     handle.dpor_state = RUNNING
     handle._ident = ident
@@ -103,7 +103,7 @@ def _make_thread_handle(ident: int) -> ThreadHandle:
 
 
 def _set_sentinel() -> Lock:
-    """A lock that is released when the present thread ends (up to Python 3.12)."""
+    """Return a lock that is released when the current thread ends (up to Python 3.12)."""
     lock = Lock()
     run.current.data[_SENTINEL] = lock
     return lock

@@ -1,5 +1,6 @@
-"""`Semaphore` and `BoundedSemaphore`. One step each, where CPython takes a lock and a condition: the outcomes are the
-same, since there a waiter that was notified, or whose time is up, looks at the value again before it returns.
+"""`Semaphore` and `BoundedSemaphore`. Each operation is one step, where CPython takes a lock and a condition. The
+outcomes are the same, because a waiter there that was notified, or timed out, looks at the value again before it
+returns.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _P, _TRY, _V, _COMMUTING_V, _LOOK = P(), TryP(), V(), CommutingV(), Look()
 
 
 def take(counter: SyncObject, blocking: bool, timeout: Any) -> Any:
-    """One down, if need be after waiting; False if there was nothing to take."""
+    """Decrement the counter, waiting if necessary. Returns False if there was nothing to take."""
     if timeout is None:
         return perform(_P if blocking else _TRY, counter)
     seconds = duration(timeout)
@@ -77,7 +78,8 @@ class BoundedSemaphore(Semaphore):
 
 
 class IdleSemaphore(Semaphore):
-    """What a thread pool counts its idle threads by: nobody sees in which order they became idle."""
+    """The semaphore by which a thread pool counts its idle threads: nobody sees in which order they became idle, so
+    releases commute."""
 
     def release(self, n: int = 1) -> None:
         perform(_COMMUTING_V, self)

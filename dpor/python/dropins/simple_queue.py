@@ -1,8 +1,8 @@
-"""`SimpleQueue`, in CPython's C: `put` and `get` are one step each.
+"""`SimpleQueue`, as in CPython's C: `put` and `get` are one step each.
 
-The pure Python twin in `queue.py` takes two, an append and a release, so that between them a queue that is not empty
-raises `Empty`; no C queue does that. Here the number of items is a semaphore's state, and the items move right after
-its step, before any other thread can run.
+The pure Python version in `queue.py` takes two steps, an append and a release, and between them a non-empty queue
+raises `Empty`; the C version never does that. Here the number of items is a semaphore's state, and the items are moved
+right after its step, before another thread can run.
 """
 
 from __future__ import annotations

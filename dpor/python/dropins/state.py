@@ -1,4 +1,4 @@
-"""What the threading drop-ins remember of one run; all of it is new in the next."""
+"""What the threading drop-ins remember during one run; it is reset for the next."""
 
 from __future__ import annotations
 
@@ -8,26 +8,29 @@ from typing import Any, TypeAlias
 from dpor.python.kernel.host_modules import DropInModule
 
 THREADING = DropInModule("threading", "Drop-in for `threading`.")
-"""The module that programs import. Here because threads look up its `excepthook`, which a program may replace."""
+"""The module that programs import. It is here because threads look up its `excepthook`, which a program may replace."""
 
 
 Registered: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-"""What was given to `atexit.register`."""
+"""The arguments of `atexit.register`."""
 
 
 class LibraryState:
-    """main   the main thread's Thread object
+    """The state of the drop-ins in one run.
+
+    main   the main thread's Thread object
     atexit   what runs when the main thread's function has returned (`threading._register_atexit`)
-    shutting_down   has that begun?
-    exit_calls   what runs when the threads have ended, too (`atexit.register`)
-    exit_calls_of_imports   those that modules of the program have registered when they were executed, for the next runs
-    trace, profile   what `settrace` and `setprofile` were given
-    unjoined   the threads that were started and that the main thread itself has not joined
-    starters   which model thread has started each thread, by `id` of its object
-    stack_size   what `stack_size` was given, in bytes: no more is made of it
+    shutting_down   True once that has begun
+    exit_calls   what runs after the threads have ended, too (`atexit.register`)
+    exit_calls_of_imports   those that modules of the program have registered when they were executed; kept for later
+                            runs
+    trace, profile   the arguments of `settrace` and `setprofile`
+    unjoined   the threads that were started and that the main thread itself has not joined, by `id`
+    starters   the model thread that has started each thread, by `id` of the thread's object
+    stack_size   the argument of `stack_size`, in bytes; it has no effect
     launching   the thread that is being started, until it runs
     register, listed   see `listing`
-    generator   the one that `random` has for all threads; None while nobody knows what it draws
+    generator   the random generator of all threads; None while each has its own
     """
 
     main: Any

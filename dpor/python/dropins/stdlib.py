@@ -1,6 +1,6 @@
-"""Which module a program gets when it imports one: the drop-ins, and copies of library source on top of them.
+"""Which module a program gets when it imports one: drop-ins, and instrumented copies of library source that use them.
 
-Each is made when it is first imported, lives as long as the process, and begins anew before each run (`reset`).
+Each is made when it is first imported, lives as long as the process, and is reset before each run (`reset`).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from dpor.python.kernel.host_modules import DropInModule
 __all__ = ["begin_search", "execute_again", "forget", "main_thread", "module_for_program", "reset", "run_atexit"]
 
 made_modules: dict[str, ModuleType] = {}
-"""What programs were given in place of modules of the standard library, by name: made once for all searches."""
+"""The modules that programs get in place of those of the standard library, by name; made once for all searches."""
 used_packages: set[str] = set()
 """The packages that the program of this search has imported from here."""
 
 
 def module_for_program(name: str) -> ModuleType | None:
-    """What the program gets for this name; None: the real module, or one of its own."""
+    """Return the module that the program gets for this name; None: the real one, or one of its own."""
     make = _MAKERS.get(name)
     if make is None:
         return None
@@ -53,7 +53,7 @@ def module_for_program(name: str) -> ModuleType | None:
 
 @contextmanager
 def unused() -> Iterator[None]:
-    """What is asked for inside is not for the program (yet)."""
+    """Context in which modules are looked up without counting as used by the program."""
     before = set(used_packages)
     try:
         yield
@@ -62,39 +62,39 @@ def unused() -> Iterator[None]:
 
 
 def begin_search() -> None:
-    """Before a search of another program."""
+    """Reset before a search of another program."""
     numbering.begin_search()
     used_packages.clear()
 
 
 def reset(registered: list[state.Registered] | None = None) -> None:
-    """Before each run, in its main thread: everything that a drop-in or a copy remembers begins anew.
+    """Before each run, in its main thread: reset everything that drop-ins and copies remember.
 
-    registered   what modules of the program have given to `atexit` when they were executed, and will
+    registered   what modules of the program registered with `atexit` when they were executed; they add to the list
     """
     numbering.begin_run()
     state.begin_run(registered)
     copying.begin_run()
     host_modules.restore_all()
     threading.begin_run()
-    if _THREAD_POOL in made_modules:  # whether or not this program has used it by now: another one may have, before
+    if _THREAD_POOL in made_modules:  # even if this program has not used it: an earlier one may have
         futures.begin_run(made_modules[_THREAD_POOL])
 
 
 def forget() -> None:
-    """Before the next run begins: what drop-ins hold of the run before dies now."""
+    """Before the next run begins: release what drop-ins hold of the last run."""
     state.begin_run()
 
 
 def execute_again() -> None:
-    """The program's modules are about to be executed anew in this run."""
+    """Called before the program's modules are executed again in this run."""
     state.library.exit_calls_of_imports.clear()
     state.library.exit_calls.clear()
 
 
 def run_atexit() -> None:
-    """When the main thread's function has returned: what CPython does before it waits for the other threads, and
-    after."""
+    """Called when the main thread's function has returned: do what CPython does before and after it waits for the other
+    threads."""
     state.library.shutting_down = True
     for call in reversed(state.library.atexit):
         call()
@@ -128,7 +128,7 @@ def _queue_c() -> DropInModule:
 
 def _queue() -> DropInModule:
     module = _copy(real_queue)
-    for name in ("Full", "ShutDown"):  # the real classes, like `Empty`: raised and caught by either side
+    for name in ("Full", "ShutDown"):  # the real classes, like `Empty`: both sides raise and catch them
         if hasattr(real_queue, name):
             vars(module)[name] = getattr(real_queue, name)
     return module.settle()

@@ -1,4 +1,4 @@
-"""The drop-ins for `threading` and `_thread`, put together."""
+"""Assembles the drop-ins for `threading` and `_thread`."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _register_atexit(func: Callable[..., Any], *arg: Any, **kwargs: Any) -> None
 
 
 class _Active:
-    """`threading._active`, of which a repr asks for a name: no operation."""
+    """`threading._active`, from which a repr reads a name; no operation."""
 
     def __getitem__(self, ident: int) -> Any:
         found = [
@@ -115,7 +115,7 @@ def _newname(name_template: str) -> str:
 
 
 def __getattr__(name: str) -> Any:
-    """What is taken from CPython's file, made when it is first asked for."""
+    """Return what is taken from CPython's file; it is made when it is first asked for."""
     if name in ("Barrier", "BrokenBarrierError", "Timer", "_RLock"):
         return getattr(from_threading.copy(), name)
     if name == "_PyRLock":
@@ -224,6 +224,6 @@ _assemble()
 
 
 def begin_run() -> None:
-    """Before each run, in its main thread."""
+    """Reset before each run, in its main thread."""
     listing.begin_run()
     run.current.thread_object = library.main = threads._MainThread()

@@ -1,7 +1,7 @@
-"""`Thread`, and the functions that ask for threads. A start, a join and an end are one step each.
+"""`Thread`, and functions that return threads. A start, a join and an end are one step each.
 
-The end of a thread is one step, where CPython first takes the thread out of `enumerate()` and lets `is_alive()` answer
-False a little later: that a thread is alive and not listed is never shown.
+The end of a thread is one step. CPython removes the thread from `enumerate()` first and lets `is_alive()` return False
+a little later; that a thread is alive and not listed is never shown here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Startable(SyncObject):
         self._ident = None
 
     def dpor_launch(self, body: Callable[[], None]) -> bool:
-        """Start a model thread that runs `body`, then ends. False if it was started before."""
+        """Start a model thread that runs `body` and then ends. Return False if it was started before."""
         listing.enter(self)
         if perform(_START, self) is False:
             return False
@@ -62,7 +62,7 @@ class Startable(SyncObject):
 
     def _bootstrap(self, body: Callable[[], None]) -> None:
         library.launching = None
-        object.__setattr__(self, "_ident", get_ident())  # past a `__setattr__` of the program: it does not run yet
+        object.__setattr__(self, "_ident", get_ident())  # bypasses a `__setattr__` of the program
         body()
         shared_objects.note_dropped()
         listing.strike_out(self)
@@ -70,7 +70,7 @@ class Startable(SyncObject):
         perform(_END, self)
 
     def dpor_await_end(self, timeout: float | None) -> Any:
-        """True; NEW if it was never started; False if the time was up first."""
+        """Wait for the end. Return True; NEW if the thread was never started; False if the timeout came first."""
         seconds = None if timeout is None else duration(timeout)
         if seconds is None:
             status = perform(_JOIN, self)
@@ -87,7 +87,7 @@ class Startable(SyncObject):
 
 
 _RACED = ("started by several",)
-"""The fact that threads which did not make it compete for the start of a thread: then it is two steps."""
+"""The fact that threads which did not make it compete for the start of a thread: then a start is two steps."""
 
 
 @presented_as("threading")
@@ -128,8 +128,9 @@ class Thread(Startable):
             raise RuntimeError("threads can only be started once")
 
     def dpor_start_again(self) -> None:
-        """Another thread has started it since this one has seen that it was not started. It runs twice (a thread may
-        end with the `KeyError` below instead, before it runs); newer versions notice, and lose their way there."""
+        """Called when another thread has started it after this one saw that it was not started. The thread then runs
+        twice (or ends with the `KeyError` below before it runs); newer versions notice that, and raise the
+        `KeyError`."""
         if sys.version_info >= (3, 13):
             raise KeyError(self)
         _Again(self).dpor_launch(self.dpor_run_and_report)
@@ -168,7 +169,7 @@ class Thread(Startable):
     @property
     def name(self) -> str:
         assert self._initialized, "Thread.__init__() not called"
-        if library.launching is not self:  # then the scheduler asks, not the program
+        if library.launching is not self:  # else the scheduler asks, not the program
             attributes.attr(self, "_name")
         return self._name
 
@@ -181,13 +182,13 @@ class Thread(Startable):
             running.name = self._name
 
     def dpor_running(self) -> ModelThread | None:
-        """What reports tell of, once the thread is started."""
+        """Return the model thread that reports name, once it is started."""
         return thread_of(self)
 
     @property
     def daemon(self) -> bool:
         assert self._initialized, "Thread.__init__() not called"
-        return self._daemonic  # no operation: it can be set only by who makes the thread, before it is started
+        return self._daemonic  # no operation: only the maker of the thread can set it, before the start
 
     @daemon.setter
     def daemon(self, daemonic: bool) -> None:
@@ -243,7 +244,7 @@ class Thread(Startable):
 
 
 class _Again(Startable):
-    """A second thread that runs what a `Thread` object says."""
+    """A second model thread that runs the same `Thread` object."""
 
     def __init__(self, thread: Thread) -> None:
         super().__init__()
@@ -255,7 +256,7 @@ class _Again(Startable):
 
 
 class _Started:
-    """`thread._started`, of which programs ask whether it is set."""
+    """`thread._started`, whose `is_set` programs call."""
 
     def __init__(self, thread: Thread) -> None:
         self._thread = thread
@@ -277,7 +278,7 @@ class _MainThread(Thread):
 
 @presented_as("threading")
 class _DummyThread(Thread):
-    """What `current_thread()` answers in a thread that `_thread` started; `_handle` is that thread."""
+    """What `current_thread()` returns in a thread that `_thread` started; `_handle` is that thread."""
 
     def __init__(self, handle: Startable) -> None:
         super().__init__(name=f"Dummy-{numbering.next('Thread', 1)}", daemon=True)
@@ -295,7 +296,7 @@ class _DummyThread(Thread):
 
 
 DummyThread = _DummyThread
-"""The class under a name for the rest of dpor; its own is that of the standard library."""
+"""The class under a name for the rest of dpor; its own name is that of the standard library."""
 
 
 def _new_name(target: Any) -> str:
@@ -308,7 +309,7 @@ def _deprecated(message: str) -> None:
 
 
 def report(error: BaseException, thread: Any) -> None:
-    """An exception has ended a thread's body: a finding, unless a hook of the program's own takes care of it."""
+    """Note an exception that has ended a thread's body as a finding, unless a hook of the program's own handles it."""
     hook = THREADING.excepthook
     if hook is None or hook is excepthook:
         if not isinstance(error, SystemExit):
@@ -327,16 +328,16 @@ def report(error: BaseException, thread: Any) -> None:
 
 
 _FAILED = "failed"
-"""What has ended the thread, while a hook of the program's own looks at it."""
+"""Key in the thread's data: the exception that has ended it, while a hook of the program's own runs."""
 
 
 def excepthook(args: Any, /) -> None:
-    """As `threading.excepthook`. Called by the program alone; a hook of its own may pass on what it was given."""
+    """As `threading.excepthook`. Only the program calls it; a hook of its own may pass on its argument."""
     failed: Any = run.current.data.get(_FAILED)
     if failed is not None and not isinstance(failed, SystemExit) and failed is getattr(args, "exc_value", None):
         failures.report(args.exc_value)
     if isinstance(args, ExceptHookArgs) and args.thread is None:
-        args = ExceptHookArgs([*args[:3], SimpleNamespace(name=str(get_ident()))])  # it would ask the real thread
+        args = ExceptHookArgs([*args[:3], SimpleNamespace(name=str(get_ident()))])  # not the real thread
     _thread._excepthook(args)
 
 

@@ -1,5 +1,5 @@
-"""The drop-in for `time`: virtual, and the same in every run. A thread's clock is moved on by its own sleeps and
-timeouts, and by what it waited for; reading it is no operation.
+"""The drop-in for `time`: virtual, and the same in every run. A thread's clock advances by its own sleeps and timeouts,
+and by those of what it waited for; reading it is no operation.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dpor.python.kernel import timing
 from dpor.python.kernel.host_modules import DropInModule, shadow
 
 EPOCH = 1_700_000_000.0
-"""What `time()` answers when a run begins (14 November 2023, 22:13:20 UTC)."""
+"""What `time()` returns when a run begins (14 November 2023, 22:13:20 UTC)."""
 
 BOOT = 1_000.0
-"""What `monotonic()` answers then. Not 0, which programs take for "never"."""
+"""What `monotonic()` returns when a run begins. Not 0, which programs take for "never"."""
 
 
 def sleep(seconds: float, /) -> None:
