@@ -66,7 +66,7 @@ def learn(shared: SharedObject, part: str) -> None:
 
 
 def yield_before(kind: str, accesses: Accesses | Touched) -> None:
-    """Stand before an operation that touches these, if it touches anything. The caller performs it at once."""
+    """Yield before an operation with these accesses, if there are any. The caller performs it at once."""
     if not accesses:
         return
     if isinstance(accesses, Touched):
@@ -75,10 +75,10 @@ def yield_before(kind: str, accesses: Accesses | Touched) -> None:
         accessing.touch(kind, accesses)
 
 
-# ---------------------------------------------------------------------- operations made before
+# ---------------------------------------------------------------------- cached operations
 #
-# What an operation touches is often the same for the whole search, whatever is in the container: `l[2]`, `len(d)`.
-# Then it is worked out once, until more is learnt.
+# The accesses of an operation are often the same for the whole search, whatever is in the container: `l[2]`, `len(d)`.
+# Such an operation is computed once and cached until the search learns a new fact.
 
 _made: dict[tuple[int, str, Hashable], Operation | None] = {}
 _made_by: OperationTable | None = None

@@ -1,6 +1,6 @@
-"""Modules in C: which keep something of their own, beside the objects that they make.
+"""Modules in C: which of them keep state of their own, besides the objects that they make.
 
-What such a module keeps is one location, and a call of a function or method of which nothing else is known writes it.
+That state is one location, and a call of a function or method of which nothing else is known writes it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ WITHOUT_STATE: Final = frozenset(
         "zoneinfo",
     }
 )  # fmt: skip
-"""Of the standard library. All that they keep is in the objects that they make, is a cache that nobody can tell from
-none, or is the same in every run."""
+"""Modules of the standard library whose state is only in the objects that they make, or is a cache without visible
+effects, or is the same in every run."""
 
 WITH_ROWS: Final = frozenset(
     {
@@ -34,8 +34,8 @@ WITH_ROWS: Final = frozenset(
         "socket", "sys", "thread", "threading", "time", "tracemalloc", "warnings", "queue", "atexit",
     }
 )  # fmt: skip
-"""What these keep is said function by function (`hooks/calls/process.py`, `hooks/calls/files.py`), or they have
-drop-ins."""
+"""Modules whose state is described function by function (`hooks/calls/process.py`, `hooks/calls/files.py`), or which
+have drop-ins."""
 
 WITH_STATE: Final = frozenset(
     {
@@ -47,19 +47,20 @@ WITH_STATE: Final = frozenset(
         "tkinter", "xxinterpchannels", "xxsubinterpreters", "xxtestfuzz",
     }
 )  # fmt: skip
-"""The others of the standard library: databases, terminals, descriptors, interpreters, and what tests C code."""
+"""The other modules of the standard library: databases, terminals, descriptors, interpreters, and tests of C code."""
 
 OF_OTHERS: Final = frozenset({"frozenlist", "greenlet", "markupsafe", "msgpack", "numpy", "orjson", "rpds", "wrapt"})
-"""Packages in C without state; but for `numpy.random`, whose functions share one generator."""
+"""Other packages in C without state; an exception is `numpy.random`, whose functions share one generator."""
 
 _HAVE: Final = {"numpy": ("numpy.random",)}
 
 
 @lru_cache(maxsize=1024)
 def keeper(module: str) -> str | None:
-    """The name of what the module keeps: the same for all modules of a package, `_x` and `x` alike; None if nothing."""
+    """Return the name of the state that the module keeps, or None: one for all modules of a package, `_x` and `x`
+    alike."""
     top = module.partition(".")[0].lstrip("_")
-    if is_ours(module):  # a class that ctypes has made in our name
+    if is_ours(module):  # a class that ctypes made for us
         return None
     within = next((part for part in _HAVE.get(top, ()) if module == part or module.startswith(f"{part}.")), None)
     if within is not None:
@@ -68,7 +69,7 @@ def keeper(module: str) -> str | None:
 
 
 def written(module: object) -> Accesses:
-    """What a call of something unknown of this module writes of what the module keeps."""
+    """Return the accesses by which a call of something unknown in this module writes the module's state."""
     name = keeper(module) if isinstance(module, str) else None
     if name is None:
         return ()

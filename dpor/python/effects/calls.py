@@ -177,7 +177,8 @@ def perform_uninstrumented(call: MethodCall, function: types.FunctionType) -> An
 
 
 def yield_before_unseen(function: types.FunctionType, *values: Any) -> None:
-    """Stand before Python code that is not instrumented, which is told to be more than the one step that it is."""
+    """Yield before Python code that is not instrumented runs as one step, and note that the run is incomplete if it
+    touches something shared."""
     touched = Touched()
     if touched.deeply(writes, values):
         opaque_code.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")

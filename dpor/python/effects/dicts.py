@@ -139,8 +139,7 @@ def keyed(
     """Make the entry of a method whose first argument is a key.
 
     `always_same`: the accesses do not depend on what is in the container. If hashing or comparing the key runs Python
-    code,
-    the operation also reads what the keys are made of, and no other thread runs during it.
+    code, the operation also reads what the keys are made of, and no other thread runs during it.
     """
 
     def act(call: MethodCall) -> Any:
@@ -220,7 +219,7 @@ def _update(call: MethodCall) -> Any:
     """`update`, `|=` and `__init__`: the keys of a private dict are known beforehand, other keys are not."""
     obj, shared, args = call.obj, call.shared, call.args
     if shared is not None and call.name == "__init__" and is_a(obj, collections.defaultdict):
-        return _CHANGE_ALL(call)  # its factory, too
+        return _CHANGE_ALL(call)  # this also replaces its factory
     if len(args) > 1 or (not args and not call.kwargs):
         return call.run()
     other = as_dict(args[0]) if args else {}

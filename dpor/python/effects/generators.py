@@ -21,7 +21,7 @@ from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
 
 WORDS: Final[dict[type, str]] = {types.GeneratorType: "generator", types.CoroutineType: "coroutine"}
-"""What CPython calls them."""
+"""CPython's words for these types in error messages."""
 
 inside: Final[dict[int, ModelThread]] = {}
 """By `id` of a shared generator: the thread that is inside it."""
@@ -47,7 +47,8 @@ def drive(generator: Driven, step: Callable[..., Any], *args: Any, clash: Except
 
 
 def drive_asynchronous(awaitable: Any, step: Callable[..., Any], *args: Any) -> Any:
-    """`step` is `send`, `throw`, ... of what `asend`, `athrow` or `aclose` of an asynchronous generator has given."""
+    """Advance an asynchronous generator: `step` is `send`, `throw`, ... of the result of its `asend`, `athrow` or
+    `aclose`."""
     held = gc.get_referents(awaitable)
     generator = next((part for part in held if type(part) is types.AsyncGeneratorType), None)
     if generator is None:
@@ -66,8 +67,8 @@ def is_executing(generator: Driven) -> bool:
 
 
 def come_out(generator: Driven, shared: SharedObject, key: int) -> None:
-    """The thread that was inside a shared generator leaves it: an operation, before which others may come. What the
-    generator holds is shared from now on."""
+    """Let the thread that was inside a shared generator leave it: an operation, before which others may move. What the
+    generator holds is published."""
     try:
         yield_before("yield", ((shared.location(STRUCTURE), WRITE),))
         for held in gc.get_referents(generator):
@@ -81,11 +82,11 @@ async def _asynchronous() -> AsyncGenerator[None, None]:
 
 
 def _awaitables() -> tuple[type, type]:
-    """The types of what `asend` gives, and of what `athrow` and `aclose` give."""
+    """Return the type of the results of `asend`, and the type of those of `athrow` and `aclose`."""
     generator: Any = _asynchronous()
     given = generator.asend(None), generator.aclose()
     for awaitable in given:
-        awaitable.close()  # or newer versions say that nobody has waited for it
+        awaitable.close()  # else newer versions warn that it was never awaited
     return type(given[0]), type(given[1])
 
 
@@ -94,7 +95,8 @@ ASYNCHRONOUS: Final[frozenset[type]] = frozenset({_SENDING, _ENDING})
 
 
 def awaited(obj: Any) -> Any:
-    """What `await` waits for in place of `obj`: each step is to be an operation if several threads have it."""
+    """Return what `await` waits for in place of `obj`, so that each step is an operation if several threads share
+    it."""
     kind = type(obj)
     if not run.multi or (kind is not types.CoroutineType and kind not in ASYNCHRONOUS):
         return obj
@@ -110,7 +112,7 @@ def awaited(obj: Any) -> Any:
 
 
 class AwaitedSteps:
-    """Stands in for what is awaited."""
+    """Replaces an awaitable, each step of which is to be an operation."""
 
     __slots__ = ("_awaitable", "_drive")
 

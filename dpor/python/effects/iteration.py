@@ -1,8 +1,9 @@
 """How an iterable is consumed: by C code as one operation, or item by item.
 
-`consumes_atomically` answers whether C code that takes all items (`list(x)`, `l.extend(x)`, `sum(x)`) is one operation,
-and what that touches: it is if only C code runs, be it a whole chain of iterators (`list(zip(a, map(str, b)))`). If
-not, `stepwise` gives an iterator to be used in place of the iterable, which performs an operation for each item.
+`consumes_atomically` determines whether C code that takes all items (`list(x)`, `l.extend(x)`, `sum(x)`) is one
+operation, and what that touches: it is one if only C code runs, even through a chain of iterators (`list(zip(a,
+map(str, b)))`). If it is not, `stepwise` returns an iterator to be used in place of the iterable, which performs an
+operation for each item.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ StepAccesses: TypeAlias = Callable[[SharedObject, Any, int], Accesses]
 
 
 def container_behind(view: Any) -> Any:
-    """Return the container that a view or iterator refers to; None if there is none, or not any more."""
+    """Return the container that a view or iterator refers to; None if there is none, or no longer."""
     for referent in gc.get_referents(view):
         if container_type_of(type(referent)) is not None:
             return referent
@@ -75,7 +76,7 @@ _VALUES: Final[tuple[Any, ...]] = ({}.values(), {}.items(), collections.OrderedD
 _OVER_VALUES: Final[frozenset[type]] = frozenset(  # one type for all views of an OrderedDict
     {*(type(iter(made)) for made in _VALUES), *(type(reversed(made)) for made in _VALUES)}
 )
-"""Iterators over a dict that give values, not only keys."""
+"""Iterators over a dict that yield values, not only keys."""
 
 _ENDLESS: Final = frozenset({itertools.count, itertools.cycle, itertools.repeat, type(iter(int, 1))})
 
@@ -287,9 +288,9 @@ def stepwise(items: Any) -> Any:
 
 
 def report_uninstrumented_iteration(items: Any) -> None:
-    """Scheduling point before uninstrumented Python code iterates over something shared.
+    """Yield before uninstrumented Python code iterates over something shared.
 
-    The run is then incomplete, since other threads are not seen to come in between.
+    The run is then incomplete, because other threads are not seen to come in between.
     """
     unseen = uninstrumented_method_of(type(items)) if run.multi else None
     if unseen is not None:
@@ -358,7 +359,7 @@ class StepwiseContainer:
 
     @property
     def over_values(self) -> bool:
-        """True if it gives values of a dict."""
+        """True if it yields values of a dict."""
         container_type = container_type_of(type(self.source))
         return container_type is not None and container_type.step is not self._step
 
@@ -379,7 +380,8 @@ class StepwiseContainer:
         return next(self._iterator)
 
     def _look_together(self, shared: SharedObject) -> None:
-        """Several threads take items here, where it depends on the others which one comes next."""
+        """Yield before a step of an iterator that several threads share: which item comes next depends on the
+        others."""
         accesses: Accesses = ((shared.location(STRUCTURE), WRITE),)
         container_type, behind = container_type_of(type(self.source)), shared_objects.shared_object_of(self.source)
         if type(self.source) is memoryview:
@@ -393,7 +395,7 @@ type_traits.recorded.add(StepwiseContainer)
 
 
 def perform_step(source: Any, index: int, touches: StepAccesses) -> None:
-    """Scheduling point before the step to an item."""
+    """Yield before the step to an item."""
     shared = shared_objects.shared_object_of(source)
     if type(source) is memoryview:
         yield_before("next", through(source, READ))

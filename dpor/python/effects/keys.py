@@ -105,7 +105,8 @@ def _of_identity(key: Any, kind: type) -> Hashable:
 
 
 def _of_named(key: Any) -> Hashable:
-    """Functions and classes that one statement makes are one part: coarse, but the same in every run."""
+    """Return the part of a function or class. Those that one statement makes are one part: coarse, but the same in
+    every run."""
     if is_a(key, types.BuiltinFunctionType) and not isinstance(key.__self__, types.ModuleType):
         return ANY_KEY
     return ("named", key.__module__, key.__qualname__)

@@ -77,7 +77,7 @@ def is_in_c(kind: type) -> bool:
     """
     answer = _in_c.get(kind)
     if answer is None:
-        if len(_in_c) > 5000:  # classes made anew by every run are not kept for ever
+        if len(_in_c) > 5000:  # do not keep classes that every run makes anew
             _in_c.clear()
         answer = _in_c[kind] = (
             container_type_of(kind) is None
@@ -113,11 +113,11 @@ class ContainerType:
 
     entries      for each method and operator, by name: how it is performed on a shared container
     reads_all    accesses of an operation that reads all of it
-    writes_all   of an operation that may change all of it
-    reads_items  of C code that consumes what iteration gives
+    writes_all   accesses of an operation that may change all of it
+    reads_items  accesses of C code that consumes what iteration yields
     contents     returns the objects in it, without any operation
     step         accesses of one step of an iteration (shared, container, index of the item)
-    value_step   of one step of an iteration over the values of a dict
+    value_step   accesses of one step of an iteration over the values of a dict
     """
 
     base: type
@@ -160,7 +160,7 @@ def container_type_of(kind: type) -> ContainerType | None:
     """Return the container type of a class; None if its objects are not built-in containers."""
     container_type = _known.get(kind, _MISSING)
     if container_type is _MISSING:
-        if len(_known) > 5000:  # classes made anew by every run are not kept for ever
+        if len(_known) > 5000:  # do not keep classes that every run makes anew
             _known.clear()
         container_type = _known[kind] = next(
             (container_types[base] for base in kind.__mro__ if base in container_types), None

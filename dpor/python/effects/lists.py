@@ -221,7 +221,7 @@ def _index_in_steps(call: MethodCall) -> int:
         return list.copy(call.obj).index(*call.args)
     for index in _matches(call):
         return index
-    return [].index(call.args[0])  # fails as it does here
+    return [].index(call.args[0])  # raises the same error
 
 
 def _remove_in_steps(call: MethodCall) -> None:
@@ -231,7 +231,7 @@ def _remove_in_steps(call: MethodCall) -> None:
             call.yield_before(writes_structure(shared))
         list.__setitem__(call.obj, slice(index, index + 1), ())
         return
-    [].remove(call.args[0])  # fails as it does here
+    [].remove(call.args[0])  # raises the same error
 
 
 # ---------------------------------------------------------------------- sorting

@@ -1,11 +1,11 @@
-"""The state of the process: what the interpreter, modules in C and the operating system keep apart from all objects.
+"""The state of the process: what the interpreter, modules in C and the operating system keep outside of all objects.
 
-The collector's switch, the working folder, the locale, the dialects of `csv`: each is a *part*, and one location. What
-functions do to parts is in `hooks/calls/process.py`. As with fields, a part is silent until a run changes it while
-several threads exist: runs in which nobody did are all alike for those who look.
+Examples are the switch of the garbage collector, the working folder, the locale, the dialects of `csv`. Each is a
+*part*, and one location. What functions do to parts is in `hooks/calls/process.py`. As with fields, a part is silent
+until a run changes it while several threads exist: all other runs look the same to those who read it.
 
-A part that a run changes is put back when the run is over, by what it was before the first change. Nothing is looked at
-in runs that change nothing. (Attributes of others' modules, as in `sys.excepthook = ...`: `sharing/host_fields.py`.)
+A part that a run changes is restored after the run, to what it was before the first change. Runs that change nothing
+read no part. (For attributes of others' modules, as in `sys.excepthook = ...`, see `sharing/host_fields.py`.)
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from dpor.python.sharing import shared_objects
 PROCESS: Final = "process"
 
 PartName: TypeAlias = str | tuple[str, ...]
-"""Of a part; of a piece of a part, which is a location of its own, a tuple that begins with the name of the part."""
+"""The name of a part; or of a piece of a part, which has its own location: a tuple that begins with the part's name."""
 
 
 class Part(NamedTuple):
-    """How what is in a part is looked at, and put back."""
+    """How the value of a part is read, and restored."""
 
     get: Callable[[], Any]
     put: Callable[[Any], object]
 
 
 parts: Final[dict[str, Part]] = {}
-"""Those that can be looked at."""
+"""The parts that can be read, by name."""
 
 _before: Final[dict[str, Any]] = {}
-"""What the parts that this run has changed, or may have changed, were before."""
+"""The former values of the parts that this run has changed, or may have changed."""
 _HIDDEN: Final = object()
-"""In place of what a part was that cannot be looked at."""
+"""In place of the value of a part that cannot be read."""
 
 
 def accesses(part: PartName, mode: Mode) -> Accesses:
-    """What it is to look at the part, or to change it."""
+    """Return the accesses of reading the part, or of changing it."""
     name = part if isinstance(part, str) else part[0]
     if name == "global":  # an attribute of a module, which code in C looks at
         return attribute_read(*part[1:])
@@ -57,7 +57,7 @@ def accesses(part: PartName, mode: Mode) -> Accesses:
 
 
 def attribute_read(module: str, name: str) -> Accesses:
-    """What code in C does that looks at an attribute of a module (`print` at `sys.stdout`)."""
+    """Return the accesses of C code that reads an attribute of a module (as `print` reads `sys.stdout`)."""
     fact = ("global", module, name)
     return ((run.operations.location(fact), READ),) if fact in run.facts else ()
 
@@ -80,13 +80,13 @@ class Kept(NamedTuple):
     name: str
     contents: Callable[[Any], Any]
     refill: Callable[[Any, Any], object]
-    """Given the object, and what its contents were."""
+    """Called with the object and its former contents, to restore these."""
 
     def find(self) -> Any:
         return vars(sys.modules[self.module]).get(self.name) if self.module in sys.modules else None
 
     def get(self) -> tuple[Any, Any] | None:
-        """The object itself, and what is in it."""
+        """Return the object itself, and its contents."""
         found = self.find()
         return None if found is None else (found, self.contents(found))
 
@@ -99,18 +99,18 @@ class Kept(NamedTuple):
 
 _kept: Final[list[Kept]] = []
 _watched: list[Kept] = []
-"""Those that the source of the present program names. Others no run changes by itself."""
+"""The objects that the source of the current program names. No run changes any other by itself."""
 
 
 def kept(module: str, name: str, contents: Callable[[Any], Any], refill: Callable[[Any, Any], object]) -> None:
-    """Make such an object known."""
+    """Register such an object as a part."""
     found = Kept(module, name, contents, refill)
     _kept.append(found)
     part(f"{module}.{name}", found.get, found.put)
 
 
 def named_in(sources: Iterable[str]) -> list[Kept]:
-    """The objects that the program may change."""
+    """Return the objects that a program with these sources may change."""
     words = {word for source in sources for word in _WORDS.findall(source)}
     return [found for found in _kept if found.name in words]
 
@@ -119,7 +119,7 @@ _WORDS: Final = re.compile(r"\w+")
 
 
 def watch(found: list[Kept]) -> None:
-    """Before a run of a program that names these, or a module of it, is begun."""
+    """Set the objects that the program, or a module of it, names. Called before a run, and when a module is loaded."""
     global _watched
     _watched = found
     for name in _unseen:
@@ -132,12 +132,12 @@ def watch(found: list[Kept]) -> None:
 
 
 def watched(module: str, name: str) -> tuple[Any, ...]:
-    """The object, if the program names it."""
+    """Return the object, if the program names it."""
     return tuple(one.find() for one in _watched if one.module == module and one.name == name)
 
 
 def share() -> None:
-    """When the first thread starts: all threads can reach these."""
+    """Called when the first thread starts: all threads can reach these objects."""
     for one in _watched:
         found = one.find()
         if found is not None:
@@ -148,7 +148,8 @@ def share() -> None:
 
 
 def values() -> Iterable[tuple[object, Any]]:
-    """Name and value of all that is not as it was when the run began. (What cannot be looked at: see `hidden`.)"""
+    """Yield name and value of all parts that differ from the beginning of the run, except those that cannot be read
+    (`hidden`)."""
     for name, before in _before.items():
         if before is not _HIDDEN:
             value = parts[name].get()
@@ -157,12 +158,12 @@ def values() -> Iterable[tuple[object, Any]]:
 
 
 def hidden() -> str | None:
-    """A part that this run has changed and that cannot be looked at."""
+    """Return the name of a part that this run has changed and that cannot be read; None if there is none."""
     return next((name for name, before in _before.items() if before is _HIDDEN), None)
 
 
 def put_back() -> None:
-    """When the run is over: what came last first."""
+    """When the run is over: restore all parts, the last changed first."""
     global _runs
     while _before:
         name, before = _before.popitem()
@@ -174,10 +175,10 @@ def put_back() -> None:
 
 
 LOOK_EVERY: Final = 64
-"""Runs between looks at all parts: code that is not instrumented may change some unseen."""
+"""Runs between examinations of all parts: uninstrumented code may change some without being seen."""
 _runs = 0
 _unseen: Final[set[str]] = set()
-"""Parts that were found changed: from then on they are put back after every run."""
+"""Parts that were found changed: from then on they are restored after every run."""
 _at_first: Final[dict[str, Any]] = {}
 
 
@@ -190,7 +191,7 @@ def _look_for_unseen() -> None:
 
 
 def begin_search() -> None:
-    """Before the first run of a program: what the process is like now, all its runs are to find."""
+    """Before the first run of a program: remember the parts, as all its runs are to find them."""
     global _runs
     _runs = 0
     _unseen.clear()
@@ -198,7 +199,7 @@ def begin_search() -> None:
 
 
 def has_changed(name: str) -> bool:
-    """Has this run changed the part?"""
+    """True if this run has changed the part."""
     return name in _before
 
 
@@ -206,9 +207,9 @@ looked_at: Final[list[str]] = []
 
 
 def part(name: str, get: Callable[[], Any], put: Callable[[Any], object], *, unseen: bool = False) -> None:
-    """Make known how the part is looked at and put back.
+    """Register how the part is read and restored.
 
-    unseen   may code that is not instrumented change it? (To look at it changes nothing.)
+    unseen   True if uninstrumented code may change it, so that it has to be examined. (Reading it must change nothing.)
     """
     parts[name] = Part(get, put)
     if unseen:

@@ -26,7 +26,7 @@ from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
 from dpor.python.sharing.type_traits import ATOMIC
 
 ANYTHING: Final = ""
-"""In place of a method's name: any method, so all that may be read counts as read."""
+"""In place of a method's name: any method, so everything that may be read counts as read."""
 
 EQUAL, HASH, SHOW = "__eq__", "__hash__", "__repr__"
 
@@ -35,8 +35,8 @@ _PLAIN: Final = ATOMIC - _NESTING
 _SHOWING: Final = frozenset({types.MethodType, functools.partial, slice})
 """Types that show the objects they refer to, but whose equality does not depend on them."""
 _OF_STREAMS: Final = "dpor.python.program.system"
-"""The module of the standard streams of a run: what is behind these is not the program's, and differs with where output
-is kept."""
+"""The module of the standard streams of a run: what is behind these does not belong to the program, and depends on
+where output is kept."""
 _CALLABLES: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, type)
 
 
@@ -141,7 +141,7 @@ def parts_of_exceptions(kind: type[BaseException]) -> tuple[str, ...]:
 
 
 def yield_before_reading(kind: str, values: Iterable[Any], method: str) -> bool:
-    """Stand before calling the method on the values reads what it does. Is that anything?"""
+    """Yield before all that the method reads of the values is read. Returns True if that is anything."""
     touched = Touched()
     touched.deeply(reads, values, method)
     yield_before(kind, touched)
@@ -153,12 +153,11 @@ views: dict[type, Any] = {}
 
 
 def writes(values: Iterable[Any], touched: Touched) -> bool:
-    """Add that everything reachable from the values may be changed: for code that nothing is known of. True if any is
-    shared.
+    """Add that everything reachable from the values may be changed: for code of which nothing is known. True if any of
+    it is shared.
 
-    Of an object that is not a container, its state in C is written, and its fields count as read: C code changes
-    containers,
-    not attributes. Functions are not searched, as what they do is seen when they are called.
+    For an object that is not a container, its state in C is written and its fields count as read: C code changes
+    containers, not attributes. Functions are not searched, because what they do is seen when they are called.
     """
     found = False
     seen: set[int] = set()

@@ -43,7 +43,8 @@ def stable_order(elements: Set[Any]) -> list[Any] | None:
 
 
 def agreed_order(elements: Set[Any]) -> list[Any] | None:
-    """An order that all runs agree on, for those to whom the order makes no difference; None as above."""
+    """List the elements in an order that all runs agree on, for uses whose result does not depend on it; None as
+    above."""
     if len(elements) < 2 or _FIXED.issuperset(map(type, elements)) or all(map(is_fixed, elements)):
         return None
     return sorted(elements, key=_place)
