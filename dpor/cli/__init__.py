@@ -1,1 +1,1 @@
-"""The command line: one file for each command; `main` puts them together."""
+"""The command line: one file for each command; `main` assembles them."""

@@ -10,7 +10,7 @@ from dpor.cli.options import options_for
 from dpor.core.options import FieldAccess, PointerAnalysis
 
 
-@click.command(epilog=EXIT_CODES, short_help="What the static analysis knows of a program.")
+@click.command(epilog=EXIT_CODES, short_help="Show what the static analysis knows about a program.")
 @click.argument("target", shell_complete=files)
 @options_for("analyze", instrument={"help": "Analyse this package too. May be given again."})
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the facts; - is stdout.")
@@ -18,7 +18,7 @@ from dpor.core.options import FieldAccess, PointerAnalysis
 @click.option(
     "--annotate",
     is_flag=True,
-    help="Show the source instead, and each access in it as immutable, thread-local or relevant.",
+    help="Show the source instead, with each access marked as immutable, thread-local or relevant.",
 )
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def analyze(
@@ -31,8 +31,9 @@ def analyze(
     annotate: bool,
     traceback: bool,
 ) -> None:
-    """What the source says without a run: which fields are immutable, what each function may access, and which accesses
-    may matter to another thread. TARGET as for dpor check; its modules are imported, it is not called.
+    """Show what the source of TARGET reveals without a run: which fields are immutable, what each function may access,
+    and which accesses may matter to another thread. TARGET is as for dpor check; its modules are imported, but it is
+    not called.
 
     Accesses to what nothing writes once the modules have been imported are left out.
     """

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 KEEP = Path(".dpor")
-"""Where schedules go unless told otherwise; keeps itself out of version control."""
+"""The folder for schedules unless the user names a file; its own .gitignore keeps it out of version control."""
 
 
 class Exit(IntEnum):
-    """What the process answers."""
+    """The exit codes of the process."""
 
     PASS = 0
     FINDING = 1
@@ -47,7 +47,8 @@ Exit codes:
 
 
 def to_stdout(write: Callable[[], None]) -> None:
-    """Who reads may have seen enough, or the disk may be full: the exit code still tells the verdict."""
+    """Call `write`. If the reader has closed the pipe, or the disk is full, go on: the exit code still tells the
+    verdict."""
     try:
         write()
         sys.stdout.flush()
@@ -71,14 +72,15 @@ def keep_folder() -> bool:
         KEEP.mkdir(exist_ok=True)
         (KEEP / ".gitignore").write_text("*\n")
     except OSError:
-        return False  # a folder that cannot be written: the failure is shown all the same
+        return False  # the folder cannot be written; the failure is shown anyway
     return True
 
 
 def strategies_named(names: str | None, *, samplers: bool = False) -> list[str]:
-    """Those of an option `--strategies a,b,c`; None: all that can cover everything. Raises `UserError`.
+    """Parse the value of an option `--strategies a,b,c`; None: all strategies that can cover everything. Raises
+    `UserError`.
 
-    `samplers`: may they be named, too?
+    `samplers`: True if strategies that only sample schedules may be named, too.
     """
     from dpor.explorers import SAMPLERS, STATEFUL, STATELESS
 
@@ -97,10 +99,10 @@ def strategies_named(names: str | None, *, samplers: bool = False) -> list[str]:
 
 
 def check_outputs(streams: Collection[str] = (), **files: str | None) -> None:
-    """Before the work is done: can all be written?
+    """Before the work is done: raise `UserError` if an output cannot be written.
 
-    streams   the options of which - is standard output
-    files     by the options that name them
+    streams   the options for which - means standard output
+    files     the output files, by the options that name them
     """
     taken: dict[Path, str] = {}
     for option, path in files.items():
@@ -118,7 +120,7 @@ def check_outputs(streams: Collection[str] = (), **files: str | None) -> None:
 
 
 def write_file(path: str, text: str) -> None:
-    """Where it cannot be written, say so and go on: what is known must not get lost."""
+    """Write the file. If that fails, say so and go on: results must not get lost."""
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -126,7 +128,7 @@ def write_file(path: str, text: str) -> None:
 
 
 def same_hashes(seed: str | None) -> None:
-    """Begin again with the hash seed of the schedule, if it is another."""
+    """Start the process again with the hash seed of the schedule, if it has another."""
     from dpor.core.schedule import hash_seed
 
     if seed is not None and seed != hash_seed() and not sys.flags.ignore_environment:
@@ -138,7 +140,7 @@ def same_hashes(seed: str | None) -> None:
 
 
 class OneLineErrors(click.Group):
-    """Wrong usage is told in one line, as all else that a user can do wrong."""
+    """Reports wrong usage in one line, like all other mistakes of users."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _one_line():
@@ -162,12 +164,12 @@ def _one_line() -> Iterator[None]:
 
 @contextmanager
 def our_errors(traceback: bool) -> Iterator[None]:
-    """A user's error is one line, one of ours is one line and a file."""
+    """Turn a user's error into one line, and an error of ours into one line and a file."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         try:
             yield
-        finally:  # what is answered is answered
+        finally:  # from here on, Ctrl-C must not change the answer
             signal.signal(signal.SIGINT, signal.SIG_IGN if is_our_process() else before)
     except NotDeterministic as error:
         end(f"dpor: not deterministic: {error}", Exit.INCONCLUSIVE)
@@ -180,7 +182,8 @@ def our_errors(traceback: bool) -> Iterator[None]:
 
 
 def is_our_process() -> bool:
-    """Is this the `dpor` command, rather than a command that somebody calls in a process of their own?"""
+    """True if this is the process of the `dpor` command; False if somebody calls the command in a process of their
+    own."""
     return click.get_current_context().find_root().obj is not None
 
 

@@ -1,4 +1,4 @@
-"""What the commands write for CI services: SARIF files, the annotations and the job summary of GitHub Actions."""
+"""What the commands write for CI services: SARIF files, and the annotations and job summary of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORKSPACE, SUMMARY = "GITHUB_WORKSPACE", "GITHUB_STEP_SUMMARY"
 
 
 def ci_options(command: F) -> F:
-    """The options of a command that come here."""
+    """Add the options for these outputs to a command."""
     sarif = click.option(
         "--sarif",
         type=click.Path(dir_okay=False),
@@ -32,7 +32,7 @@ def ci_options(command: F) -> F:
 
 
 def check_ci(github: bool, json_: str | None) -> None:
-    """Before the work is done. Raises `UserError`."""
+    """Before the work is done: raise `UserError` if the options contradict each other."""
     if github and json_ == "-":
         raise UserError("--github and --json - both want standard output: give the JSON a file")
 
@@ -40,7 +40,11 @@ def check_ci(github: bool, json_: str | None) -> None:
 def tell_ci(
     reports: Sequence[Mapping[str, Any]], sarif: str | None, github: bool, troubles: Sequence[str] = ()
 ) -> None:
-    """Write what was asked for, of these JSON reports of `dpor check` and what dpor itself did wrong."""
+    """Write the requested outputs.
+
+    reports    JSON reports of `dpor check`
+    troubles   what kept targets from being checked, or went wrong in dpor itself, a line each
+    """
     root = os.environ.get(WORKSPACE) or os.getcwd()
     if sarif is not None:
         from dpor.report.sarif import to_sarif

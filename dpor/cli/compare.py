@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     metavar="A,B,C",
     shell_complete=completing.strategies,
     cls=StrategyOption,
-    help="Which, the one that ratios refer to first. [default: all but {samplers}]",
+    help="Strategies to compare; ratios refer to the first. [default: all but {samplers}]",
 )
 @options_for(
     "compare",
-    max_seconds={"type": Real(0, min_open=True), "default": 5.0, "help": "For one target under one strategy."},
-    name={"help": "Which program of a .json or .jsonl file. [default: all]"},
+    max_seconds={"type": Real(0, min_open=True), "default": 5.0, "help": "Seconds for one target under one strategy."},
+    name={"help": "The program to take from a .json or .jsonl file. [default: all]"},
 )
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows.")
 @click.option("--csv", "csv_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows, one a line.")
@@ -60,13 +60,13 @@ def compare(
     traceback: bool,
     **arguments: Any,
 ) -> None:
-    """Explore TARGETS (a few small programs, unless given) fully under every strategy, each in a process of
-    its own, and show verdicts, counts, times and memory side by side: one table for each target.
+    """Explore TARGETS (by default a few small programs) fully under every strategy, each in a process of its own, and
+    show verdicts, counts, times and memory side by side: one table for each target.
 
-    Of a file of abstract programs, every program is a target. An option that some of the strategies have no use for is
-    for the others. Exit code 4 means that two strategies that finished
-    disagree about a target (or that one of them met an error of dpor); the table then says what differs. Verdicts
-    and runs that were cut short are shown and change no exit code.
+    Every program in a file of abstract programs is a target. An option that only some of the strategies use applies to
+    these. Exit code 4 means that two strategies that finished disagree about a target (or that one of them met an error
+    of dpor); the table then says what differs. Verdicts, and runs that were cut short, are shown and do not change the
+    exit code.
     """
     with our_errors(traceback):
         from dpor.app import comparing
@@ -95,7 +95,7 @@ def compare(
 
 
 def _troubles(done: Iterable[Comparison]) -> Iterator[str]:
-    """What is wrong with dpor or with a target, rather than in it."""
+    """Yield what is wrong with dpor, or kept a target from being explored, a line each."""
     for each in done:
         if each.agree is False:
             yield f"{each.target}: {' '.join(each.lines)}"
@@ -105,7 +105,8 @@ def _troubles(done: Iterable[Comparison]) -> Iterator[str]:
 
 
 def _compare(jobs: Sequence[Job], width: int) -> tuple[list[Comparison], bool]:
-    """Run them; show each target when its `width` jobs are done. Also answers whether Ctrl-C cut that short."""
+    """Run the jobs; show each target when its `width` jobs are done. Return the comparisons, and True if Ctrl-C ended
+    it."""
     from dpor.app import comparing
     from dpor.report.comparison import draw_table, progress_line
 

@@ -1,4 +1,4 @@
-"""What the shell suggests where click cannot know: files for targets, names of strategies."""
+"""Completions that click cannot know: files for targets, names of strategies."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from click.shell_completion import CompletionItem, FishComplete, add_completion_
 
 @add_completion_class
 class Fish(FishComplete):
-    """For lists: click's function for this shell takes all commas for those that it has put there itself."""
+    """Corrects completion of lists: click's function for this shell takes every comma for one that it has inserted
+    itself."""
 
     source_template = FishComplete.source_template.replace("string split ", "string split --max 1 ")
 
 
 def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """A target begins with a file."""
+    """Complete a target, which begins with a file."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def strategies(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """One name, or the last of several with commas between them."""
+    """Complete one name, or the last of several names separated by commas."""
     from dpor.explorers import STRATEGIES
 
     before, comma, last = incomplete.rpartition(",")

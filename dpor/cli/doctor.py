@@ -16,10 +16,10 @@ _MARKS = {True: ("ok", "green"), False: ("WRONG", "red"), None: ("", "")}
 @click.argument("target", required=False, shell_complete=files)
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def doctor(target: str | None, traceback: bool) -> None:
-    """Does dpor work here? Versions; a known race is found and replayed; a known correct program passes.
+    """Test whether dpor works here: show versions, find and replay a known race, and pass a known correct program.
 
-    With a TARGET, as for dpor check: also which of the files that it consists of are instrumented, and which packages
-    that it uses are not.
+    With a TARGET, as for dpor check, also list which of its files are instrumented, and which packages that it uses are
+    not.
     """
     wrong = False
     with our_errors(traceback):

@@ -1,4 +1,4 @@
-"""`dpor explain`: a saved failure, run again and explained at length."""
+"""The command `explain`: repeats a saved failure and explains it in detail."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 @click.option("-v", "--verbose", is_flag=True, help="Every event, with the variables that change; nothing shortened.")
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def explain(file: str, html: str | None, json_: str | None, verbose: bool, traceback: bool) -> None:
-    """Why the schedule in FILE, saved by dpor check, fails.
+    """Explain why the schedule in FILE, saved by dpor check, fails.
 
-    The run, with a column for each thread; the two events whose order makes it fail; which orders of its events fail,
-    too, and which do not, found by running them. Exit code 1 means that it failed as before.
+    Shows the run with a column for each thread, the two events whose order makes it fail, and, found by running them,
+    which other orders of its events fail and which do not. Exit code 1 means that it failed as before.
     """
     with our_errors(traceback):
         from dpor.app.replaying import Replay

@@ -33,31 +33,31 @@ PROGRESS_LINES = 20
 
 @click.command(epilog=EXIT_CODES, short_help="Test dpor itself on programs made at random.")
 @click.option("--examples", type=Whole(1), default=300, show_default=True, metavar="N", help="How many programs.")
-@click.option("--strategies", metavar="A,B,C", cls=StrategyOption, help="Which to judge. [default: all but {samplers}]")
+@click.option("--strategies", metavar="A,B,C", cls=StrategyOption, help="Which to test. [default: all but {samplers}]")
 @click.option(
     "--seed",
     type=Whole(0),
     default=0,
     show_default=True,
     metavar="N",
-    help="Of the first program; the next is made from N+1, and so on.",
+    help="Seed of the first program; that of the next is N+1, and so on.",
 )
 @click.option(
-    "--kind", type=click.Choice(["abstract", "python"]), default="abstract", show_default=True, help="Of program."
+    "--kind", type=click.Choice(["abstract", "python"]), default="abstract", show_default=True, help="Kind of programs."
 )
 @click.option("--cyclic", is_flag=True, help="Every fourth program goes on for ever.")
 @click.option(
     "--lies",
     is_flag=True,
     cls=StrategyOption,
-    help="What {static} are told of a program is wrong as it comes.",
+    help="Give {static} facts about the program that are false at random.",
 )
-@click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write what came of it.")
+@click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the results.")
 @click.option(
     "--save",
     type=click.Path(file_okay=False),
     metavar="FOLDER",
-    help="Where a program goes that shows a fault. [default: .dpor]",
+    help="Folder for a program that shows a fault. [default: .dpor]",
 )
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def fuzz(
@@ -71,11 +71,11 @@ def fuzz(
     save: str | None,
     traceback: bool,
 ) -> None:
-    """Test dpor itself: make programs at random and hold each strategy against listing all interleavings (none) and all
+    """Test dpor itself: make programs at random and compare each strategy with listing all interleavings (none) and all
     states (full): outcomes, deadlocks, failures, trace classes.
 
-    Programs that are too large to be listed are passed over. The first on which a strategy is wrong is made as small as
-    it can be, and saved as files that pytest runs and dpor check explores; the exit code is then 4.
+    Programs that are too large to be listed are skipped. The first program on which a strategy is wrong is made as
+    small as possible, and saved as files that pytest runs and dpor check explores; the exit code is then 4.
     """
     with our_errors(traceback):
         from dpor.explorers import STATIC

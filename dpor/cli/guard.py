@@ -1,9 +1,10 @@
-"""A second process that tells the verdict where the first can not.
+"""A second process that delivers the verdict if the first cannot.
 
-Nothing in a process can end one call of a C function (`sum(itertools.repeat(1))`), nor answer for the process when the
-program takes it down (a crash, an exit in C code). So the command line does its work in a child. The child says that
-it lives, and what is known so far (`Guarded.tell`). If it falls silent when its time is over, or after Ctrl-C, it is
-killed; then, or if it ended without having said so, the parent delivers the last report, with the reason.
+Nothing within a process can end one call of a C function (`sum(itertools.repeat(1))`), or report for the process when
+the program takes it down (a crash, an exit in C code). So the command line does its work in a child process. The child
+keeps sending that it lives, and what is known so far (`Guarded.tell`). If it falls silent after its time is over, or
+after Ctrl-C, it is killed; then, or if it ended without announcing it, the parent delivers the last report, with the
+reason.
 
 Only on systems with `fork`.
 """
@@ -27,10 +28,10 @@ from typing import Any, Final, NoReturn
 from dpor.core.home import is_our_file
 
 PATIENCE: Final = 3.0
-"""Seconds without a word from the child, when its time is over, until it is killed: enough for one that others leave
-little of the processor."""
+"""Seconds of silence, after the child's time is over, until it is killed: enough for a child that gets little processor
+time."""
 WHERE: Final = getattr(signal, "SIGUSR1", None)
-"""Asks the child where it stands. Answered by C code, so at any time."""
+"""The signal that asks the child where it is. C code answers it, so it works at any time."""
 FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _HEADER: Final = struct.Struct("!dI")
 _ENDED: Final = -1.0
@@ -38,14 +39,15 @@ _ORPHAN: Final = 3
 
 
 class Guarded:
-    """The child's side."""
+    """The child's side of the connection."""
 
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
         self._reported: object = None
 
     def tell(self, over_at: float, news: object, known: Callable[[], object]) -> None:
-        """I live; my time is over at this moment (of `time.monotonic`); what is `known`, if `news` is new."""
+        """Send that the child lives, when its time is over (by `time.monotonic`), and, if `news` has changed, what is
+        `known()`."""
         message = b""
         if news != self._reported:
             self._reported = news
@@ -53,7 +55,7 @@ class Guarded:
         self._send(over_at, message)
 
     def end(self) -> None:
-        """From now on, or until I `tell` again, I answer for myself, and take the time that it needs."""
+        """Send that the child will end by itself, however long that takes, unless it calls `tell` again."""
         self._send(_ENDED, b"")
 
     def _send(self, over_at: float, message: bytes) -> None:
@@ -61,22 +63,23 @@ class Guarded:
         try:
             while data:
                 data = data[os.write(self._pipe, data) :]
-        except BrokenPipeError:  # the parent was killed: nobody waits for an answer
+        except BrokenPipeError:  # the parent was killed; nobody waits for an answer
             os._exit(_ORPHAN)
 
 
 def guard(deliver: Callable[[Any, str], int]) -> Guarded | None:
-    """Go on in a child, which gets a `Guarded`. The parent never returns: it ends as the child does, or, if it has to
-    answer for it, with what `deliver(known, reason)` returns; `known` is None if nothing was told.
+    """Fork. In the child, return a `Guarded`. The parent never returns: it ends like the child; or, if it has to report
+    for the child, with the exit code that `deliver(known, reason)` returns. `known` is None if the child has told
+    nothing.
 
-    None where there can be no child, or where a tool watches this process.
+    Returns None if no child can be made, or if a tool such as a debugger traces this process.
     """
     if WHERE is None or not hasattr(os, "fork") or sys.gettrace() or sys.getprofile():
         return None
     reads, writes = os.pipe()
     with tempfile.TemporaryFile() as file:
-        stands = os.dup(file.fileno())  # as long as the process lives
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)  # none is lost while it is not clear whom it reaches
+        stands = os.dup(file.fileno())  # stays open as long as the process lives
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)  # no signal gets lost around the fork
     child = os.fork()
     if child:
         os.close(writes)
@@ -112,15 +115,15 @@ class _Parent:
                 self._stuck()
 
     def _forward(self, number: int, frame: FrameType | None) -> None:
-        """The child may have heard it from the terminal already: it passes over the second."""
+        """Forward a signal to the child. It may have received it from the terminal too; it ignores the second."""
         if number == signal.SIGINT and not self.ended:
             self.interrupted = True
             self.over_at = min(self.over_at, time.monotonic() + PATIENCE)
-        with contextlib.suppress(ProcessLookupError):  # it has ended: its answer counts
+        with contextlib.suppress(ProcessLookupError):  # it has ended; its own exit code counts
             os.kill(self.child, number)
 
     def _hear(self) -> bool:
-        """Take a message. False if there will be no more."""
+        """Receive a message. Return False if there will be no more."""
         header = self._read(_HEADER.size)
         if header is None:
             return False
@@ -145,7 +148,7 @@ class _Parent:
             parts += part
         return bytes(parts)
 
-    # ------------------------------------------------------------------ answering for it
+    # ------------------------------------------------------------------ reporting for the child
 
     def _stuck(self) -> NoReturn:
         assert WHERE is not None
@@ -178,7 +181,7 @@ class _Parent:
 
 
 def where_it_stands(traceback: str) -> str:
-    r"""The innermost place of the program in what `faulthandler` writes.
+    r"""Return the innermost place of the program in a traceback written by `faulthandler`, as the end of a sentence.
 
     >>> where_it_stands('Stack:\n  File "/p/a.py", line 3 in work\n  File "/p/a.py", line 9 in main\n')
     ', in work at /p/a.py:3'

@@ -1,7 +1,7 @@
-"""The command line. Thin: it turns arguments into `Options`, shows the report, and answers with an exit code.
+"""The command line. It turns arguments into `Options`, shows the report, and returns an exit code.
 
-Imports that a quick verdict does not need (rich, json) are made where they are used: from the shell to the verdict on
-a small program must take well under half a second.
+Imports that a quick verdict does not need (rich, json) are made where they are used: the time from the shell to the
+verdict on a small program must stay well under half a second.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
 ONE_KEY_PRESS = 0.3
-"""Seconds."""
+"""Seconds within which two interrupts count as one."""
 EXIT_OF = {Verdict.PASS: Exit.PASS, Verdict.FAIL: Exit.FINDING, Verdict.INCONCLUSIVE: Exit.INCONCLUSIVE}
 
 
@@ -104,7 +104,7 @@ def cli() -> None:
     "--save",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Where the schedule of the failure goes (of the second: FILE-2, ...). [default: in .dpor/]",
+    help="File for the schedule of the failure (of the second: FILE-2, ...). [default: in .dpor/]",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Only the verdict and one line for each failure; no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="All counts, and every step of a failure.")
@@ -169,7 +169,7 @@ def check(
 
 @contextmanager
 def _guarded(session: Session, monitor: Monitor, deliver: Callable[[Report], Exit]) -> Iterator[None]:
-    """In a process of its own if this is the `dpor` command: another one answers if this one gets stuck or dies."""
+    """If this is the `dpor` command, go on in a child process: the parent reports if the child gets stuck or dies."""
     guard = click.get_current_context().obj
 
     def answer(known: Report | None, reason: str) -> int:
@@ -193,7 +193,7 @@ def _guarded(session: Session, monitor: Monitor, deliver: Callable[[Report], Exi
 
 
 def _deliver(report: Report, json_: str | None, save: str | None, quiet: bool, verbose: bool) -> Exit:
-    """Save the schedules, print, write the JSON file: in an order in which nothing that is known gets lost."""
+    """Save the schedules, print, write the JSON file, in an order in which nothing gets lost."""
     files = save_schedules(report, save)
     if json_ is not None:
         from dpor.report.json import dumps
@@ -220,7 +220,7 @@ def _print(report: Report, files: list[str], quiet: bool, verbose: bool) -> None
 
 
 def save_schedules(report: Report, save: str | None) -> list[str]:
-    """Write the schedule of each failure. Returns the files."""
+    """Write the schedule of each failure. Return the files."""
     files = []
     for number, failure in enumerate(report.findings, 1):
         if failure.saved is None:
@@ -234,7 +234,7 @@ def save_schedules(report: Report, save: str | None) -> list[str]:
             path = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
         try:
             failure.saved.save(path)
-        except BadSchedule as error:  # shown all the same
+        except BadSchedule as error:  # the failure is shown anyway
             click.echo(f"dpor: {error}", err=True)
         else:
             files.append(str(path))
@@ -242,7 +242,7 @@ def save_schedules(report: Report, save: str | None) -> list[str]:
 
 
 def _slug(target: str) -> str:
-    """A file name for a target: `a/bank.py::scenario` is `bank-scenario`."""
+    """Make a file name of a target: `bank-scenario` of `a/bank.py::scenario`."""
     last = target.replace("\\", "/").rsplit("/", 1)[-1]
     return re.sub(r"\W+", "-", re.sub(r"\.(py|jsonl?)\b", "", last)).strip("-") or "target"
 
@@ -255,15 +255,15 @@ def _monitor(quiet: bool) -> Monitor:
 
 @contextmanager
 def _stopping(monitor: Monitor) -> Iterator[None]:
-    """Ctrl-C is noted: the session ends what it does at its next beat. Raised, it would end up in the program, or
-    anywhere in our own books."""
+    """Context in which Ctrl-C is only noted; the session ends its work at its next beat. An exception would be raised
+    in the program, or in the middle of an update of our own data."""
     beats = hasattr(signal, "setitimer")
     last = float("-inf")
 
     def stop(number: int, frame: FrameType | None) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last > ONE_KEY_PRESS:  # the terminal and our parent may both tell of one
+        if now - last > ONE_KEY_PRESS:  # both the terminal and our parent may send it
             monitor.stops += 1
         last = now
         if not beats:
@@ -273,7 +273,7 @@ def _stopping(monitor: Monitor) -> Iterator[None]:
     try:
         yield
     finally:
-        if not is_our_process():  # one that comes late must not undo the answer
+        if not is_our_process():  # a late Ctrl-C must not change the answer
             signal.signal(signal.SIGINT, before)
 
 
@@ -285,9 +285,9 @@ def _stopping(monitor: Monitor) -> Iterator[None]:
 @click.option(
     "--pdb",
     is_flag=True,
-    help="In the debugger: stops first where the target begins (set breakpoints, c goes on), then where it fails.",
+    help="Run it in the debugger: stop where the target begins (set breakpoints; c continues), then where it fails.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Every step.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every step.")
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
     """Run the schedule in FILE, saved by dpor check, once more.

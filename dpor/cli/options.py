@@ -1,6 +1,6 @@
-"""Options of the commands that are fields of `Options`, made from what these say of themselves.
+"""Command-line options that are fields of `Options`, made from the metadata of these fields.
 
-They come to a command as arguments of the fields' names, with the values that the fields take.
+A command gets them as arguments with the fields' names and values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Whole(click.IntRange):
-    """A whole number. (Messages have the name.)"""
+    """A whole number. (Error messages use the name.)"""
 
     name = "whole number"
 
@@ -29,9 +29,9 @@ class Real(click.FloatRange):
 
 
 class StrategyOption(click.Option):
-    """An option whose help names strategies, which are looked up when help is asked for: `{own}`, those that have a use
-    for the option; `{samplers}`, those that try one schedule after another; `{static}`, those that use facts about the
-    source; `{all}`, every one with what it does."""
+    """An option whose help names strategies, which are looked up when help is asked for: `{own}`, those that use the
+    option; `{samplers}`, those that sample schedules; `{static}`, those that use facts about the source; `{all}`, every
+    one with a description."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from dpor.explorers import in_words
@@ -42,9 +42,9 @@ class StrategyOption(click.Option):
 
 
 def options_for(command: str, kind: type[Any] = Options, **differing: Mapping[str, Any]) -> Callable[[F], F]:
-    """Give a function, which is to become a command, the options that the fields say this command has.
+    """Return a decorator that adds to a function the options that the fields say this command has.
 
-    differing   by the field's name: arguments of `click.option` that are others for this command
+    differing   by field name: arguments of `click.option` that differ for this command
     """
     made = [
         decorator
@@ -77,7 +77,7 @@ def _decorators(
 
 
 def _form(field: attrs.Attribute[Any]) -> dict[str, Any]:
-    """How its value is given, which follows from its default and from the values that are right."""
+    """Return the arguments of `click.option` that follow from a field's default and validator."""
     default, number = field.default, field.validator
     if default is False:
         return {"is_flag": True}
@@ -102,5 +102,5 @@ def _shown(default: object) -> dict[str, Any]:
 
 
 def one_of(values: type[StrEnum]) -> click.Choice[str]:
-    """An option's values, as plain words: some versions of click take the names of an enumeration instead."""
+    """A choice among the values as plain words: some versions of click use the names of an enumeration instead."""
     return click.Choice([value.value for value in values])
