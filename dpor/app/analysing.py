@@ -1,4 +1,4 @@
-"""The static analysis of a target, as `dpor analyze` tells it. Nothing is printed here: see `dpor.cli.analyze`."""
+"""The static analysis of a target, for `dpor analyze`. It prints nothing: see `dpor.cli.analyze`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from dpor.statics.relevance import judge
 def analyze(
     target: str, field_access: FieldAccess, pointers: PointerAnalysis, instrument: tuple[str, ...] = ()
 ) -> tuple[Analysis, Mapping[str, str]]:
-    """The facts about the target, and the source of its files. Loads it, and runs nothing but its modules.
+    """Analyse the target. Return the facts, and the sources of its files by path. Loads the program, but runs only its
+    modules.
 
-    Raises `UserError` for a target that cannot be loaded, or is none in Python.
+    Raises `UserError` if the target cannot be loaded or is not Python.
     """
     if target.endswith((".json", ".jsonl")):
         raise UserError(f"{target}: only Python programs are analysed: path/file.py::name or package.module:name")

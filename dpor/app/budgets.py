@@ -1,4 +1,4 @@
-"""Last resorts: how often a search may begin again, and how long is spent on one finding."""
+"""Last resorts: how often a search may start again, and how long one finding may take."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable
 
 MOST_RESTARTS = 1000
-"""A search begins again for each assumption that a run breaks: so many no program breaks."""
+"""Starts of one search: it starts again for each assumption that a run breaks, but no program breaks this many."""
 MINIMISING_SECONDS = 5.0
-"""For one finding. A last resort, so that candidates that run very long end: see `dpor.findings.minimise.BUDGET`."""
+"""For minimising one finding. A last resort for very long runs: the real bound is `dpor.findings.minimise.BUDGET`."""
 ORDERING_SECONDS = 4.0
-"""For one finding: to try its events in other orders. A last resort likewise."""
+"""For trying the events of one finding in other orders. A last resort likewise."""
 STANDSTILL = 5
-"""Beats without an event, until a run that is made on behalf of a finding is given up: there may be others."""
+"""Beats without an event after which a run made to explain a finding is given up; other runs may do."""
 EXPLAINING_SECONDS = 15.0
-"""For one finding, all in all; then it is reported as it was seen."""
+"""For explaining one finding, all in all; after that it is reported as it was seen."""
 
 
 def passed(deadline: float) -> Callable[[], bool]:
-    """Is it later than this, by `time.monotonic`?"""
+    """Return a function that is True once this time, by `time.monotonic`, has passed."""
     return lambda: time.monotonic() >= deadline

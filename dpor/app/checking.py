@@ -1,7 +1,7 @@
-"""Checks a program: runs a search within its budgets, tells the failures, makes the report.
+"""Checks a program: runs a search within its budgets, explains the failures, makes the report.
 
-`check` is the public function; the command line uses `Session`, which keeps what is known when a check ends in an
-error or by Ctrl-C. Not for: printing (`dpor.report`), parsing arguments (`dpor.cli.main`).
+`check` is the public function; the command line uses `Session`, which keeps what is known when a check ends in an error
+or by Ctrl-C. Printing (`dpor.report`) and parsing arguments (`dpor.cli.main`) are done elsewhere.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredC
 from dpor.report.progress import Monitor, Progress
 
 LIVES = frozenset({"start", "end", "join"})
-"""The kinds of operation that every program with threads has: if it has no others, its threads share nothing."""
+"""The kinds of operation that every program with threads has. If it has no others, its threads share nothing."""
 PROGRESS_EVERY = 0.1
 LEAST_GROWTH = 0.005
-"""Of the estimated share, over half of the time: less is no progress."""
+"""The least growth of the estimated share over half of the time that counts as progress."""
 MOST_TEXTS = 1000
 LONGEST_TEXT = 200
-"""Outcomes in words, for the report: how many, and how long."""
+"""Outcomes in words, for the report: how many, and how many characters each."""
 
 
 P = ParamSpec("P")
 
 
 class Check(Protocol[P]):
-    """`check`, as type checkers see it: its keyword arguments are those of `Options`."""
+    """The type of `check`: its keyword arguments are those of `Options`."""
 
     def __call__(
         self, target: Target, options: Options | None = None, *none: P.args, **changes: P.kwargs
@@ -58,7 +58,7 @@ class Check(Protocol[P]):
 
 
 def takes_options(kind: Callable[P, Options]) -> Callable[[Callable[..., Report]], Check[P]]:
-    """Let `help` and `inspect.signature` tell the options that a function takes as `**changes`."""
+    """Decorator: let `help` and `inspect.signature` show the options that a function takes as `**changes`."""
 
     def document(function: Callable[..., Report]) -> Check[P]:
         option_docs.complete(function, cast(type[Options], kind))
@@ -69,11 +69,11 @@ def takes_options(kind: Callable[P, Options]) -> Callable[[Callable[..., Report]
 
 @takes_options(Options)
 def check(target: Target, options: Options | None = None, **changes: Any) -> Report:
-    """Explore every interleaving of the target, a callable without arguments that starts threads.
+    """Explore every interleaving of the target, a callable without arguments that starts threads, and return a report.
 
     The options are given as an `Options`, as keyword arguments, or both (the keywords win).
 
-    Raises `UserError` (`BadTarget`, ...) where the target or an option is wrong. What the program does wrong is in
+    Raises `UserError` (`BadTarget`, ...) if the target or an option is wrong. What the program does wrong is in
     `Report.findings`, never an exception.
     """
     return Session(target, changed(options or Options(), changes, "dpor.check")).run()
@@ -81,7 +81,7 @@ def check(target: Target, options: Options | None = None, **changes: Any) -> Rep
 
 @attrs.define
 class _Seen:
-    """A group of findings: the first, its schedule, and how often it was seen."""
+    """A group of equal findings: the first, its schedule, the number of its execution, and how often it was seen."""
 
     finding: Finding
     schedule: tuple[Action, ...]
@@ -91,13 +91,13 @@ class _Seen:
 
 @attrs.frozen
 class _Repeatable:
-    """A run that came to its end: what must come again when it is repeated."""
+    """A complete run, and its result: both must come again when it is repeated."""
 
     trace: Trace
     result: tuple[Hashable, Hashable]
 
     def repeat(self, system: System) -> Ending:
-        """Raises `NotDeterministic` if the program does something else now."""
+        """Repeat the run. Raises `NotDeterministic` if the program does something else now."""
         trace = self.trace.copy()
         run = system.run(trace, lambda enabled: STOP)
         if run.ending is Ending.STOPPED:
@@ -112,7 +112,7 @@ SECOND_TIME = "the first execution, repeated after all others,"
 
 @attrs.define
 class _Results:
-    """What one search has shown so far. Thrown away when the search must begin again."""
+    """What one search has shown so far. Discarded when the search starts again."""
 
     counts: Stats = attrs.field(factory=Stats)
     reasons: dict[str, None] = attrs.field(factory=dict)
@@ -133,11 +133,11 @@ class _Results:
 
 
 class Session:
-    """One check. `run` may raise; `report` then still tells what is known.
+    """One check. If `run` raises, `report` still tells what is known.
 
-    suspects  schedules that may fail, to be tried before the search: followed where the program can
-    mapped    is `class_map` to be asked for?
-    over_at   until when, by `time.monotonic`, the present phase may last
+    suspects  schedules that may fail, tried before the search; each is followed as far as the program can
+    mapped    True if `class_map` will be called
+    over_at   the time, by `time.monotonic`, when the present phase must end
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class Session:
         self._stops = 0
 
     def run(self) -> Report:
-        """Search, then tell the failures."""
+        """Search, then explain the failures."""
         explorer = explorer_of(self.options)
         with self._beating():
             return self._run(explorer)
@@ -183,7 +183,7 @@ class Session:
         self._beat_of_run(frame, 0 if self._is_over() else self._patience)
 
     def _is_over(self) -> bool:
-        """Is the time for what is being done over, by the clock or by Ctrl-C?"""
+        """True if the time for the present phase is over, by the clock or by Ctrl-C."""
         return self.monitor.stops > self._stops or time.monotonic() >= self.over_at
 
     def _run(self, explorer: Callable[[Checkable], Explorer]) -> Report:
@@ -213,11 +213,11 @@ class Session:
 
     @property
     def news(self) -> object:
-        """Differs when `report` has something new to say: not more than once a second without a new finding."""
+        """Changes when `report` has something new: at most once a second unless there is a new finding."""
         return len(self._results.seen), len(self._results.failures), int(time.monotonic())
 
     def report(self, *reasons: str) -> Report:
-        """What is known now."""
+        """Return a report of what is known now. `reasons`: further reasons why it is not exhaustive."""
         results, options = self._results, self.options
         counts = results.counts
         why = list(dict.fromkeys([*shortfall(options, counts), *results.reasons, *reasons]))
@@ -275,7 +275,7 @@ class Session:
         """Try the suspects, until one fails."""
         for number, schedule in enumerate(self.suspects, 1):
             trace = Trace()
-            with suppress(UserError):  # the search will meet it, and say so
+            with suppress(UserError):  # the search will raise it again
                 run = system.run(trace, prefer(schedule))
                 if run.findings:
                     results.counts.executions = number
@@ -285,7 +285,7 @@ class Session:
         return False
 
     def _keep_found(self, results: _Results) -> None:
-        """What was found before the search began again is not lost if there was no time to find it once more."""
+        """Keep findings from before the search started again, if there was no time to find them once more."""
         if not results.finished and (self.options.all or not results.seen):
             results.seen = {**self._found, **results.seen}
 
@@ -303,7 +303,7 @@ class Session:
             results.reasons[INTERRUPTED] = None
         except Exception as error:
             if monitor.stops:
-                # It came in the middle of a run: that run is worth nothing.
+                # It came in the middle of a run, whose result is void.
                 results.reasons[INTERRUPTED] = None
             elif isinstance(error, UserError):
                 results.reasons[f"{type(error).__name__}: {error}"] = None
@@ -313,7 +313,7 @@ class Session:
             monitor.done()
 
     def _stopped(self, explorer: Explorer, results: _Results) -> str | None:
-        """Search. Returns why it was stopped, or None if it came to its end."""
+        """Search. Return why it was stopped, or None if it was finished."""
         options, monitor, stats, deadline = self.options, self.monitor, explorer.stats, self.over_at
         most, seconds = options.max_executions, options.max_seconds
         most_states = options.max_states or sys.maxsize
@@ -322,7 +322,7 @@ class Session:
         results.counts = stats
         for run in explorer.explore():
             if most is not None:
-                # Whether N executions were all of them shows only when the search ends or comes with one more.
+                # Whether these N executions were all shows only when the search ends or begins another one.
                 if stats.executions > most:
                     return f"--max-executions {most} reached"
                 results.counts = attrs.evolve(stats)
@@ -346,8 +346,9 @@ class Session:
         return None
 
     def _not_repeated(self, system: Checkable, results: _Results) -> str | None:
-        """Repeat the first execution. What runs leave behind (a file, a cache) may show only after the events that a
-        search repeats, where it cannot notice that the program has become another."""
+        """Repeat the first execution; return why that could not be done, or None. What runs leave behind (a file, a
+        cache) may have an effect only after the events that a search repeats, where the search cannot notice that the
+        program has changed."""
         if results.first is None or results.seen or results.reasons:
             return None
         if results.first.repeat(system) is not Ending.ENDED:
@@ -381,12 +382,12 @@ class Session:
                 seen.occurrences += 1
 
     def _keep(self, run: Run, trace: Trace, explored: list[tuple[Trace, str]]) -> None:
-        """For the map of what was explored."""
+        """Keep the run for the map of what was explored."""
         if len(explored) < MOST_CLASSES and sum(len(one) for one, _ in explored) < MOST_EVENTS:
             explored.append((trace.copy(), self._in_words(run)))
 
     def class_map(self) -> ClassMap:
-        """What the search explored. Repeats runs, until there was time enough."""
+        """Return what the search explored. Repeats the runs, as far as time allows."""
         assert self._system is not None
         classes: list[ExploredClass] = []
         self.over_at = time.monotonic() + EXPLAINING_SECONDS
@@ -395,7 +396,7 @@ class Session:
                 if self._is_over():
                     break
                 steps = self._system.describe(trace).steps
-                if len(steps) < len(trace):  # it was ended
+                if len(steps) < len(trace):  # the run was ended
                     break
                 classes.append(ExploredClass(steps, outcome))
         return ClassMap(tuple(classes), self._results.counts.executions - len(classes))
@@ -434,7 +435,7 @@ class Session:
             results.explained.append(explained)
 
     def _order(self, system: Checkable, results: _Results) -> None:
-        """Last of all: other orders may show facts that the search has not met."""
+        """Try other orders of each failure. Done last, because that may show facts that the search has not met."""
         for number, explained in enumerate(results.explained):
             if explained is not None:
                 self.over_at = time.monotonic() + ORDERING_SECONDS
@@ -481,7 +482,7 @@ class Session:
 
 
 def _tell_states(system: Checkable, search: StatefulSearch, results: _Results) -> None:
-    """What states could not be told; whether the program comes to an end, and if not, the steps of a cycle."""
+    """Note which states could not be stored, whether the program terminates, and if not, the steps of a cycle."""
     results.unstored, results.terminates = search.system.unstored(), search.terminates
     if search.cycle is not None:
         way, once_round = search.cycle
@@ -498,7 +499,7 @@ def _reached(limit: str, progress: Progress) -> str:
 
 
 def _progress(executions: int, seconds: float, share: float | None, history: list[Progress]) -> Progress:
-    """How far the search is, seen with how far it was when half of the time had passed."""
+    """Return how far the search is, compared with how far it was when half of the time had passed."""
     half = next((earlier for earlier in reversed(history) if earlier.seconds <= seconds / 2), None)
     before = half.share if half is not None else None
     stalled = share is not None and before is not None and share < before + LEAST_GROWTH
@@ -509,7 +510,7 @@ def _progress(executions: int, seconds: float, share: float | None, history: lis
 def _untold(seen: _Seen) -> Failure:
     failure = unexplained(seen.finding, seen.schedule)
     return attrs.evolve(
-        failure, details=(*failure.details, "The run could not be told in time: dpor explain tells it.")
+        failure, details=(*failure.details, "The run could not be described in time; dpor explain describes it.")
     )
 
 

@@ -1,7 +1,7 @@
-"""The same targets under several strategies: each in a process of its own, under the same budget.
+"""Explores the same targets under several strategies, each in a process of its own, under the same budget.
 
-The process is `dpor check TARGET --all --json`, so what is compared is what a user gets. One that dies, hangs or is
-refused becomes a row that says so. Ctrl-C ends the present process with what it knows.
+The process is `dpor check TARGET --all --json`, so the comparison is of what a user gets. If one dies, hangs or is
+refused, its row says so. Ctrl-C ends the current process, which reports what it knows.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ WORKLOADS = (
     "dpor.workloads.bounded_buffer:main",
     "dpor.workloads.readers:main",
 )
-"""What `dpor compare` runs unless told otherwise."""
+"""The default targets of `dpor compare`."""
 
 GRACE = 30.0
-"""Seconds beyond the budget for loading the target and telling its failures; then the process is interrupted."""
+"""Seconds beyond the budget for loading the target and explaining its failures; then the process is interrupted."""
 LAST_GRACE = 10.0
-"""Seconds from the interrupt until it is killed."""
+"""Seconds from the interrupt until the process is killed."""
 SHOWN_DIFFERENCES = 5
 
 
 class Job(NamedTuple):
-    """`options`: with the strategy, a budget of seconds, and which program of a file of abstract programs."""
+    """A target and its options: the strategy, a budget in seconds, and which program of a file of abstract programs."""
 
     target: str
     options: Options
@@ -55,10 +55,10 @@ class Job(NamedTuple):
 
 
 def jobs(targets: Iterable[str], strategies: Sequence[str], options: Options) -> list[Job]:
-    """What is to be run, in order; of a file with several abstract programs every one, unless `options` names one.
+    """Return the jobs, in order. Of a file with several abstract programs each is a target, unless `options` names one.
 
-    An option that some strategies have no use for is for the others. Raises `UserError` if it is for none, if one of
-    the strategies cannot do what is asked, or if a target names nothing.
+    An option that only some strategies use applies to these. Raises `UserError` if none uses it, if one of the
+    strategies cannot do what is asked, or if a target names nothing.
     """
     each = [attrs.evolve(options, strategy=strategy) for strategy in strategies]
     of_no_use = [set(without_use(one)) for one in each]
@@ -83,7 +83,7 @@ def jobs(targets: Iterable[str], strategies: Sequence[str], options: Options) ->
 
 
 class Interrupted(Exception):
-    """Ctrl-C; `row` is what was known by then."""
+    """Raised after Ctrl-C; `row` is what was known by then."""
 
     def __init__(self, row: Row) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class Interrupted(Exception):
 
 
 def run(job: Job) -> Row:
-    """Run one search. Raises `Interrupted`."""
+    """Run one search and return its row. Raises `Interrupted`."""
     max_seconds = job.options.max_seconds
     assert max_seconds is not None, "a run that has no budget may never end"
     with TemporaryDirectory(prefix="dpor-compare-") as folder:
@@ -102,7 +102,7 @@ def run(job: Job) -> Row:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
-                start_new_session=True,  # so that Ctrl-C reaches it once, from us
+                start_new_session=True,  # so that Ctrl-C reaches it only through us
             )
         interrupted = late = False
         try:
@@ -134,11 +134,11 @@ def _command(job: Job, report: Path) -> list[str]:
 
 
 def _arguments(options: Options) -> list[str]:
-    """The arguments of `dpor check` that say the same, but for `all`; defaults are left out.
+    """Return the arguments of `dpor check` for these options, without `all` and without defaults.
 
     >>> _arguments(Options(strategy="sa", immutable=False, every_access=True, max_seconds=9, instrument=("a", "b")))
     ['--strategy', 'sa', '--max-seconds', '9', '--immutable', 'off', '--every-access', '--instrument', 'a', \
-'--instrument', 'b']
+    '--instrument', 'b']
     """
     words = []
     for field, about in options_of(type(options)):
@@ -160,12 +160,12 @@ def _arguments(options: Options) -> list[str]:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> int:
-    """First it may tell what it knows."""
+    """Interrupt the process, so that it can report what it knows; kill it if it does not end."""
     try:
         process.send_signal(signal.SIGINT)
         return process.wait(LAST_GRACE)
     except (subprocess.TimeoutExpired, KeyboardInterrupt):
-        os.killpg(process.pid, signal.SIGKILL)  # with the processes that it has started
+        os.killpg(process.pid, signal.SIGKILL)  # including the processes that it has started
         return process.wait()
 
 
@@ -173,7 +173,7 @@ def _row(job: Job, code: int, file: Path, errors: Path) -> Row:
     report: dict[str, Any] | None = None
     try:
         report = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # it died before it was written, or while it was
+    except (OSError, ValueError):  # the process died before or while it wrote the file
         pass
     return Row(job.title, job.options.explorer, report, _error(code, report is not None, errors), code)
 
@@ -191,12 +191,12 @@ def _error(code: int, has_report: bool, errors: Path) -> str | None:
 
 
 def compared(rows: Sequence[Row]) -> Comparison:
-    """The rows of one target, with whether those that finished agree on outcomes, deadlocks and failures."""
+    """Compare the rows of one target: do those that finished agree on outcomes, deadlocks and failures?"""
     finished = [row for row in rows if row.finished]
     target = rows[0].target
     if len(finished) < 2:
         few = f"only {finished[0].strategy}" if finished else "no strategy"
-        return Comparison(target, tuple(rows), None, (f"{few} finished: nothing to hold against each other",))
+        return Comparison(target, tuple(rows), None, (f"{few} finished: nothing to compare",))
     lines = tuple(_differences(finished))
     if lines:
         return Comparison(target, tuple(rows), False, ("THE STRATEGIES DISAGREE, a fault of dpor:", *lines))
@@ -210,7 +210,7 @@ def _these(finished: Sequence[Row]) -> str:
 
 
 def _differences(rows: Sequence[Row]) -> Iterator[str]:
-    """What some strategies found and others did not, a line each."""
+    """Yield a line for each outcome or failure that some strategies found and others did not."""
     for what, found in (("outcome", [_outcomes(row) for row in rows]), ("failure", [_failures(row) for row in rows])):
         every = {key: text for texts in found for key, text in texts.items()}
         differing = [key for key in every if any(key not in texts for texts in found)]

@@ -1,12 +1,12 @@
-"""`dpor replay --pdb`, and `pytest --pdb` with `--dpor-replay` or without: Python's debugger on a run that follows a
+"""`dpor replay --pdb`, and `pytest --pdb` with or without `--dpor-replay`: Python's debugger on a run that follows a
 schedule.
 
-Debugging changes nothing about the run: the threads are greenlets of one OS thread, the schedule decides who moves, and
-time is virtual. So the debugger may stop where it likes for as long as it likes. It shows only the program's own files:
-a step into a lock or a queue is a step over it, and a step may come out in another thread, where the schedule switches.
+Debugging does not change the run: the threads are greenlets of one OS thread, the schedule decides who moves, and time
+is virtual. So the debugger may stop anywhere for any time. It shows only the program's own files: a step into a lock or
+a queue is a step over it, and a step may end in another thread, where the schedule switches.
 
-`quit` lets the run go on to its end instead of raising in the program, as pdb's own would, since that would be one more
-exception for the program to catch.
+`quit` lets the run go on to its end. It does not raise an exception in the program, as pdb's own would, because the
+program could catch it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ T = TypeVar("T")
 
 
 def debugged(run: Callable[[], T], files: Collection[str]) -> T:
-    """The run under the debugger, and then at the place where the first exception was raised."""
+    """Carry out the run under the debugger, then stop where the first exception was raised. Return the result of the
+    run."""
     debugger = ProgramDebugger(files)
     ended = debugger.debug(run)
     debugger.look_back()
@@ -32,16 +33,16 @@ def debugged(run: Callable[[], T], files: Collection[str]) -> T:
 
 
 def looked_at(run: Callable[[], T], files: Collection[str]) -> T:
-    """The run, and then the debugger at the place where the first exception was raised."""
+    """Carry out the run, then start the debugger where the first exception was raised. Return the result of the run."""
     ended = run()
     ProgramDebugger(files).look_back()
     return ended
 
 
 class ProgramDebugger(pdb.Pdb):
-    """Stops in these files only.
+    """A debugger that stops in these files only.
 
-    left   the user has had enough: no more prompts
+    left   True after `quit`: no more prompts
     """
 
     def __init__(self, files: Collection[str]) -> None:
@@ -53,7 +54,7 @@ class ProgramDebugger(pdb.Pdb):
         self.left = False
 
     def debug(self, run: Callable[[], T]) -> T:
-        """Run it; stop first at the first line of the first function that the program calls."""
+        """Carry out the run; stop first at the first line of the first function that the program calls."""
         self.reset()
         before = sys.breakpointhook
         sys.breakpointhook = self._breakpoint
@@ -79,7 +80,7 @@ class ProgramDebugger(pdb.Pdb):
     # ------------------------------------------------------------------ what pdb asks
 
     def stop_here(self, frame: FrameType) -> bool:
-        """Only in the program's files, and not yet while its modules are being executed."""
+        """True only in the program's files, and not while its modules are first executed."""
         code = frame.f_code
         if self.left or code.co_filename not in self._files or (not self._begun and code.co_name == "<module>"):
             return False
@@ -90,8 +91,8 @@ class ProgramDebugger(pdb.Pdb):
         super().user_line(frame)
 
     def cmdloop(self, intro: Any = None) -> None:
-        # While the program runs, its input is empty and its output may be kept back; ours are the terminal's. And what
-        # the user calls here of the program must not take steps of the schedule.
+        # While the program runs, its input is empty and its output may be suppressed; the debugger uses the terminal's.
+        # And calls of the program that the user makes here must not take steps of the schedule.
         kept = sys.stdin, sys.stdout
         sys.stdin, sys.stdout = self._keyboard, self._terminal
         try:

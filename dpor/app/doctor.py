@@ -1,5 +1,5 @@
-"""Does dpor work here? Programs whose verdicts and numbers are known, what the interpreter allows, which modules of a
-target are instrumented. Nothing is printed here: see `dpor.cli.doctor`.
+"""Tests whether dpor works here: programs whose verdicts and numbers are known, what the interpreter allows, and which
+modules of a target are instrumented. It prints nothing: see `dpor.cli.doctor`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ LOCKED, LOCKED_CLASSES = "dpor.workloads.locked_counter:main", 20
 
 @attrs.frozen
 class Examined:
-    """One thing that was looked at. `good`: None if it is only told."""
+    """One examined item. `good`: True or False, or None if it is only information."""
 
     good: bool | None
     text: str
 
 
 def examine(target: str | None = None) -> Iterator[Examined]:
-    """Look at everything, quick things first. Raises `UserError` for a target that cannot be loaded."""
+    """Examine everything, quick items first. Raises `UserError` if the target cannot be loaded."""
     yield Examined(None, _versions())
     yield from map(_tried, (_known_race, _known_pass, _states))
     yield _timer()
@@ -53,7 +53,7 @@ def _versions() -> str:
     return f"dpor {VERSION} in {relative(HOME)}; {system}; {others}"
 
 
-# ---------------------------------------------------------------------- programs that are known
+# ---------------------------------------------------------------------- known programs
 
 
 def _tried(look: Callable[[], Examined]) -> Examined:
@@ -89,10 +89,10 @@ def _states() -> Examined:
             "states cannot be stored, so --strategy dpor gains nothing here, and no loop is seen to wait by spinning"
         )
         return Examined(None, f"{without}: {reason}")
-    return Examined(True, f"states can be stored: {report.states} of {LOCKED}, {report.matched} met again")
+    return Examined(True, f"states can be stored: {report.states} of {LOCKED}, {report.matched} matched")
 
 
-# ---------------------------------------------------------------------- what is there
+# ---------------------------------------------------------------------- the installation
 
 
 def _timer() -> Examined:
@@ -120,7 +120,7 @@ def _cache() -> Examined:
 
 
 def _modules(target: str) -> Iterator[Examined]:
-    """What of a target is instrumented, and what is not."""
+    """Yield which parts of a target are instrumented, and which are not."""
     system = open_target(target, Options())
     for path in sorted(system.sources()):
         yield Examined(None, f"{target}: instrumented: {relative(path)}")

@@ -1,4 +1,4 @@
-"""The options as `help(dpor.check)` and docs/api.md list them, made from what their fields say."""
+"""The options as `help(dpor.check)` and docs/api.md list them, made from the metadata of the fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpor.explorers import in_words
 
 
 class Line(NamedTuple):
-    """An option: its group, name, default as Python has it, flag ("" if it has none), and what it does."""
+    """An option: its group, name, default as Python writes it, flag ("" if it has none), and description."""
 
     group: Group
     name: str
@@ -21,7 +21,7 @@ class Line(NamedTuple):
 
 
 def lines(kind: type[Options] = Options) -> Iterator[Line]:
-    """One for each option, group by group."""
+    """Yield a line for each option, group by group."""
     for group in Group:
         for field, about in options_of(kind):
             if about.group is group:
@@ -31,7 +31,7 @@ def lines(kind: type[Options] = Options) -> Iterator[Line]:
 
 
 def table(kind: type[Options] = Options) -> str:
-    """The table of docs/api.md."""
+    """Return the table of docs/api.md."""
     rows = ["| option | default | at the command line | |", "|---|---|---|---|"]
     group = None
     for line in lines(kind):
@@ -44,7 +44,7 @@ def table(kind: type[Options] = Options) -> str:
 
 
 def complete(function: Callable[..., Any], kind: type[Options]) -> None:
-    """Add the options to the docstring and to the signature of a function that takes them as `**` arguments."""
+    """Add the options to the docstring and the signature of a function that takes them as `**` arguments."""
     text = [inspect.cleandoc(function.__doc__ or ""), ""]
     group = None
     for line in lines(kind):

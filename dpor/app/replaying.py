@@ -1,4 +1,4 @@
-"""A saved schedule, run once more. `replay` is the public function."""
+"""Repeats a saved schedule. `replay` is the public function."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from dpor.findings.minimise import Minimised, switches
 def replay(schedule: str | os.PathLike[str] | SavedSchedule, target: Target | None = None) -> Failure:
     """Run a saved schedule once more. Returns the failure that it shows.
 
-    `target` is needed where the schedule's own target is a callable that has no name in a file.
+    `target` is needed if the schedule's own target is a callable that has no name in a file.
 
-    Raises `BadSchedule` if the file is none of ours or the source has changed, `NotDeterministic` if the program did
+    Raises `BadSchedule` if the file is not a schedule or the source has changed, `NotDeterministic` if the program did
     something else this time.
     """
     saved = schedule if isinstance(schedule, SavedSchedule) else SavedSchedule.load(schedule)
@@ -35,7 +35,7 @@ def replay(schedule: str | os.PathLike[str] | SavedSchedule, target: Target | No
 
 
 class Replay:
-    """One saved schedule, run again."""
+    """Repeats one saved schedule."""
 
     def __init__(self, saved: SavedSchedule, target: Target | None = None) -> None:
         self.saved = saved
@@ -51,9 +51,9 @@ class Replay:
             raise UserError(f"the schedule was saved with settings that this dpor does not know: {error}") from error
 
     def run(self, debug: Callable[[Callable[[], Run], Collection[str]], Run] | None = None) -> Failure:
-        """The failure that the schedule shows. Raises `BadSchedule`, `NotDeterministic`.
+        """Return the failure that the schedule shows. Raises `BadSchedule`, `NotDeterministic`.
 
-        `debug` is given the run to carry out, and the program's files.
+        `debug` is called with a function that carries out the run, and the program's files.
         """
         saved = self.saved
         saved.check_sources()
@@ -89,7 +89,7 @@ class Replay:
         return attrs.evolve(with_orders(system, explained, passed(time.monotonic() + ORDERING_SECONDS)), saved=saved)
 
     def _follow(self, system: Checkable, trace: Trace) -> Run:
-        """Run it; again for each fact about the program that is met for the first time."""
+        """Run the schedule, and again after each fact about the program that a run shows for the first time."""
         for _ in range(MOST_RESTARTS):
             try:
                 return system.run(trace, follow(self.saved.schedule))

@@ -1,4 +1,4 @@
-"""The search that the options ask for."""
+"""Turns options into a search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpor.findings.explain import Checkable
 
 
 def without_use(options: Options) -> list[str]:
-    """The options given (so: not as they are by default) that the strategy has no use for."""
+    """Return the options that differ from their defaults and that the strategy does not use."""
     usual = Options()
     return [
         option.name
@@ -26,15 +26,15 @@ def without_use(options: Options) -> list[str]:
 
 
 def strategy_named(name: str) -> Strategy:
-    """Raises `UserError` if there is none of the name."""
+    """Return the strategy of this name. Raises `UserError` if there is none."""
     if name not in STRATEGIES:
         raise UserError(f"no strategy {name!r}; there are {', '.join(STRATEGIES)}")
     return STRATEGIES[name]
 
 
 def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
-    """The search that the options ask for. Raises `UserError` if there is none, and so does the search where it needs
-    states that the target cannot tell."""
+    """Return the search for these options. Raises `UserError` if there is none; so does the search if it needs states
+    that the target does not provide."""
     name = options.explorer
     strategy = strategy_named(name)
     for option in without_use(options):
@@ -56,7 +56,7 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
 
 
 def shortfall(options: Options, counts: Stats) -> Iterator[str]:
-    """Why a search of this kind did not cover everything, though it may have come to its end."""
+    """Yield the reasons why a search of this kind did not cover everything, though it may have finished."""
     if counts.left_out:
         yield f"--preemptions {options.preemptions} left out {plural(counts.left_out, 'schedule')} or more"
     if options.explorer in SAMPLERS:

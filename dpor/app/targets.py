@@ -1,4 +1,4 @@
-"""What a target is, and how it is opened as a system that can be run and told of."""
+"""What a target is, and how it is opened as a system."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from dpor.python.program.target import Opener
 
 Target: TypeAlias = "str | os.PathLike[str] | Callable[[], object] | Opener | Embedded"
-"""`path/file.py::name`, `package.module:name`, a `.json` or `.jsonl` file of abstract programs, a callable, a program
-that knows itself how it is loaded, or a system of one's own."""
+"""`path/file.py::name`, `package.module:name`, a `.json` or `.jsonl` file of abstract programs, a callable, an object
+that loads its program itself, or a system of one's own."""
 
 
 def open_target(target: Target, options: Options, facts: Any = None) -> Checkable:
-    """The system for a target. Raises `UserError` (`BadTarget`, `BadProgram`)."""
+    """Return the system for a target. Raises `UserError` (`BadTarget`, `BadProgram`)."""
     system = _open(target, options, facts)
     return cast(Checkable, RaceDetector(system)) if options.races else system
 
@@ -67,9 +67,9 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
 
 
 def programs_named(target: str, options: Options) -> list[str | None]:
-    """The programs that the text names: those of a file of abstract programs by their names, if it has several and the
-    options name none, else one. Loads no Python. Raises `UserError` if it names nothing, or no such thing as the
-    options are for."""
+    """Return the names of the programs in a target: for a file of several abstract programs their names, unless the
+    options name one; else [None]. Loads no Python. Raises `UserError` if the target names nothing, or the options do
+    not fit it."""
     if not _is_model(target):
         _refuse_name(options)
         from dpor.python.program.target import parsed
@@ -98,8 +98,8 @@ def _refuse_runtime_options(options: Options, what: str) -> None:
 
 
 def beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:
-    """What ends a run of this target that takes too long: see `dpor.python.kernel.loops.beat`. Those of abstract
-    programs are short."""
+    """Return the function that ends too long runs of this target (`dpor.python.kernel.loops.beat`). For abstract
+    programs, whose runs are short, it does nothing."""
     if not is_python(target):
         return lambda frame, patience: None
     from dpor.python.kernel import loops
@@ -108,7 +108,7 @@ def beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:
 
 
 def is_python(target: Target) -> bool:
-    """Is it real Python, not an abstract program or a system of one's own?"""
+    """True for a Python program; False for an abstract program or a system of one's own."""
     return not isinstance(target, Embedded) and not _is_model(target)
 
 
@@ -121,7 +121,7 @@ def _is_model(target: Target) -> TypeGuard[str]:
 
 
 def target_name(target: Target, options: Options) -> str:
-    """The target as reports name it."""
+    """Return the name of the target in reports."""
     if isinstance(target, (str, os.PathLike)):
         name = os.fspath(target)
         return f"{name} {options.name}" if options.name else name

@@ -1,4 +1,5 @@
-"""A system whose runs tell their data races, too, as findings like all others: minimised, saved and replayed so."""
+"""A system whose runs also report their data races, as findings that are minimised, saved and replayed like all
+others."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from dpor.findings.explain import Checkable
 
 
 class RaceDetector(Forwarding):
-    """Another system, each of whose runs also finds its data races. A run that was given up tells none: whoever gives
-    one up has seen, or will see, an equivalent one to its end."""
+    """Wraps a system; each of its runs also reports its data races. A run that was given up reports none, because an
+    equivalent run has been, or will be, seen to its end."""
 
     def __init__(self, system: Checkable) -> None:
         super().__init__(system)
@@ -31,7 +32,8 @@ class RaceDetector(Forwarding):
 
 
 def _finding(race: DataRace, steps: tuple[Step, ...]) -> Finding:
-    """What the two threads do; the same from whichever of them came first: a write before a read, else by place."""
+    """Make the finding. It is the same whichever thread came first: a write is named before a read, else the order is
+    by place."""
     first, second = sorted((steps[race.earlier], steps[race.later]), key=lambda s: (_reads(s), _place(s), s.thread))
     return Finding(
         Kind.RACE,

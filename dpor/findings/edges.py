@@ -1,4 +1,5 @@
-"""The arrows between the threads of a run: happens-before without program order and without what follows from it."""
+"""The arrows between the threads of a run: happens-before without program order and without what follows by
+transitivity."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from dpor.core.operations import ThreadId
 
 
 def edges(happens_before: HappensBefore) -> tuple[Edge, ...]:
-    """The covering pairs of the relation that are of different threads, by the later event.
+    """Return the covering pairs of the relation that are of different threads, ordered by the later event.
 
-    An event inherits from its thread's previous event whatever that knew. Of what it knows beyond that, the latest
-    event of each other thread is a candidate, unless another candidate knows it.
+    An event inherits what its thread's previous event knew. Of what it knows beyond that, the latest event of each
+    other thread is a candidate, unless another candidate knows it.
     """
     threads, indices, clocks = happens_before.trace.threads, happens_before.indices, happens_before.clocks
     number: dict[tuple[ThreadId, int], int] = {}

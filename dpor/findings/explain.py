@@ -1,4 +1,4 @@
-"""From a finding and the schedule that showed it to what is reported: made small, its race marked, its steps told."""
+"""Turns a finding and its schedule into what is reported: minimised, with its race marked and its steps described."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from dpor.findings.racing import RacingPair, orders_of
 
 
 class ExplainingSystem(System, Protocol):
-    """A system that can tell a run."""
+    """A system that can describe a run."""
 
     def describe(self, trace: Trace) -> Explained:
-        """Repeat the events of the trace and tell them."""
+        """Repeat the events of the trace and describe them."""
         ...
 
 
 class Checkable(ExplainingSystem, Protocol):
-    """A system with all that a check needs."""
+    """A system with everything that a check needs."""
 
     def aloud(self) -> AbstractContextManager[None]:
-        """What the program prints meanwhile is not kept back."""
+        """Context in which the program's output is not suppressed."""
         ...
 
     def sources(self) -> Mapping[str, str]:
-        """The files that its behaviour comes from, with their SHA-256."""
+        """Return the files that determine its behaviour, with their SHA-256."""
         ...
 
     def versions(self) -> Mapping[str, str]: ...
 
     def is_memory(self, location: Location) -> bool:
-        """Is it a location of data, not of a lock or the like?"""
+        """True for a location of data, False for one of a lock or the like."""
         ...
 
     def outcome_text(self, outcome: Any) -> str:
-        """An outcome of its runs in words."""
+        """Describe an outcome of its runs in words."""
         ...
 
     def facts(self) -> Any:
-        """What the search has learnt about the program (as JSON), so that a replay can rely on the same."""
+        """Return what the search has learnt about the program (as JSON), so that a replay relies on the same facts."""
         ...
 
 
 def unexplained(finding: Finding, schedule: Sequence[Action]) -> Failure:
-    """The finding as it was seen, where nothing more can be had."""
+    """Return the finding as a failure, as it was seen, without explanation."""
     return Failure(
         kind=finding.kind,
         message=finding.message,
@@ -82,11 +82,12 @@ class FailureWithRun:
 def explain(
     system: ExplainingSystem, finding: Finding, schedule: Sequence[Action], enough: Callable[[], bool] = lambda: False
 ) -> FailureWithRun:
-    """The failure to report, but for what its orders show; made small until there is `enough`.
+    """Minimise the finding's schedule, until `enough()`; describe its run. Return the failure without what other orders
+    show.
 
     Raises what `System.run` raises.
     """
-    if finding.is_cycle:  # it lies in where the schedule leads: in going round it
+    if finding.is_cycle:  # its schedule leads to the cycle, which is the finding
         small = Minimised(tuple(schedule), switches(schedule), least=False, first=tuple(schedule))
     else:
         small = minimise(system, schedule, finding, enough=enough)
@@ -99,14 +100,15 @@ def explain(
 
 
 def matching(findings: Iterable[Finding], finding: Finding) -> Finding | None:
-    """The one among these that is the same failure. A cycle needs only that its schedule could be followed."""
+    """Return the one among these that is the same failure, or None. For a cycle it is enough that its schedule was
+    followed."""
     if finding.is_cycle:
         return finding
     return next((found for found in findings if found.group == finding.group), None)
 
 
 def with_run(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, small: Minimised) -> FailureWithRun:
-    """Describe this run."""
+    """Describe this run, and return it with the failure."""
     explained = system.describe(trace)
     if len(explained.steps) != len(trace):
         raise InternalError(f"{len(trace)} events were described as {len(explained.steps)} steps")
@@ -126,10 +128,10 @@ def with_run(system: ExplainingSystem, trace: Trace, run: Run, found: Finding, s
 def with_orders(
     system: ExplainingSystem, explained: FailureWithRun, enough: Callable[[], bool] = lambda: False
 ) -> Failure:
-    """The failure with the race to look at marked, and with what its orders show; others are tried until there is
-    `enough`.
+    """Return the failure with the race to look at marked, and with what its orders show. Other orders are tried until
+    `enough()`.
 
-    Afterwards the system may know other facts than before, so nothing that was recorded can be counted on to repeat.
+    The system may learn new facts meanwhile, so what was recorded before need not be repeatable afterwards.
     """
     pair, explanation = orders_of(system, explained.trace, explained.run, explained.finding, enough)
     return attrs.evolve(explained.failure, trace=tuple(_marked(explained.failure.trace, pair)), explanation=explanation)

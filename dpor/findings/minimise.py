@@ -1,20 +1,19 @@
 """From a schedule that fails to a small one: fewest context switches, then fewest events, then the smallest choices.
 
-A candidate is a *guide*: a list of actions that `dpor.core.schedule.prefer` keeps to where it can. Each is run, and
-counts only if the run shows the same failure; what is kept is the run itself, never the guide. Three searches, one
-after the other:
+A candidate is a *guide*: a list of actions that `dpor.core.schedule.prefer` follows where possible. Each is run, and
+counts only if the run shows the same failure; what is kept is the run itself, never the guide. There are three
+searches, one after the other:
 
 1. *Regroup.* In a window of the schedule, put each thread's events together, in the order in which the threads come
-   first (or last) in it; windows from the whole schedule down to three runs of consecutive events. Quick, and all
-   that is affordable for long schedules, but it ends in local minima.
-2. *Count up.* All schedules with 0, 1, 2, ... switches, forced ones included, until one fails or the best known is
-   proved to be least. [MQ07, with all switches counted instead of preemptions only]
-3. *Shrink.* Other values of each data choice; switches that come earlier; then, if runs differ in length at all, all
-   shorter schedules with as few switches.
+first (or last) in it; windows range from the whole schedule down to three blocks of consecutive events. This is quick,
+and all that is affordable for long schedules, but it ends in local minima.
+2. *Count up.* Try all schedules with 0, 1, 2, ... switches, forced ones included, until one fails or the best known is
+proved to be least. [MQ07, with all switches counted instead of preemptions only]
+3. *Shrink.* Try other values of each data choice; switches that come earlier; then, if runs differ in length at all,
+all shorter schedules with as few switches.
 
-The budget is in events, not seconds, so that the same failure gives the same schedule on every machine.
-
-Not for: inputs other than data choices.
+The budget is in events, not seconds, so that the same failure gives the same schedule on every machine. Inputs other
+than data choices are not minimised.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ from dpor.core.system import STOP, Ending, Run, System, Trace
 BUDGET = 30_000
 """Events to spend on one finding; half as many again on shrinking."""
 COST_OF_RUN = 40
-"""What a run costs besides its events, in events."""
+"""The cost of a run besides its events, in events."""
 
 
 @attrs.frozen
 class Minimised:
     """A schedule that shows the finding.
 
-    least   no schedule with fewer switches shows it (within the same choices of data)
+    least   True if no schedule with fewer switches shows it (with the same data choices)
     first   the schedule as it was found
     """
 
@@ -54,7 +53,7 @@ class Minimised:
 
 
 def switches(schedule: Sequence[Action]) -> int:
-    """How often another thread goes on.
+    """Count the context switches.
 
     >>> switches([0, 0, 1, 1, 0])
     2
@@ -63,7 +62,7 @@ def switches(schedule: Sequence[Action]) -> int:
 
 
 def size(schedule: Sequence[Action]) -> tuple[int, int, int, tuple[int, ...]]:
-    """What is made small: switches, then events, then the sum of the values chosen, then each of them.
+    """Return what is minimised: switches, then events, then the sum of the values chosen, then each of them.
 
     >>> size([0, 1, 1 | 2 << VALUE_SHIFT])
     (1, 3, 2, (0, 0, 2))
@@ -79,7 +78,7 @@ def minimise(
     budget: int = BUDGET,
     enough: Callable[[], bool] = lambda: False,
 ) -> Minimised:
-    """The smallest schedule that still shows this finding, as far as the budget goes, and until there is `enough`.
+    """Return the smallest schedule that still shows this finding, within the budget (in events), and until `enough()`.
 
     Raises what `System.run` raises.
     """
@@ -101,9 +100,9 @@ class _OutOfBudget(Exception):
 
 @attrs.define
 class _Attempt:
-    """The best schedule so far, and what may still be spent. Invariant: `best` shows the wanted finding.
+    """The best schedule so far, and the remaining budget. Invariant: `best` shows the wanted finding.
 
-    lengths   of all complete runs so far, in events
+    lengths   the lengths of all complete runs so far, in events
     """
 
     system: System
@@ -114,7 +113,7 @@ class _Attempt:
     lengths: set[int] = attrs.field(factory=set)
 
     def shows(self, findings: Sequence[Finding]) -> bool:
-        """Is the wanted finding among these? One that needs no timeout is not traded for one that does."""
+        """True if the wanted finding is among these. One that needs no timeout is not exchanged for one that does."""
         wanted = self.wanted
         return any(f.group == wanted.group and f.needs_timeout <= wanted.needs_timeout for f in findings)
 
@@ -124,18 +123,19 @@ class _Attempt:
             raise _OutOfBudget
 
     def guide(self, actions: Sequence[Action]) -> bool:
-        """Run a candidate; keep its run if it is better."""
+        """Run a candidate; keep its run if it is better. Return True if it is."""
         trace = Trace()
         try:
             run = self.system.run(trace, prefer(actions))
-        except UserError:  # the guide made the program do something that cannot be followed
+        except UserError:  # the guide led the program to something that is not supported
             return False
         better = self.take(trace, run)
         self.spend(len(trace))
         return better
 
     def take(self, trace: Trace, run: Run) -> bool:
-        """Keep this run if it is better. One that was ended because it took too long could not be repeated."""
+        """Keep this run if it is better. Return True if it is. A run that was ended by the clock could not be
+        repeated."""
         if run.ending in (Ending.COMPLETE, Ending.SPINNING):
             self.lengths.add(len(trace))
         elif run.ending is not Ending.CUT:
@@ -197,7 +197,7 @@ def _by_last(window: list[Block]) -> list[Block]:
 
 
 def _count_up(attempt: _Attempt) -> bool:
-    """True when every smaller number of switches has been ruled out."""
+    """Return True when every smaller number of switches has been ruled out."""
     values = values_of(attempt.best)
     threads = len({action & THREAD_MASK for action in attempt.best})
     bound = max(0, threads - 1)
@@ -208,7 +208,7 @@ def _count_up(attempt: _Attempt) -> bool:
 
 
 def values_of(schedule: Sequence[Action]) -> dict[tuple[ThreadId, int], Action]:
-    """The actions that carry a data choice, by thread and the position of its event within the thread."""
+    """Return the actions that carry a data choice, by thread and the position of the event within the thread."""
     counts: dict[ThreadId, int] = {}
     found = {}
     for action in schedule:
@@ -229,7 +229,8 @@ class _Point:
 
 
 def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, int], Action]) -> bool:
-    """Depth first through all schedules with at most `bound` switches that could be better, until one fails."""
+    """Search all schedules with at most `bound` switches that could be better, depth first, until one fails. True if
+    one does."""
     trace = Trace()
     points: list[_Point] = []
     longest = sys.maxsize if bound < switches(attempt.best) else len(attempt.best) - 1
@@ -250,7 +251,7 @@ def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, i
             last = 1 << trace.threads[-1] if trace.threads else 0
             used = points[-1].switches if points else 0
             if enabled & last:
-                # Going on comes first; switching away only while a switch is left.
+                # Going on comes first; a switch is tried only while one is left.
                 point = _Point(enabled, enabled if used < bound else last, used)
             elif last and used == bound:
                 return STOP
@@ -279,9 +280,9 @@ def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, i
 
 
 def _needless_switch(trace: Trace, points: list[_Point]) -> bool:
-    """Could the last event have come before its thread was switched away from, though it could have gone on?
+    """True if the last event could have come before the switch away from its thread, which could have gone on.
 
-    It could if it depends on nothing that came in between. That schedule has no more switches and is looked at, too.
+    It could if it depends on nothing that came in between. That schedule has no more switches and is examined, too.
     """
     threads = trace.threads
     end = len(threads) - 1
@@ -308,7 +309,7 @@ def _shrink(attempt: _Attempt) -> None:
 
 
 def _other_values(attempt: _Attempt) -> bool:
-    """Each data choice with each of its values."""
+    """Try each data choice with each of its values. Return True if that improves."""
     trace = Trace()
     attempt.system.run(trace, follow(attempt.best))
     attempt.spend(len(trace))
@@ -322,7 +323,8 @@ def _other_values(attempt: _Attempt) -> bool:
 
 
 def _earlier_switches(attempt: _Attempt) -> bool:
-    """Each block left after 0, 1, 2, 4, ... events, which leaves a loop that waits for another thread earlier."""
+    """Leave each block after 0, 1, 2, 4, ... events: so a loop that waits for another thread is left earlier. Return
+    True if that improves."""
     blocks = _blocks(attempt.best)
     for number, block in enumerate(blocks):
         left = 0

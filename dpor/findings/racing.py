@@ -1,8 +1,8 @@
 """Which orders of a failing run matter: its races, each tried in the other order; and which two events to mark.
 
 The races of the run are tried, latest first: the run is repeated with the later event of the race before the earlier
-one, and the rest as it was as far as possible. The first race whose reversal makes the failure disappear is the one to
-mark; if none does, the latest race. Only an aid to reading: no verdict depends on it.
+one, and the rest unchanged as far as possible. The first race whose reversal makes the failure disappear is marked; if
+none does, the latest race. This only helps the reader: no verdict depends on it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dpor.findings.edges import edges
 from dpor.findings.whenever import Schedules, learn
 
 TRIES = 24
-"""Races to try."""
+"""The number of races to try."""
 
 
 class RacingPair(NamedTuple):
-    """Numbers of events of the trace; `later` is None where the later operation stayed blocked."""
+    """Positions of two events of the trace; `later` is None if the later operation stayed blocked."""
 
     earlier: int
     later: int | None
@@ -32,12 +32,12 @@ class RacingPair(NamedTuple):
 def orders_of(
     system: System, trace: Trace, run: Run, finding: Finding, enough: Callable[[], bool] = lambda: False
 ) -> tuple[RacingPair | None, Explanation]:
-    """The pair to mark in this run, which shows the finding (None if it has no race), and what its orders show."""
+    """Return the pair to mark in this failing run (None if it has no race), and what its orders show."""
     happens_before = HappensBefore(trace)
     races = _races(happens_before, trace, run)
-    if finding.events is not None:  # a data race: that there is no order is the finding
+    if finding.events is not None:  # a data race: the finding is that the two are not ordered
         return RacingPair(*finding.events), Explanation(edges(happens_before))
-    if finding.kind is Kind.LIVELOCK:  # it lies in going round, not in an order
+    if finding.kind is Kind.LIVELOCK:  # the finding is the cycle, not an order
         return None, Explanation(edges(happens_before))
     schedules = Schedules(system, trace, run, finding, enough)
     tried: list[Reordering] = []
@@ -60,7 +60,7 @@ def orders_of(
 
 
 def _races(happens_before: HappensBefore, trace: Trace, run: Run) -> list[tuple[Order, Action]]:
-    """Latest first, with the action that performs the later operation."""
+    """Return the races, latest first, each with the action that performs the later operation."""
     found = [
         (Order(race.first, later, trace.threads[later]), trace.actions[later])
         for later, races in enumerate(happens_before.extend())
@@ -74,7 +74,7 @@ def _races(happens_before: HappensBefore, trace: Trace, run: Run) -> list[tuple[
 
 
 def _reversed(happens_before: HappensBefore, trace: Trace, order: Order, action: Action) -> list[Action]:
-    """A guide: what does not come after the earlier event, then the later one, then the rest."""
+    """Make a guide: first what does not come after the earlier event, then the later event, then the rest."""
     earlier, later = order.earlier, order.later
     end = len(trace) if later is None else later
     free = happens_before.not_after(earlier, end)

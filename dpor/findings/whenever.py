@@ -1,11 +1,12 @@
 """Which orders of events a failure needs: learnt from schedules that fail and schedules that do not.
 
-The failing run has pairs of dependent events of different threads. Other schedules are run, and in each it is seen
-which of these orders hold there too. A *condition* is a set of orders, such that every schedule fails in which all of
-them hold. The smallest one that agrees with all schedules tried is the answer; then schedules are made to refute it
-(its orders kept, all else at random; or one of them turned round), and it is learnt anew, until the budget is spent.
+The failing run has pairs of dependent events of different threads. Other schedules are run, and for each it is noted
+which of these orders hold there too. A *condition* is a set of orders such that every schedule fails in which all of
+them hold. The answer is the smallest condition that agrees with all schedules tried; then schedules are made that could
+refute it (its orders kept, all else at random; or one of them reversed), and it is learnt again, until the budget is
+spent.
 
-Only an aid to reading: it says what was tried, and no verdict depends on it. Data choices stay as they are.
+This only helps the reader: reports say what was tried, and no verdict depends on it. Data choices are not varied.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ MOST_ORDERS = 300
 """Pairs of events to look at: those nearest to the end of the run."""
 MOST_CONJUNCTS = 3
 STAY = (1.0, 0.6, 0.9, 0.98)
-"""How likely the thread that ran last goes on, in the random schedules, in turn: what fails wherever threads often take
-turns may pass when each runs as long as it can."""
+"""The probabilities, used in turn, that the thread that ran last goes on in a random schedule: what always fails if
+threads alternate often may pass if each runs as long as it can."""
 LIVES = frozenset({"start", "end", "join"})
 
 Like: TypeAlias = tuple[ThreadId, str, tuple[Location, ...]]
-"""Events that look the same: thread, kind, what is accessed."""
+"""What events have in common that look alike: thread, kind, locations."""
 Key: TypeAlias = tuple[ThreadId, str, tuple[Location, ...], int]
-"""An event, as far as it can be found again in other runs: its position among those that look the same, from 0."""
+"""An event as it is recognised in other runs: with its position among those that look alike, from 0."""
 
 
 class EventId(NamedTuple):
@@ -53,13 +54,13 @@ class EventId(NamedTuple):
 
 @attrs.define
 class Schedules:
-    """Runs of other schedules than the failing one, each held against the orders of that.
+    """Runs of other schedules than the failing one, each compared with the orders of that run.
 
     holds     for each order, the mask of the runs in which it holds
-    turned    the orders of which some run had both events the other way round, and those before which a thread waits:
-              of the others, one event may come only where the run fails, which would say nothing
+    turned    the orders that were reversed in some run, and those before which a thread waits. In any other order,
+              perhaps one event only occurs when the run fails, and then the order would say nothing
     fails     the mask of the runs that show the finding
-    count     of the runs
+    count     the number of runs
     """
 
     system: System
@@ -86,7 +87,7 @@ class Schedules:
         self.turned = {order for order in self.orders if order.later is None}
 
     def _orders(self) -> list[Order]:
-        """The pairs that depend on each other, the clearest first, then those nearest to the end."""
+        """Return the pairs of dependent events, the clearest first, then those nearest to the end."""
         trace, found = self.trace, []
         for thread, operation, _ in self.run.blocked:
             for earlier in range(len(trace) - 1, -1, -1):
@@ -109,8 +110,8 @@ class Schedules:
         return sorted(found[:MOST_ORDERS], key=self._obscurity)
 
     def _obscurity(self, order: Order) -> int:
-        """Of orders that always come together, a reader is best told those of data, then those in which locks are taken
-        rather than given back."""
+        """The key by which orders are sorted that always hold together: a reader understands those of data best, then
+        those in which locks are taken rather than released."""
         trace = self.trace
         events = [order.earlier] if order.later is None else [order.earlier, order.later]
         return sum(
@@ -118,14 +119,14 @@ class Schedules:
         )
 
     def attempt(self, choose: Chooser) -> bool | None:
-        """Run one. Does it show the finding? None: it could not be followed to an end."""
+        """Carry out a run. Return True if it shows the finding, None if it could not be followed to an end."""
         trace = Trace()
         try:
             run = self.system.run(trace, choose)
         except UserError:
             self.budget -= COST_OF_RUN
             return None
-        except AssumptionBroken:  # from here on events are not what they were
+        except AssumptionBroken:  # from here on the events are different
             self.budget = -1
             return None
         self.budget -= len(trace) + COST_OF_RUN
@@ -136,7 +137,7 @@ class Schedules:
         return failed
 
     def guide(self, actions: Sequence[Action]) -> bool | None:
-        """As `attempt`, along these actions as far as they can be kept to."""
+        """As `attempt`, following these actions where possible."""
         return self.attempt(prefer(actions))
 
     def is_over(self) -> bool:
@@ -156,8 +157,8 @@ class Schedules:
                 self.turned.add(order)
 
     def condition(self) -> tuple[Order, ...]:
-        """The fewest orders that hold together in no run but those that fail; () if there are none. Where some hold in
-        all that fail, too, these; where some were seen turned, those first of all."""
+        """Return the fewest orders that hold together only in runs that fail; () if there are none. Orders that hold in
+        all failing runs are preferred, and among those the ones that were seen reversed."""
         necessary = [order for order in self.orders if self.fails & ~self.holds[order] == 0]
         for orders in (necessary, self.orders):
             found = self._fewest([order for order in orders if order in self.turned])
@@ -167,7 +168,7 @@ class Schedules:
 
     def _fewest(self, orders: Sequence[Order]) -> tuple[Order, ...]:
         passing = ((1 << self.count) - 1) & ~self.fails
-        by_mask: dict[int, Order] = {}  # of orders that always come together, the first
+        by_mask: dict[int, Order] = {}  # the first of orders that always hold together
         for order in orders:
             if passing & ~self.holds[order]:
                 by_mask.setdefault(self.holds[order] & passing, order)
@@ -181,7 +182,7 @@ class Schedules:
         return ()
 
     def all_hold(self, orders: Sequence[Order]) -> int:
-        """The mask of the runs in which all of these hold."""
+        """Return the mask of the runs in which all of these hold."""
         mask = (1 << self.count) - 1
         for order in orders:
             mask &= self.holds[order]
@@ -199,7 +200,8 @@ class Schedules:
 
 
 def learn(schedules: Schedules) -> tuple[Order, ...]:
-    """Try schedules at random and against what is believed so far. Returns the condition that none of them refutes."""
+    """Try random schedules, and schedules that could refute the current condition. Return the condition that none
+    refutes."""
     random = Random(0)
     values = values_of(schedules.trace.actions)
     longest = 4 * len(schedules.trace) + 100
@@ -225,7 +227,7 @@ def _at_random(
     values: dict[tuple[ThreadId, int], Action],
     longest: int,
 ) -> Chooser:
-    """A chooser that holds back a thread before the second event of an order until the first has come, if it can."""
+    """Return a chooser that holds back the second event of each order until the first has come, if it can."""
     done: dict[ThreadId, int] = {}
     last = 0
     left = longest
@@ -249,7 +251,7 @@ def _at_random(
 
 
 def _keys_of(trace: Trace) -> tuple[list[Key], dict[Like, int]]:
-    """The key of each event, and how many there were of each kind of event."""
+    """Return the key of each event, and how many events look alike of each sort."""
     seen: dict[Like, int] = {}
     keys: list[Key] = []
     for thread, operation in zip(trace.threads, trace.operations, strict=True):
@@ -260,4 +262,4 @@ def _keys_of(trace: Trace) -> tuple[list[Key], dict[Like, int]]:
 
 
 def _locations(accesses: Sequence[Access]) -> tuple[Location, ...]:
-    return tuple(location for location, _ in accesses)  # modes depend on outcomes
+    return tuple(location for location, _ in accesses)  # without modes, which depend on outcomes

@@ -1,7 +1,7 @@
 """Reports: results of checks, comparisons and analyses, for people and for tools.
 
-text, columns, progress     a check at a terminal, with a column for each thread; a search while it runs
-page, html, class_map       a failure or check, a comparison, and the classes of a search, as HTML pages
+text, columns, progress     a check at a terminal, a run with a column for each thread, a search while it runs
+page, html, class_map       HTML pages: a failure or check, a comparison, the classes that a search covered
 json, sarif, github         for tools: JSON (`schema.json`), code scanning, GitHub Actions
 comparison, analysis        `dpor compare` and `dpor analyze`, as text and as JSON
 sentences, words, places    explanations in sentences, shared words, places of findings

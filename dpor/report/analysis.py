@@ -1,4 +1,4 @@
-"""What `dpor analyze` tells, as text, as annotated source, and as one JSON object (`analysis.schema.json`)."""
+"""What `dpor analyze` reports: as text, as annotated source, and as one JSON object (`analysis.schema.json`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpor.core.schedule import to_json_text
 
 @attrs.frozen
 class MutableField:
-    """Why a field is not immutable, and where that is seen; path "" and line 0: outside the program."""
+    """Why a field is not immutable, and where that shows; path "" and line 0: outside the program."""
 
     field: str
     why: str
@@ -23,7 +23,7 @@ class MutableField:
 
 @attrs.frozen
 class FunctionAccesses:
-    """What a function may access until it returns, in all that it calls and in threads that it starts: "r C.x"."""
+    """What a function may access until it returns, including what it calls and threads that it starts: "r C.x"."""
 
     path: str
     line: int
@@ -34,7 +34,7 @@ class FunctionAccesses:
 @attrs.frozen
 class JudgedAccess:
     """An access in the source. Lines count from 1, columns in bytes from 0; mode "r" or "w"; `of`: the object, or the
-    variable that it is accessed through, "" where objects are not told apart; label immutable, thread-local, relevant.
+    variable through which it is accessed, "" if objects are not told apart; label: immutable, thread-local or relevant.
     """
 
     path: str
@@ -55,8 +55,8 @@ class JudgedAccess:
 
 @attrs.frozen
 class Analysis:
-    """`entry`: what is run, "path::name"; `unknown`: why nothing is known of the program, or ""; `dot`: the call graph,
-    for Graphviz."""
+    """The facts about one program. `entry`: what is run, "path::name"; `unknown`: why nothing is known about the
+    program, or ""; `dot`: the call graph, for Graphviz."""
 
     schema: ClassVar[int] = 1
 
@@ -74,12 +74,12 @@ class Analysis:
 
 
 def to_json(analysis: Analysis) -> str:
-    """The text of the JSON file, with a line end."""
+    """Return the text of the JSON file, which ends with a newline."""
     return to_json_text({"schema": Analysis.schema, **attrs.asdict(analysis)})
 
 
 def lines(analysis: Analysis) -> Iterator[str]:
-    """The facts, their reasons and where they are seen."""
+    """Yield the facts with their reasons and places, as lines."""
     if analysis.unknown:
         yield from _nothing(analysis)
         return
@@ -103,7 +103,7 @@ def _nothing(analysis: Analysis) -> Iterator[str]:
 
 
 def annotated(analysis: Analysis, sources: Mapping[str, str]) -> Iterator[str]:
-    """Each file's source, and under each line what becomes of its accesses."""
+    """Yield each file's source, with the verdict on each access below its line."""
     if analysis.unknown:
         yield from _nothing(analysis)
     below: dict[tuple[str, int], dict[str, None]] = defaultdict(dict)

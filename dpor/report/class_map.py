@@ -1,6 +1,6 @@
-"""The classes of interleavings that a search covered, as a tree: what they have in common is told once.
+"""The classes of interleavings that a search covered, as a tree: what several have in common is shown once.
 
-Bounded: a map is to be looked at, and the first some dozens of classes show how the rest goes.
+The map is bounded, because it is meant to be looked at; the first few dozen classes show how the rest looks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_EVENTS = 10_000
 
 @attrs.frozen
 class ExploredClass:
-    """One complete run, for all that are equivalent to it."""
+    """One complete run, representing all that are equivalent to it."""
 
     steps: tuple[Step, ...]
     outcome: str
@@ -28,7 +28,8 @@ class ExploredClass:
 
 @attrs.frozen
 class ClassMap:
-    """
+    """The classes that were explored.
+
     classes    in the order in which they were explored
     left_out   how many more there were
     """
@@ -38,12 +39,12 @@ class ClassMap:
 
 
 EventText: TypeAlias = tuple[str, str]
-"""Of an event: its thread, and where it does what to what."""
+"""An event in words: its thread, and line and operation."""
 
 
 class MapRow(NamedTuple):
-    """A run of events without a branching, `depth` branchings from the start: one text for each stretch of one thread.
-    `outcome` where a class ends, else ""."""
+    """A sequence of events without a branching, `depth` branchings from the start: one text for each stretch of one
+    thread. `outcome` if a class ends there, else ""."""
 
     depth: int
     texts: list[str]
@@ -51,7 +52,7 @@ class MapRow(NamedTuple):
 
 
 def rows(explored: ClassMap) -> list[MapRow]:
-    """The tree, in preorder.
+    """Return the tree, in preorder.
 
     >>> def run(*threads):
     ...     return ExploredClass(tuple(Step(name, None, 7, "", "go", "") for name in threads), "ok")
@@ -65,7 +66,7 @@ def rows(explored: ClassMap) -> list[MapRow]:
 
 
 def _rows(runs: Sequence[tuple[list[EventText], str]], depth: int) -> Iterator[MapRow]:
-    """Iterative: a tree can be as deep as it has classes."""
+    """As `rows`; iterative, because a tree can be as deep as it has classes."""
     left = [(depth, runs)] if runs else []
     while left:
         depth, runs = left.pop()
@@ -98,7 +99,7 @@ def _common(runs: Sequence[Sequence[EventText]]) -> int:
 
 
 def summary(explored: ClassMap) -> str:
-    """How much of what was explored the map shows.
+    """Say how much of what was explored the map shows.
 
     >>> summary(ClassMap((), left_out=1200))
     'The first 0 of 1,200 classes; the others were explored, too, but are left out here'

@@ -1,7 +1,7 @@
 """A failing run at a terminal: a column for each thread, time downwards.
 
-There is one event a row, so its text may run on to the right edge over the columns of later threads; their lanes go on
-in the next row. So there is room for text at 80 columns, whatever the number of threads.
+Each row has one event, so its text may extend to the right edge, across the columns of later threads; their columns go
+on in the next row. So 80 columns are enough, whatever the number of threads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 ROOM = 44
-"""Characters for the text of the last column, at least."""
+"""The least number of characters for the text of the last column."""
 WIDEST_LANE = 24
 WIDEST = 120
 
@@ -44,7 +44,7 @@ def show_columns(failure: Failure, console: Console, *, verbose: bool = False) -
 
 
 def lines(failure: Failure, width: int, *, verbose: bool = False) -> Iterator[Line]:
-    """The lines of the picture, none wider than `width` characters unless verbose."""
+    """Yield the lines of the picture, none wider than `width` characters unless verbose."""
     owners = threads_of(failure)
     threads = sorted(set(owners))
     lanes = _Lanes(failure, threads, width)
@@ -57,7 +57,7 @@ def lines(failure: Failure, width: int, *, verbose: bool = False) -> Iterator[Li
 
 
 def threads_of(failure: Failure) -> list[ThreadId]:
-    """The thread of each event of the run."""
+    """Return the thread of each event of the run."""
     return [action & THREAD_MASK for action in failure.schedule[: len(failure.trace)]]
 
 
@@ -70,7 +70,7 @@ class _Lanes:
         self._lane = min(WIDEST_LANE, max(2, (width - 2 - ROOM) // max(1, len(threads) - 1)))
 
     def _left(self, lane: int) -> Line:
-        """The lanes of the threads before this one."""
+        """Return the columns of the threads before this one."""
         return [Span("  " + "|".ljust(self._lane) * lane, "dim")]
 
     def header(self) -> Iterator[Line]:
@@ -82,7 +82,7 @@ class _Lanes:
                 yield [*self._left(lane), name]
 
     def _variables(self, number: int) -> str:
-        """Those of the function that have another value than at the thread's event before."""
+        """Return the function's variables whose values differ from those at the thread's previous event, in words."""
         step = self._steps[number]
         before = next((each.variables for each in reversed(self._steps[:number]) if each.thread == step.thread), ())
         return ", ".join(f"{name} = {value}" for name, value in step.variables if (name, value) not in before)
@@ -115,7 +115,7 @@ class _Lanes:
 
 
 def _done(step: Step) -> str:
-    """What was done, what value was there, what became of locks."""
+    """Return what was done, with the value, and how locks changed."""
     text = done(step)
     for name, state in step.locks:
         text += f"  [{state}]" if name in step.operation else f"  [{name}: {state}]"

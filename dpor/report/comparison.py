@@ -1,4 +1,4 @@
-"""The same target under several strategies, side by side: as values, as a table for a terminal, as CSV and JSON."""
+"""One target under several strategies, side by side: as values, as a table for a terminal, as CSV and JSON."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Row:
     """One target under one strategy.
 
     report    the JSON report of `dpor check` (see schema.json); None if there is none
-    error     why there is none, or what went wrong besides; None: nothing
-    exit_code   of `dpor check`; below 0: the signal that killed it
+    error     why there is none, or what went wrong besides; None if nothing did
+    exit_code   the exit code of `dpor check`; below 0: the signal that killed it
     """
 
     target: str
@@ -34,28 +34,28 @@ class Row:
 
     @property
     def finished(self) -> bool:
-        """Did the search cover everything?"""
+        """True if the search covered everything."""
         return self.report is not None and self.error is None and bool(self.report["exhaustive"])
 
     @property
     def verdict(self) -> str:
-        """That of the report, or "refused" (the target cannot be explored so), or "died"."""
+        """The verdict of the report, or "refused" (the strategy cannot explore the target), or "died"."""
         if self.report is None:
             return "refused" if self.exit_code == 2 else "died"
         return str(self.report["verdict"])
 
     @property
     def notes(self) -> list[str]:
-        """Why it is not finished."""
+        """The reasons why it is not finished."""
         reasons = [] if self.report is None else list(self.report["reasons"])
         return reasons if self.error is None else [*reasons, self.error]
 
 
 @attrs.frozen
 class Comparison:
-    """All rows of one target, the first strategy first.
+    """All rows of one target, in the order of the strategies.
 
-    agree    do the strategies that finished agree? None: fewer than two did
+    agree    True if the strategies that finished agree; None if fewer than two did
     lines    the same in words: one line, or what differs
     """
 
@@ -66,7 +66,7 @@ class Comparison:
 
 
 class Measure(NamedTuple):
-    """A number of a report. `shown` writes it for people; `cut`: is it a lower bound where the search was cut short?"""
+    """A number of a report. `shown` formats it; `cut`: True if it is a lower bound when the search was cut short."""
 
     name: str
     of: Callable[[Mapping[str, Any]], float | None]
@@ -88,7 +88,7 @@ STYLES: Final = {"pass": "green", "fail": "red", "inconclusive": "yellow", "refu
 
 
 def value(row: Row, measure: Measure) -> str:
-    """The number as it is shown; a + marks one that would have grown.
+    """Format the number; a + marks a lower bound.
 
     >>> value(Row("t", "s", {"exhaustive": False, "executions": 12345}), MEASURES[3])
     '12,345+'
@@ -100,7 +100,8 @@ def value(row: Row, measure: Measure) -> str:
 
 
 def ratio(row: Row, rows: Sequence[Row], measure: Measure) -> str:
-    """How many times what the first strategy with such a number needs; a bound where one of the two was cut short."""
+    """Return the ratio to the first strategy that has such a number; a bound if one of the two searches was cut
+    short."""
     first = next((row for row in rows if _number(row, measure) is not None), row)
     number, base = _number(row, measure), _number(first, measure)
     if row is first or not number or not base or not (row.finished or first.finished):
@@ -110,7 +111,7 @@ def ratio(row: Row, rows: Sequence[Row], measure: Measure) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio above 0, with two digits or so.
+    """Format a positive ratio, with about two digits.
 
     >>> [times(x) for x in (0.00083, 0.012, 0.5, 1, 12.34, 12345.6)]
     ['1/1,205', '0.012×', '0.5×', '1×', '12×', '12,346×']
@@ -125,7 +126,7 @@ def _number(row: Row, measure: Measure) -> float | None:
 
 
 def findings(row: Row) -> str:
-    """How many of each kind.
+    """Say how many findings of each kind there are.
 
     >>> findings(Row("t", "s", {"findings": [{"kind": "deadlock"}, {"kind": "assertion"}, {"kind": "assertion"}]}))
     '1 deadlock, 2 assertion'
@@ -137,7 +138,7 @@ def findings(row: Row) -> str:
 
 
 def notes(rows: Iterable[Row]) -> list[str]:
-    """Under the table: why which strategies did not finish; what several say is said once.
+    """Return the lines under the table: why which strategies did not finish, each reason once.
 
     >>> notes([Row("t", "optimal", error="too large"), Row("t", "dpor", error="too large")])
     ['optimal, dpor: too large']
@@ -153,8 +154,8 @@ def notes(rows: Iterable[Row]) -> list[str]:
 
 
 def draw_table(comparison: Comparison, console: Console) -> None:
-    """A table with a column for each strategy, what kept some from finishing, and whether they agree; one line where
-    none could begin."""
+    """Print a table with a column for each strategy, what kept some from finishing, and whether they agree; only one
+    line if none could begin."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -191,7 +192,7 @@ def _cell(row: Row, rows: Sequence[Row], measure: Measure) -> Text:
 
 
 def progress_line(row: Row) -> str:
-    """One finished run, for a log."""
+    """Describe one finished search in a line, for a log."""
     if row.report is None:
         return f"{row.target}  {row.strategy}: {row.error}"
     executions, seconds = row.report["executions"], row.report["seconds"]
@@ -218,7 +219,7 @@ COLUMNS: Final = (
 
 
 def to_csv(comparisons: Iterable[Comparison]) -> str:
-    """A line for each target and strategy, under the names of the JSON report."""
+    """Return a line for each target and strategy, with the column names of the JSON report."""
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     lines.writerow(["target", "strategy", *COLUMNS, "findings", "reasons", "error"])
@@ -231,7 +232,7 @@ def to_csv(comparisons: Iterable[Comparison]) -> str:
 
 
 def to_json(comparisons: Sequence[Comparison], max_seconds: float, interrupted: bool) -> str:
-    """The text of the comparison's JSON file (see comparison.schema.json)."""
+    """Return the text of the comparison's JSON file (see comparison.schema.json)."""
     return to_json_text(
         {
             "schema": 1,

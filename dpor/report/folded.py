@@ -1,7 +1,7 @@
-"""Rows of a report: what one call of the library does without another thread, such as the seven events of a
-`queue.put`, is one.
+"""Rows of a report: what one call of the library does without interruption, such as the seven events of a `queue.put`,
+is one row.
 
-A row is the numbers of its events; `step_of` tells it as if it were one event.
+A row is a tuple of event numbers; `step_of` describes it like one event.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Row: TypeAlias = tuple[int, ...]
 
 
 def rows_of(steps: Sequence[Step], numbers: Iterable[int]) -> list[Row]:
-    """These events as rows."""
+    """Group these events into rows."""
 
     def call(number: int) -> int:
         return -steps[number].call_number or number
@@ -27,8 +27,8 @@ def rows_of(steps: Sequence[Step], numbers: Iterable[int]) -> list[Row]:
 
 
 def step_of(steps: Sequence[Step], row: Row) -> Step:
-    """The row as one event: the call, with what it did to a container, else with what it saw last. Of a call between
-    whose events others come, or that never returns, it says where it stops, or goes on.
+    """Return the row as one step: the call, with what it did to a container, or else the last value that it saw. If
+    other threads' events come between its events, or it never returns, the operation says where it stops or goes on.
 
     >>> event = Step("a", "p.py", 1, "q.get()", "lock", "", call="get q", call_number=1)
     >>> get = [event, *(attrs.evolve(event, operation=done) for done in ("wait", "woken", "popleft"))]
@@ -58,6 +58,6 @@ def step_of(steps: Sequence[Step], row: Row) -> Step:
 
 
 def _left_otherwise(changes: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """What becomes of each; not of a lock that is taken and given back."""
+    """Return the last change of each lock, without locks that were taken and released."""
     names = [name for name, _ in changes]
     return tuple((name, state) for name, state in dict(changes).items() if names.count(name) == 1 or state != "free")

@@ -1,4 +1,4 @@
-"""Findings as GitHub Actions shows them: annotations (workflow commands on standard output) and the job summary."""
+"""Findings for GitHub Actions: annotations (workflow commands on standard output) and the job summary."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dpor.core.steps import change
 from dpor.report.places import Located, SourceLine, located, place_of, within
 
 LONGEST_MESSAGE = 4_000
-"""Characters: GitHub cuts what is longer."""
+"""Characters; GitHub cuts longer messages."""
 MOST_STEPS = 60
-"""Of an interleaving in the summary; the last ones are shown."""
+"""Steps of an interleaving in the summary; the last ones are shown."""
 
 
 def commands(reports: Iterable[Mapping[str, Any]], root: str, troubles: Sequence[str] = ()) -> Iterator[str]:
-    """The workflow commands: an error for each finding, a warning for each target without a verdict.
+    """Yield the workflow commands: an error for each finding, a warning for each target without a verdict.
 
     root       the folder that paths are relative to
     troubles   what kept targets from being checked, a line each
@@ -34,7 +34,7 @@ def commands(reports: Iterable[Mapping[str, Any]], root: str, troubles: Sequence
 
 
 def command(level: str, message: str, title: str, place: SourceLine | None, root: str) -> str:
-    """One annotation.
+    """Format one annotation.
 
     >>> command("error", "100 %,\\nor so", "a: b", SourceLine("bank.py", 3), ".")
     '::error file=bank.py,line=3,title=a%3A b::100 %25,%0Aor so'
@@ -60,7 +60,7 @@ def _escaped(text: str) -> str:
 
 
 def summary(reports: Iterable[Mapping[str, Any]], root: str, troubles: Sequence[str] = ()) -> str:
-    """Markdown: a table of all checks, then each finding with its interleaving."""
+    """Return the job summary in Markdown: a table of all checks, then each finding with its interleaving."""
     reports = list(reports)
     lines = ["## dpor", "", "| target | strategy | verdict | executions | seconds |", "|---|---|---|---:|---:|"]
     for report in reports:
@@ -99,7 +99,7 @@ def _lines(found: Located, root: str) -> Iterator[str]:
 
 
 def _fenced(lines: Iterable[str]) -> Iterator[str]:
-    """As a block of text that nothing in it can end."""
+    """Yield the lines as a code block whose fence does not occur in them."""
     lines = [line for each in lines for line in each.splitlines() or [""]]
     fence = "```"
     while any(fence in line for line in lines):
@@ -110,5 +110,5 @@ def _fenced(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    """Text in a table, whatever it says."""
+    """Escape text for a table cell."""
     return re.sub(r"([\\`*_{}\[\]<>|#~&])", r"\\\1", text).replace("\n", " ")

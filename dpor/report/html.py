@@ -1,5 +1,5 @@
-"""A comparison as one HTML file: tables, and bar charts on a logarithmic scale. Needs no network; light or dark as the
-reader's system is."""
+"""A comparison as one HTML file: tables, and bar charts on a logarithmic scale. It needs no network, and is light or
+dark like the reader's system."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpor.report.comparison import MEASURES, Comparison, Measure, Row, findings,
 
 CHARTED = ("states", "executions", "events", "seconds", "MB")
 WIDTH = 260.0
-"""Of the longest bar, in units of the drawing."""
+"""The length of the longest bar, in units of the drawing."""
 
 
 class Bar(NamedTuple):
@@ -28,7 +28,7 @@ class Tick(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """`bars` with `ticks` at the powers of ten, all measured from the left edge of the bars."""
+    """A chart: `bars`, with `ticks` at the powers of ten, all measured from the left edge of the bars."""
 
     name: str
     bars: list[Bar]
@@ -36,14 +36,14 @@ class Chart(NamedTuple):
 
 
 def chart(rows: Sequence[Row], measure: Measure) -> Chart | None:
-    """The bars of those strategies that have such a number; None if none has one above 0."""
+    """Return the bars of the strategies that have such a number; None if none has a positive one."""
     numbers = {row.strategy: measure.of(row.report) for row in rows if row.report is not None}
     positive = [number for number in numbers.values() if number]
     if not positive:
         return None
     low = floor(log10(min(positive)))
     if 10.0**low == min(positive):
-        low -= 1  # the smallest is to be seen, too
+        low -= 1  # so that the smallest bar is visible
     high = max(ceil(log10(max(positive))), low + 1)
 
     def x(number: float) -> float:
@@ -59,7 +59,7 @@ def chart(rows: Sequence[Row], measure: Measure) -> Chart | None:
 
 
 def to_html(comparisons: Sequence[Comparison], max_seconds: float, interrupted: bool) -> str:
-    """The whole file. All text in it is escaped."""
+    """Return the HTML file. All text in it is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     templates = Environment(

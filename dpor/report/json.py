@@ -1,4 +1,4 @@
-"""A report as one JSON object; `schema.json`, beside this file, is its documented form."""
+"""A report as one JSON object; `schema.json`, beside this file, documents it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpor.core.steps import Step
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """The object, of plain JSON types only."""
+    """Return the object, of plain JSON types only."""
     fields = {field.name: getattr(report, field.name) for field in attrs.fields(Report)}
     return {
         "schema": Report.schema,
@@ -30,7 +30,7 @@ def to_json(report: Report) -> dict[str, Any]:
 
 
 def failure_to_json(failure: Failure) -> dict[str, Any]:
-    """One of the report's findings, as `schema.json` has it under `finding`."""
+    """Return one of the report's findings, in the form of `finding` in `schema.json`."""
     fields = {field.name: getattr(failure, field.name) for field in attrs.fields(Failure) if field.name != "saved"}
     return {
         **fields,
@@ -58,10 +58,10 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def dumps(report: Report) -> str:
-    """The text of the report's file, with a line end."""
+    """Return the text of the report's file, which ends with a newline."""
     return to_json_text(to_json(report))
 
 
 def dumps_failure(failure: Failure) -> str:
-    """The text of one failure's file, with a line end."""
+    """Return the text of one failure's file, which ends with a newline."""
     return to_json_text(failure_to_json(failure))

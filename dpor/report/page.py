@@ -1,7 +1,7 @@
-"""A failure, or a whole check, as one HTML page: no network, light or dark as the reader's system is.
+"""A failure, or a whole check, as one HTML page. It needs no network, and is light or dark like the reader's system.
 
 All text of the program goes through the template's escaping, or into a block of JSON that the script shows as text. The
-page forbids all scripts but its own, by that one's hash.
+page allows no script but its own, by its hash.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ MOST_FAILURES = 10
 MOST_EVENTS = 3000
 """Events of one failure to show; of longer runs, the last ones."""
 AROUND = 8
-"""Source lines to show around those of the events."""
+"""Source lines to show before and after those of the events."""
 
 
 def failure_page(failure: Failure, target: str) -> str:
-    """The page of one failure."""
+    """Return the page of one failure."""
     return _page(target, [], [failure], [headline(failure)], None)
 
 
 def report_page(report: Report, classes: ClassMap | None = None) -> str:
-    """The page of a check: its failures; where it covered everything, what it explored."""
+    """Return the page of a check: its failures, and what it explored if it covered everything."""
     lines = verdict_lines(report)
     left_out = len(report.findings) - MOST_FAILURES
     if left_out > 0:
@@ -86,7 +86,7 @@ class SourceLine(NamedTuple):
     number: int
     text: str
     run: bool
-    """Does an event of the run stand there?"""
+    """True if an event of the run is at this line."""
 
 
 class Listing(NamedTuple):
@@ -98,7 +98,7 @@ class Listing(NamedTuple):
 
 @attrs.frozen
 class Event:
-    """An event as the template needs it. `link`: to the source line on the page, or ""."""
+    """An event for the template. `link`: the anchor of its source line on the page, or ""."""
 
     number: int
     column: int
@@ -176,12 +176,12 @@ def _section(failure: Failure, head: str, number: int) -> Section:
 
 
 def in_script(data: object) -> str:
-    r"""JSON that can stand in a script element: nothing in it ends that or begins a comment.
+    r"""Format the data as JSON that can stand in a script element: nothing in it ends the element or begins a comment.
 
     >>> in_script({"a": "</script><!--"})
     '{"a":"\\u003c/script\\u003e\\u003c!--"}'
     """
-    text = json.dumps(data, separators=(",", ":"))  # all but ASCII is escaped
+    text = json.dumps(data, separators=(",", ":"))  # non-ASCII characters are escaped
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -1,4 +1,4 @@
-"""Where a finding is, for tools that show it beside the source: from the JSON reports of `dpor check`."""
+"""Where a finding is, for tools that show it beside the source; from the JSON reports of `dpor check`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Located:
     """One finding of one target, however many strategies found it.
 
     finding     as in the JSON report
-    place       where it is; where it has no place of its own: the target's file
+    place       where it is; the target's file if it has no place of its own
     other       the second place of a data race
     """
 
@@ -43,7 +43,7 @@ class Located:
 
     @property
     def message(self) -> str:
-        """What went wrong, as one text; who waits for what, one a line."""
+        """What went wrong, as one text; for a deadlock, a line for each thread that waits."""
         finding = self.finding
         words = WORDS[finding["kind"]]
         text = f"{words}: {finding['message']}" if finding["kind"] != "deadlock" else f"{words}\n{finding['message']}"
@@ -51,7 +51,7 @@ class Located:
 
 
 def located(reports: Iterable[Mapping[str, Any]]) -> list[Located]:
-    """The findings of these reports: those of one kind at one place of one target as one."""
+    """Return the findings of these reports; those of one kind at one place of one target are one."""
     found: dict[tuple[Any, ...], Located] = {}
     for report in reports:
         for finding in report["findings"]:
@@ -66,7 +66,7 @@ def located(reports: Iterable[Mapping[str, Any]]) -> list[Located]:
 
 
 def place_of(target: str, finding: Mapping[str, Any] | None = None) -> SourceLine | None:
-    """Where a finding is; without one of its own: the file that the target names.
+    """Return where a finding is; the file that the target names if the finding has no place of its own.
 
     >>> place_of("shop/bank.py::scenario")
     SourceLine(file='shop/bank.py', line=None)
@@ -80,7 +80,7 @@ def place_of(target: str, finding: Mapping[str, Any] | None = None) -> SourceLin
 
 
 def split(place: str | None) -> SourceLine | None:
-    """A place that is written as file:line."""
+    """Parse a place that is written as file:line."""
     if place is None:
         return None
     file, _, line = place.rpartition(":")
@@ -88,7 +88,8 @@ def split(place: str | None) -> SourceLine | None:
 
 
 def within(file: str, root: str) -> str:
-    """The path as seen from the root folder of the repository, with slashes, if it lies under it; else absolute."""
+    """Return the path relative to the root folder of the repository, with slashes, if it lies under it; else
+    absolute."""
     path = Path(os.path.abspath(file))
     root_path = Path(os.path.abspath(root))
     return path.relative_to(root_path).as_posix() if path.is_relative_to(root_path) else path.as_posix()

@@ -1,7 +1,7 @@
-"""Watching a search: what it reports now and then, and how that is shown while it goes on.
+"""Shows a search while it runs.
 
-Everything goes to stderr. The status line is one escape sequence instead of rich's: that would start a thread to
-refresh it (the program under test may be using `threading` at the time), and costs 50 ms to import.
+Everything goes to stderr. The status line is one escape sequence, not rich's: rich would start a thread to refresh it
+(while the program under test may be using `threading`), and takes 50 ms to import.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ CLEAR_LINE: Final = "\r\x1b[2K"
 class Progress:
     """How far a search is.
 
-    share    of it that is done: a rough estimate in 0..1, from the alternatives known so far; None: no telling
-    stalled  the estimate has not grown since half of the time: there may be very much more than is known
+    share    the share of it that is done: a rough estimate in 0..1, from the alternatives known so far; None if unknown
+    stalled  True if the estimate has not grown in the second half of the time: there may be very much more than is
+             known
     """
 
     executions: int
@@ -41,7 +42,7 @@ class Progress:
     stalled: bool
 
     def __str__(self) -> str:
-        """In words.
+        """Describe it in words.
 
         >>> print(Progress(executions=12000, seconds=4.0, share=0.031, stalled=False))
         12,000 executions, 3,000 a second, about 97 % left
@@ -51,7 +52,7 @@ class Progress:
 
     @property
     def left(self) -> str:
-        """What remains, in words; "" where there is no telling.
+        """What remains, in words; "" if unknown.
 
         >>> print(Progress(executions=9, seconds=1.0, share=0.25, stalled=True).left)
         about 75 % left, and not falling
@@ -66,29 +67,29 @@ class Progress:
 class Monitor:
     """Watches a check. This one shows nothing.
 
-    stops           how often (by a signal handler) it was asked to end what is being done: first the search, then the
-                    making small of each failure
-    interruptible   KeyboardInterrupt ends the search, with a report, instead of being passed on
+    stops           how often (by a signal handler) it was asked to end the present phase: first the search, then the
+                    minimising of each failure
+    interruptible   True if KeyboardInterrupt ends the search with a report; else it is passed on
     """
 
     stops = 0
     interruptible = False
 
     def beat(self) -> None:
-        """Called about ten times a second, during a run too (from a signal handler), and at each new finding."""
+        """Called about ten times a second, also during a run (from a signal handler), and at each new finding."""
 
     def rest(self) -> None:
-        """No beats for now: what follows is not the program's, and may take its time."""
+        """Called when there will be no beats for a while: what follows is not the program's, and may take long."""
 
     def progress(self, progress: Progress) -> None:
         """Called about ten times a second, between two executions."""
 
     def done(self) -> None:
-        """The search has ended; what follows is quick."""
+        """Called when the search has ended; what follows is quick."""
 
 
 class Lines(Monitor):
-    """A line at 5, 10, 20, 40 seconds, then every minute: for logs."""
+    """Writes a line at 5, 10, 20, 40 seconds, then every minute: for logs."""
 
     def __init__(self) -> None:
         self._next = FIRST_LINE
@@ -100,14 +101,14 @@ class Lines(Monitor):
 
 
 class StatusLine(Monitor):
-    """One line that is kept up to date: for a terminal."""
+    """Updates one line: for a terminal."""
 
     def __init__(self) -> None:
         self._shown = False
 
     def progress(self, progress: Progress) -> None:
         if progress.seconds >= FIRST_STATUS:
-            line = f"{progress.seconds:.0f} s: {progress}   (Ctrl-C: stop and tell what is known)"
+            line = f"{progress.seconds:.0f} s: {progress}   (Ctrl-C: stop and report what is known)"
             self._write(CLEAR_LINE + line[: get_terminal_size().columns - 1])
             self._shown = True
 
@@ -121,12 +122,12 @@ class StatusLine(Monitor):
         sys.stderr.flush()
 
 
-# ---------------------------------------------------------------------- so many things, one after another
+# ---------------------------------------------------------------------- counting jobs
 
 
 class Count:
-    """So many things, one after another: this one writes a line for each that is done, for logs, but no more than so
-    many lines."""
+    """Counts jobs that are done one after another. This one writes a line for each job, for logs, but at most `lines`
+    lines."""
 
     def __init__(self, total: int, lines: int) -> None:
         self._total = total
@@ -134,17 +135,17 @@ class Count:
         self._done = 0
 
     def begin(self, what: str) -> None:
-        """This comes next."""
+        """Begin the next job."""
 
     def end(self, line: str) -> None:
-        """It is done; the line says how."""
+        """End the job; `line` describes its result."""
         self._done += 1
         if self._done * self._lines // self._total > (self._done - 1) * self._lines // self._total:
             print(f"[{self._done:,}/{self._total:,}] {line}", file=sys.stderr, flush=True)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """The terminal is needed for something else."""
+        """Context in which the terminal is used for something else."""
         yield
 
 
@@ -172,9 +173,10 @@ class _BarCount(Count):
 
 @contextmanager
 def counted(total: int, lines: int | None = None, ticking: bool = True) -> Iterator[Count]:
-    """Shows how many of `total` things are done: a bar if somebody looks on, else `lines` (None: one for each).
+    """Show how many of `total` jobs are done: with a bar at a terminal, else with `lines` lines (None: one for each
+    job).
 
-    ticking   the bar's clock goes on meanwhile, moved by a thread: not where programs run under control in this process
+    ticking   True if a thread may keep the bar's clock going; not if programs run under control in this process
     """
     if not sys.stderr.isatty():
         yield Count(total, lines or total)
@@ -183,6 +185,6 @@ def counted(total: int, lines: int | None = None, ticking: bool = True) -> Itera
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    console = Console(file=sys.stderr)  # also while a program's output is being swallowed
+    console = Console(file=sys.stderr)  # also while a program's output is suppressed
     with Progress(*columns, console=console, transient=True, auto_refresh=ticking) as bar:
         yield _BarCount(bar, bar.add_task("", total=total))

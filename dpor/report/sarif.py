@@ -1,7 +1,7 @@
 """Findings in SARIF 2.1.0, the format of code scanning (OASIS, 2020), from the JSON reports of `dpor check`.
 
-A finding is a result; the interleaving that shows it is its code flow: one thread flow for each thread, whose steps are
-numbered through all threads (`executionOrder`). A check without a verdict is a result of kind "open".
+A finding is a result. The interleaving that shows it is its code flow: one thread flow for each thread, whose steps are
+numbered across all threads (`executionOrder`). A check without a verdict is a result of kind "open".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST_FLOW = 5_000
 
 
 def to_sarif(reports: Iterable[Mapping[str, Any]], root: str, troubles: Sequence[str] = ()) -> str:
-    """The text of a SARIF file.
+    """Return the text of a SARIF file.
 
     root       the folder that paths are relative to
     troubles   what kept targets from being checked, a line each
@@ -89,7 +89,7 @@ def _open(report: Mapping[str, Any], root: str, rules: list[str]) -> dict[str, A
 
 
 def _thread_flows(steps: Sequence[Mapping[str, Any]], root: str) -> Iterator[dict[str, Any]]:
-    """For each thread its steps, numbered from 1 in the order of the run."""
+    """Yield for each thread its steps, numbered from 1 in the order of the run."""
     numbered = [*enumerate(steps, 1)][-LONGEST_FLOW:]
     for thread in dict.fromkeys(step["thread"] for _, step in numbered):
         places = [
@@ -123,7 +123,8 @@ def _uri(file: str, root: str) -> str:
 
 
 def _fingerprint(found: Located, root: str) -> str:
-    """The same for the same failure after lines have been added above it: by file and text, not by line."""
+    """Return a fingerprint that stays the same if lines are added above the failure: made of file and text, not of the
+    line."""
     file = None if found.place is None else within(found.place.file, root)
     text = repr((found.finding["kind"], file, found.finding["message"]))
     return sha256(text.encode(errors="backslashreplace")).hexdigest()[:32]

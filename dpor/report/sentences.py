@@ -1,4 +1,4 @@
-"""An explanation in sentences: when the failure comes, what avoids it, what was tried."""
+"""An explanation in sentences: when the failure occurs, what avoids it, what was tried."""
 
 from __future__ import annotations
 

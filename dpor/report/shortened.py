@@ -1,6 +1,6 @@
-"""Which events of a long run a report shows: what the failure needs is always among them.
+"""Which events of a long run a report shows; what the failure needs is always among them.
 
-Both ways yield rows, and in between how many events are left out.
+Both functions yield rows, and between them the number of events that are left out.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ LONGEST_BLOCK = 12
 
 
 def every_event(failure: Failure) -> Iterator[Row]:
-    """Each a row, nothing left out."""
+    """Yield each event as a row."""
     return ((number,) for number in range(len(failure.trace)))
 
 
 def of_run(failure: Failure) -> Iterator[Row | int]:
-    """The beginning, the end, and what is around the events that matter."""
+    """Yield the beginning, the end, and what is around the events that matter."""
     shown = _shown_rows(failure)
     if len(shown) <= LONGEST_RUN:
         return iter(shown)
@@ -40,7 +40,7 @@ def of_run(failure: Failure) -> Iterator[Row | int]:
 
 
 def of_blocks(failure: Failure) -> Iterator[Row | int]:
-    """The beginning and the end of what each thread does before another goes on, and the events that matter."""
+    """Yield the beginning and the end of what each thread does before another goes on, and the events that matter."""
     shown = _shown_rows(failure)
     edge = LONGEST_BLOCK // 3
     matter = _matter(failure)
@@ -56,14 +56,14 @@ def _shown_rows(failure: Failure) -> list[Row]:
 
 
 def _matter(failure: Failure) -> set[int]:
-    """The racing pair, and the events whose orders make it fail."""
+    """Return the racing pair, and the events whose orders make the run fail."""
     orders = () if failure.explanation is None else failure.explanation.whenever
     racing = {number for number, step in enumerate(failure.trace) if step.racing}
     return racing | {number for order in orders for number in (order.earlier, order.later) if number is not None}
 
 
 def _without(shown: Iterable[Row], kept: set[Row]) -> Iterator[Row | int]:
-    """Those that are kept, and how many events are not in between."""
+    """Yield the rows that are kept, and between them the number of events left out."""
     for is_kept, rows in groupby(shown, kept.__contains__):
         if is_kept:
             yield from rows

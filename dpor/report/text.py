@@ -1,6 +1,6 @@
 """A report for a person at a terminal.
 
-Everything but the tables is plain text, so rich is imported only where there is a failure to show.
+Everything except tables is plain text, so rich is imported only if there is a failure to show.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INDENT = 2
 
 
 def plain(draw: Callable[[Console], None]) -> str:
-    """What is drawn, without colours, as wide as it needs to be."""
+    """Return what `draw` prints, without colours, as wide as it needs to be."""
     from rich.console import Console
 
     out = StringIO()
@@ -40,7 +40,7 @@ def plain(draw: Callable[[Console], None]) -> str:
 
 
 def show(report: Report, console: Console, *, verbose: bool = False) -> None:
-    """Print the report: each failure, then the verdict and what it rests on."""
+    """Print the report: each failure, then the verdict with its reasons."""
     for failure, line in zip(report.findings, headlines(report), strict=True):
         _line(console, line, "bold red")
         show_failure(failure, console, verbose=verbose)
@@ -60,7 +60,7 @@ def _line(console: Console, text: str, style: str = "") -> None:
 
 
 def headlines(report: Report) -> list[str]:
-    """A line for each failure, numbered where there are several."""
+    """Return a line for each failure, numbered if there are several."""
     many = len(report.findings) > 1
     return [
         headline(failure, f"FAILED {number}" if many else "FAILED") for number, failure in enumerate(report.findings, 1)
@@ -68,7 +68,7 @@ def headlines(report: Report) -> list[str]:
 
 
 def headline(failure: Failure, word: str = "FAILED") -> str:
-    """What went wrong and where, in one line.
+    """Say in one line what went wrong and where.
 
     >>> headline(Failure(kind=Kind.ASSERTION, message="AssertionError: hits is 1", thread="main", file="c.py", line=20))
     'FAILED  AssertionError in main at c.py:20: hits is 1'
@@ -88,7 +88,7 @@ def headline(failure: Failure, word: str = "FAILED") -> str:
 
 
 def _assertion(failure: Failure) -> str:
-    """The line of an assertion that says nothing; "" where it is no such line."""
+    """Return the source line of an assertion without a message; "" if it is not one."""
     if failure.kind is not Kind.ASSERTION or failure.file is None or failure.line is None:
         return ""
     line = getline(failure.file, failure.line).strip()
@@ -96,7 +96,7 @@ def _assertion(failure: Failure) -> str:
 
 
 def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
-    """The verdict with its reasons: one line where it is exhaustive."""
+    """Return the verdict with its reasons; one line if it is exhaustive."""
     counts = f"{plural(report.executions, 'execution')}, {report.seconds:.2f} s"
     if report.verdict is Verdict.PASS:
         passed = f"PASSED  {report.target}: no interleaving fails.  {counts} ({_how(report)})"
@@ -110,7 +110,7 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
 
 
 def _how(report: Report) -> str:
-    """The search, with what made it this one."""
+    """Name the search, with the options that distinguish it."""
     how = report.strategy
     if report.preemptions is not None:
         how += f", {plural(report.preemptions, 'preemption')} at most"
@@ -118,7 +118,7 @@ def _how(report: Report) -> str:
 
 
 def count_lines(report: Report) -> list[str]:
-    """All counts of the search."""
+    """Return all counts of the search."""
     states = "" if report.states is None else f"{plural(report.states, 'state')}, {report.matched or 0:,} matched, "
     lines = [
         f"  {plural(report.executions, 'execution')}, {report.blocked:,} blocked, "
@@ -141,11 +141,12 @@ def count_lines(report: Report) -> list[str]:
 def show_failure(
     failure: Failure, console: Console, *, verbose: bool = False, traceback: bool = False, columns: bool = False
 ) -> None:
-    """The events that lead to it, who waits for what, the traceback, what the program printed.
+    """Print the events that lead to the failure, which threads wait for what, the traceback, and what the program
+    printed.
 
-    columns   one for each thread, and what was tried to explain the failure
+    columns   True for a column for each thread, and what was tried to explain the failure
 
-    A traceback of a single frame, which only repeats the headline, is left out unless it is asked for.
+    A traceback of a single frame, which only repeats the headline, is left out unless `traceback` asks for it.
     """
     if failure.kind is Kind.DEADLOCK:
         for line in failure.message.splitlines():
@@ -185,7 +186,7 @@ def show_failure(
 
 
 def _show_trace(failure: Failure, console: Console, verbose: bool) -> None:
-    """As a table, or where the terminal is too narrow for it, with two lines for each step."""
+    """Print a table, or two lines for each step if the terminal is too narrow."""
     from rich.measure import Measurement
     from rich.padding import Padding
     from rich.table import Table

@@ -9,11 +9,11 @@ from dpor.core.steps import Step
 from dpor.report.folded import Row
 
 LONGEST_LINE = 300
-"""Characters of a message or of a line that was printed (unless verbose)."""
+"""Characters of a message or of a printed line (unless verbose)."""
 
 
 def short(text: str, longest: int = LONGEST_LINE) -> str:
-    """The text, cut where it is too long.
+    """Return the text, cut if it is too long.
 
     >>> short("abcdefgh", 6)
     'abc...'
@@ -22,24 +22,25 @@ def short(text: str, longest: int = LONGEST_LINE) -> str:
 
 
 def place_of(file: str | None, line: int | None) -> str:
-    """File and line, short where the file lies under the working folder."""
+    """Return file and line, relative if the file lies under the working folder."""
     if file is None:
         return ""
     return relative(file) if line is None else f"{relative(file)}:{line}"
 
 
 def done(step: Step) -> str:
-    """What the event did, with the values."""
+    """Return what the event did, with the values."""
     return f"{step.operation}: {step.values}" if step.values else step.operation
 
 
 def is_shown(step: Step) -> bool:
-    """Events without a place in program or library (the end of a thread) only tell something where they race."""
+    """True if the step is worth showing: events without a place in program or library (the end of a thread) are only if
+    they race."""
     return bool(step.source) or step.file is not None or step.racing or bool(step.call)
 
 
 def races_with(row: Row, steps: Sequence[Step]) -> str:
-    """Which event the racing one in the row races with, in words; "" if none is."""
+    """Say with which event the racing one in the row races; "" if none does."""
     step = next((steps[number] for number in row if steps[number].racing), None)
     if step is None:
         return ""
