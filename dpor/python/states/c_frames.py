@@ -6,8 +6,7 @@ while `__init__` runs, and it is that function's first argument. Some remembers 
 key, `list.remove`, `print` of a list): then the state is unknown.
 
 So each way is listed with its proof: that the code of the upper frame is the very method which the instruction, or the
-C
-function that it calls, looks up on an operand. In any way that is not listed here the state is unknown.
+C function that it calls, looks up on an operand. In any way that is not listed here the state is unknown.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def _may_make(upper: Reading) -> bool:
     kind = type(_first(upper))
     known = layout.inits.get(kind)
     if known is None:
-        if len(layout.inits) > 5000:  # classes made anew by every run are not kept for ever
+        if len(layout.inits) > 5000:  # do not keep classes that every run makes anew
             layout.inits.clear()
         known = layout.inits[kind] = _code_of(_static(kind, "__init__")) is code
     return known

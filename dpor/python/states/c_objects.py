@@ -96,4 +96,4 @@ TOLD: Final[dict[type, Plan]] = {
     zoneinfo.ZoneInfo: _zone,
     type(hashlib.sha256()): _hash,
 }
-"""By exact type."""
+"""Encoders by exact type."""

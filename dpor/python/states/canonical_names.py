@@ -1,8 +1,8 @@
-"""Canonical names: names of locations that do not depend on how the present state was reached.
+"""Canonical names: names of locations that do not depend on how the current state was reached.
 
 A location is named by the thread that published the object, and after how many events it did so: equivalent runs agree
 on this name, other runs do not. What the main thread publishes before it does anything but start threads has the same
-name in all runs: such a name is *canonical*, and is part of the state, since a search remembers other states by these
+name in all runs: such a name is *canonical*, and is part of the state, because a search remembers other states by these
 names. All other objects of a kind that one thread published share one name, coarse but sound; which thread that was is
 part of the state, too.
 """
@@ -55,8 +55,8 @@ class CanonicalNames:
         return True
 
     def is_canonical(self, location: Location) -> bool:
-        """True if the location's own name is canonical. A location of another search (of a library that this program
-        does not use) has none."""
+        """True if the location's own name is canonical. A location of another search (in a library module that this
+        program does not use) has none."""
         return location < self._table.size and self.location(location) == location
 
     def shown(self, location: Location) -> Location:

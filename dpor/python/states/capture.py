@@ -1,11 +1,12 @@
-"""The exact state of the present run, captured while the chooser is asked which thread moves next.
+"""The exact state of the current run, captured while the chooser is asked which thread moves next.
 
-Two states are equal only if nothing that the program does from here on could come out differently: the frames of all
-threads, the heap that can be reached from them and from the program's modules, what synchronisation objects and the
-drop-ins of `time`, `random` and the like remember, and which failures there were. The run's past is not part of it.
+Two states are equal only if nothing that the program does from here on could come out differently. A state consists of
+the frames of all threads, the heap that can be reached from them and from the program's modules, what synchronisation
+objects and the drop-ins of `time`, `random` and the like remember, and the failures so far. The run's past is not part
+of it.
 
 Which accesses are operations depends on which objects are known to be shared, so that is part of the state, too (an
-object of one thread, a shared one, or one that nobody has touched yet).
+object may belong to one thread, be shared, or not have been touched yet).
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Modules(Protocol):
 
 
 _in_force: Final[list[Capture]] = []
-"""That of the present run."""
+"""The capture of the current run."""
 
 deaths.holders.append(lambda: [o for capture in _in_force for o in capture._canonical])
 
@@ -81,8 +82,8 @@ def _forget_frames() -> None:
 class Capture:
     """Captures the states of one search.
 
-    reasons   why states could not be stored, with how often
-    kept      objects that the end of the run depends on and no thread holds
+    reasons   why states could not be stored, and how often
+    kept      objects on which the end of the run depends and that no thread holds
     """
 
     def __init__(self, search: Search, loader: Modules, bottom: Iterable[types.CodeType]) -> None:
@@ -205,14 +206,14 @@ class Capture:
         return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
     def private(self, thread: ModelThread, frame: types.FrameType) -> bytes | None:
-        """Encode what only the present thread can change, and reaches from its innermost frame, `frame`.
+        """Encode what only the current thread can change, and reaches from its innermost frame, `frame`.
 
         Equal at two moments of one run only if all of that is the same; None if the state is unknown.
         """
         try:
             frames = frames_from(frame)
             part, _ = read_frames(thread, self._layouts, frames, ())
-            part.shape[1] = frame.f_lineno  # the test of a `while` is compiled twice, for its first time and the others
+            part.shape[1] = frame.f_lineno  # a `while` test is compiled twice, with different offsets
             part.shape.append(thread.data.get("uuid1", 0))
             self._own(thread, part)
             running = {number: (thread.id, depth) for number, depth in part.generators.items()}
@@ -225,11 +226,11 @@ class Capture:
         return heap.encoding()
 
     def cleans_up(self, frame: types.FrameType) -> bool:
-        """Would code of the program run if the generator that is suspended there were thrown away?"""
+        """True if closing the generator that is suspended in this frame would run code of the program."""
         return self._layouts.of(frame.f_code).cleans_up(frame.f_lasti)
 
     def variables(self, frame: types.FrameType) -> tuple[int, ...]:
-        """The addresses of the objects in the frame's live variables."""
+        """Return the addresses of the objects in the frame's live variables."""
         layout = self._layouts.of(frame.f_code)
         first = slots_of(frame)
         return tuple([WORDS[first + slot] for slot in layout.place(frame.f_lasti).live])
@@ -280,7 +281,7 @@ class Capture:
         self._of_run(heap)
         if _has_clocks():
             heap.out.append(clocks())
-        if IDENTITIES in run.facts:  # then it counts how things to come will be numbered
+        if IDENTITIES in run.facts:  # then how later objects are numbered matters
             heap.out.append([(thread.id, thread.events, thread.count) for thread in run.threads if thread.bit])
         self._failures(heap)
         heap.out.append(("dead", len(dead)))
@@ -430,11 +431,11 @@ def key_of(whole: bytes) -> bytes:
 
 
 _changing_names: dict[int, tuple[types.ModuleType, list[str]]] = {}
-"""A cache, for the process, by the `id` of the module: see `_changing`."""
+"""A cache for the whole process, by the `id` of the module: see `_changing`."""
 
 
 def _changing(module: types.ModuleType) -> list[str]:
-    """The globals of a copy of library source that its functions rebind, or whose objects can change."""
+    """Return the globals of a copy of library source that its functions rebind, or whose objects can change."""
     known = _changing_names.get(id(module))
     if known is None or known[0] is not module:
         functions = [
@@ -454,7 +455,7 @@ def _changing(module: types.ModuleType) -> list[str]:
 
 
 def _rebound_in(code: types.CodeType) -> set[str]:
-    """The globals that the code, or code inside it, stores to or deletes."""
+    """Return the globals that the code, or code inside it, stores to or deletes."""
     found: set[str] = set()
     if not _STORES.isdisjoint(code.co_code[::2]):
         found.update(str(i.argval) for i in dis.get_instructions(code) if i.opcode in _STORES)

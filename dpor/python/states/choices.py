@@ -1,10 +1,10 @@
-"""Where Java Pathfinder makes a choice: decided by the thread's next operation, and by which threads can reach its
+"""Where Java Pathfinder makes a choice: that depends on the thread's next operation, and on which threads can reach its
 object.
 
-It makes one before every start, end, blocking join, wait, effective notify, acquisition of a lock that the thread
-does not hold, release that frees a thread, and access of an object that can be reached from another live thread: from
-its live variables and operands, and from what all threads can reach (globals, classes). It differs in this: accesses of
-elements count like those of fields, and every operation that the list does not name is a choice.
+It makes one before every start, end, blocking join, wait, effective notify, acquisition of a lock that the thread does
+not hold, release that frees a thread, and access of an object that can be reached from another live thread: from its
+live variables and operands, and from what all threads can reach (globals, classes). There are two differences: accesses
+of elements count like those of fields, and every operation that the list does not name is a choice.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def _variables(thread: ModelThread, layouts: Layouts) -> list[Any]:
 
 
 def _objects(accesses: Iterable[tuple[int, Any]]) -> set[int] | None:
-    """The `id`s of the objects whose parts are accessed; None if they are unknown, or every thread reaches them."""
+    """Return the `id`s of the objects whose parts are accessed; None if they are unknown, or every thread reaches
+    them."""
     found = set()
     for location, _ in accesses:
         name: Any = run.operations.name_of(location)
@@ -121,7 +122,7 @@ def _reached(wanted: set[int], threads: Iterable[ModelThread], held_by: Holding)
 def _reach(roots: list[Any]) -> Iterator[int]:
     """Yield the `id` of every object that can be reached and can change, each once."""
     seen: set[int] = set()
-    met: dict[type, bool] = {}  # are objects of the type classes?
+    met: dict[type, bool] = {}  # True if objects of the type are classes
     while roots:
         obj = roots.pop()
         key, kind = id(obj), type(obj)
@@ -144,7 +145,8 @@ def _reach(roots: list[Any]) -> Iterator[int]:
 
 
 def _is_local(kind: type) -> bool:
-    """True if no module has the class under its name. What other classes hold is among the roots, or is the host's."""
+    """True if no module has the class under its name. (What other classes hold is among the roots, or is the
+    host's.)"""
     if not kind.__flags__ & HEAP_TYPE:
         return False
     module = sys.modules.get(kind.__module__)

@@ -1,8 +1,7 @@
 """Classes in states: most are encoded by name, those of the program by their contents.
 
 A class that a module of the host, or a drop-in, has under its name is encoded as that name: programs do not change it.
-A
-class of the program that its module has under its name, and that holds nothing that can change but its attributes
+A class of the program that its module has under its name, and that holds nothing that can change but its attributes
 themselves, is encoded as its name and attributes. Any other class is an object of the heap like others.
 """
 
@@ -20,7 +19,7 @@ from dpor.python.states.frames import ATOMS, Layouts
 
 HEAP_TYPE: Final = 1 << 9
 _LEFT_OUT: Final = frozenset({"__dict__", "__weakref__", "_abc_impl"})
-"""Attributes of classes that hold nothing of the program's, or that are encoded otherwise."""
+"""Attributes of classes that hold nothing of the program's, or that are encoded separately."""
 _ACCESSORS: Final = (
     types.MemberDescriptorType,
     types.GetSetDescriptorType,
@@ -34,8 +33,9 @@ _ACCESSORS: Final = (
 class Classes:
     """The classes that one search has encoded.
 
-    known   returns the number of a class that is not the program's, if it was asked for before
-    guest_modules   the program's, by name;  are_constant: are they the same objects in all runs that change nothing?
+    known           returns the number of a class that is not the program's, if it was asked for before
+    program_modules returns the program's modules, by name
+    are_constant    returns True if these are the same objects in all runs that change nothing
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Classes:
             contents = self._contents(kind) if find(module, name[1]) is kind and not _registered(kind) else None
             number = None if contents is None else self._intern((name, contents))
             self._of_run[kind] = number
-            if "_abc_impl" in kind.__dict__:  # others may be registered with it, which no attribute shows
+            if "_abc_impl" in kind.__dict__:  # classes may be registered with it, which no attribute shows
                 del self._of_run[kind]
             return number
         for module in _host_modules(name[0]):
@@ -96,7 +96,7 @@ class Classes:
         return self._numbers.setdefault(name, len(self._numbers))
 
     def _contents(self, kind: type) -> Any:
-        """The attributes as a value that can be compared; None if they hold something that can change."""
+        """Return the attributes as a value that can be compared; None if they hold something that can change."""
         found: list[Any] = []
         for base in (type(kind), *kind.__bases__):
             number = self.number(base)
@@ -131,8 +131,8 @@ class Classes:
         return None
 
     def _function(self, function: types.FunctionType) -> Any:
-        """The function as a value, if it holds nothing that can change: `__class__` is the only variable that it may
-        share."""
+        """Return the function as a value if it holds nothing that can change (`__class__` is the only variable that it
+        may share); else None."""
         code = function.__code__
         defaults = tuple(map(self._constant, function.__defaults__ or ()))
         if function.__kwdefaults__ or function.__dict__ or None in defaults:
@@ -152,7 +152,7 @@ class Classes:
 
 
 def _registered(kind: type) -> tuple[type, ...]:
-    """The classes that are registered with an abstract class."""
+    """Return the classes that are registered with an abstract class."""
     if "_abc_impl" not in kind.__dict__:
         return ()
     references = vars(abc)["_get_dump"](kind)[0]

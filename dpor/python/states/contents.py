@@ -93,7 +93,7 @@ def _set(heap: Heap, obj: Any) -> None:
 
 
 def _place(heap: Heap, element: Any) -> tuple[int, int, str]:
-    """A sort key for an element whose hash is its address."""
+    """Return a sort key for an element whose hash is its address."""
     met, number = heap.number_of(element), shared_objects.run_number(element)
     if met is not None:
         return (0, met, "")
@@ -103,7 +103,7 @@ def _place(heap: Heap, element: Any) -> tuple[int, int, str]:
 
 
 def _table(obj: Any, elements: list[Any]) -> tuple[int, ...]:
-    """The size of the table, and which entries are used by elements and by deleted ones.
+    """Return the size of the table, and which entries are used by elements and by deleted ones.
 
     `PySetObject` is a head of two words, then `fill`, `used`, `mask`, `table`; an entry is a pointer and a hash.
     """
@@ -148,7 +148,7 @@ def _range(heap: Heap, obj: Any) -> None:
 
 
 def _range_iterator(heap: Heap, obj: Any) -> None:
-    """Encode the range and position; that range object is made for the occasion."""
+    """Encode the range and position; the range object that `__reduce__` returns is new each time."""
     kind: Any = type(obj)
     _, (left,), *state = kind.__reduce__(obj)
     heap.out.append((left.start, left.stop, left.step, *state))
@@ -202,7 +202,7 @@ def _dict_iterator(heap: Heap, obj: Any) -> None:
     if isinstance(container, (set, frozenset)) and not all(map(is_fixed, container)):
         if len(container) > 1:
             raise StateUnknown("an iterator over a set whose order follows addresses")
-        place = 0  # the hint says whether it is before or behind the only element
+        place = 0  # the hint tells whether it is before or behind the only element
     heap.out.append((_word(id(obj) + 24).value, place, kind.__length_hint__(obj)))
     heap.ref(container)
 
@@ -231,7 +231,7 @@ def _view(heap: Heap, obj: Any) -> None:
 
 
 _ANNOTATIONS_CHANGE: Final = ("class attribute", "__annotations__")
-"""Fact. Without it, annotations of functions are left out: they are made when asked for, and nobody asks."""
+"""A fact. Without it, annotations of functions are left out: they are made when asked for, and nobody asks."""
 
 
 def function(heap: Heap, obj: Any) -> None:
@@ -457,4 +457,4 @@ EXACT: Final[dict[type, Content]] = {
     type(__import__("_thread").RLock()): _nothing,
     types.TracebackType: traceback,
 }
-"""By exact type."""
+"""Encoders by exact type."""

@@ -34,8 +34,8 @@ _LEFT_OUT: Final = frozenset(
         )
     }
 )
-"""Code by `id` (hashing it would cost more than all else here) whose remaining work follows from the pending operation
-and its objects."""
+"""Code, by `id` (hashing it would cost more than all else here), whose remaining work follows from the pending
+operation and its objects."""
 
 _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
     operators.list_steps.__code__: frozenset({"key"}),
@@ -48,10 +48,10 @@ _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
 class Layouts:
     """The layouts of all code seen, by `id`; they keep it alive.
 
-    Code that is equal to code seen before is kept for one run only, since it is compiled again in every run (by
+    Code that is equal to code seen before is kept for one run only, because it is compiled again in every run (by
     `exec`, as dataclasses and named tuples do).
 
-    bottom   code of which only the position counts where it begins a thread: its variables are our own, or follow from
+    bottom   code that begins a thread; only its position counts, because its variables are our own, or follow from
              which thread it is
     """
 
@@ -65,7 +65,8 @@ class Layouts:
 
     @cached_property
     def bottom(self) -> frozenset[Layout]:
-        """The layouts of the code that begins a thread (4 ms, so not for searches that store no states)."""
+        """The layouts of the code that begins a thread (computing them takes 4 ms, so only searches that store states
+        do)."""
         return frozenset() if why_unreadable() else frozenset(map(self.of, self._bottom))
 
     def begin_run(self) -> None:
@@ -75,8 +76,8 @@ class Layouts:
         self._again.clear()
 
     def of(self, code: CodeType) -> Layout:
-        """Return the layout of the code. Raises `StateUnknown` if frames cannot be read, as its instructions may be
-        unknown too."""
+        """Return the layout of the code. Raises `StateUnknown` if frames cannot be read; then instructions may be
+        unknown, too."""
         return self.get(id(code)) or self._new(code)
 
     def _new(self, code: CodeType) -> Layout:
@@ -151,7 +152,8 @@ class Part:
 
 HOLE: Final = (0,)
 ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, type(Ellipsis)})
-"""Types whose objects are distinguished by value alone: the language does not say when two of them are one."""
+"""Types whose objects are distinguished by value alone: the language does not say when two of them are the same
+object."""
 
 
 def read_thread(thread: ModelThread, layouts: Layouts) -> tuple[Part, list[Any]]:
@@ -167,7 +169,7 @@ def read_frames(
     part = Part()
     dead: list[Any] = []
     upper: Reading | None = None
-    handling: set[bool] = set()  # is it a generator that handles an exception?
+    handling: set[bool] = set()  # for each frame that handles an exception: whether it is a generator's
     part.shape.append((len(objects),))
     part.objects.extend(objects)
     above = len(frames)  # the bottom
@@ -196,9 +198,9 @@ def read_frames(
 
 
 def _handled(thread: ModelThread, handling: set[bool]) -> BaseException | None:
-    """The exception that the thread's frames handle, apart from generators, which have their own.
+    """Return the exception that the thread's frames handle, apart from generators, which have their own.
 
-    (Exceptions that frames further out handle are on the operand stacks of those further in.)
+    (Exceptions that outer frames handle are on the operand stacks of inner ones.)
     """
     if False not in handling:
         return None
@@ -235,7 +237,7 @@ def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
         else:
             shape.append(HOLE)
             objects.append(value)
-    if not layout.is_optimized:  # a module's or class body's: variables are in a mapping
+    if not layout.is_optimized:  # the body of a module or class: its variables are in a mapping
         names = reading.frame.f_locals
         if names is not reading.frame.f_globals:
             part.add(names)

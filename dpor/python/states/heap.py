@@ -34,15 +34,15 @@ Plan: TypeAlias = Callable[["Heap", Any], None]
 
 
 OF_SYNC: Final = frozenset({"dpor_location", "dpor_state", "dpor_made_at"})
-"""Attributes of synchronisation objects that are encoded otherwise."""
+"""Attributes of synchronisation objects that are encoded separately."""
 
 
 class AttributeNames:
-    """The names of an object's attributes, in their order.
+    """The names of an object's attributes, in order.
 
-    number   the same for the same names; None where not all are plain strings
-    names    kept alive, since they are looked up by their `id`
-    others   selects, from the values of all attributes, those that are not in `OF_SYNC`; None: there are none
+    number   the same for the same names; None if not all are plain strings
+    names    kept alive, because they are looked up by their `id`
+    others   selects, from the values of all attributes, those that are not in `OF_SYNC`; None if there are none
     """
 
     __slots__ = ("names", "number", "others")
@@ -86,9 +86,9 @@ class Heap:
     """One traversal.
 
     out         the structure so far
-    ref, refs   append one or several values, each a leaf or an object that is then encoded in its turn
+    ref, refs   append one or several values, each a leaf or an object, which is encoded later
     dead        the objects of dead variables of generators
-    running     by `id` of the frame of each running generator: which thread runs it, as which frame
+    running     by `id` of the frame of each running generator: the thread that runs it, and the depth of the frame
     finalised   True once an object was found whose end the program can notice (`__del__`, weak references)
     """
 
@@ -105,12 +105,12 @@ class Heap:
         self.running = running
         self.names = names
         self._shown_of = names.known.get
-        self._dicts: list[Any] = []  # kept, so that no number is used again
+        self._dicts: list[Any] = []  # kept alive, so that no `id` is used again
         self._objects: list[Any] = []
         self._numbers: dict[int, tuple[int]] = {}
         self._ids: dict[int, tuple[int, Any]] = run.threads[0].data.get("ids") or {}
         self._values: list[Any] = []
-        self._settled: list[Any] = []  # the same as leaves and numbers of objects, as far as that has come
+        self._settled: list[Any] = []  # the values numbered so far, as leaves and numbers of objects
         self.ref: Callable[[Any], None] = self._values.append
         self.refs: Callable[[Iterable[Any]], None] = self._values.extend
 
@@ -169,14 +169,15 @@ class Heap:
         self.items(fields, type(obj))
 
     def items(self, mapping: dict[Any, Any], kind: type | None = None) -> None:
-        """Append a `__dict__`: there are few combinations of names, each with a number. `kind`: see `_names_of`."""
+        """Append a `__dict__`. There are few combinations of names, so each has a number. `kind`: see `_names_of`."""
         self._names_of(mapping, kind)
         self.refs(mapping.values())
 
     def sync(self, mapping: dict[Any, Any], kind: type) -> None:
-        """As `items`, for a synchronisation object: its state, and what of its name is part of the state.
+        """As `items`, for a synchronisation object: append its state, and the part of its name that belongs to the
+        state.
 
-        (An object that only gives a location has no state.)
+        (An object that only provides a location has no state.)
         """
         others = self._names_of(mapping, kind).others
         location, state = mapping.get("dpor_location"), mapping.get("dpor_state")

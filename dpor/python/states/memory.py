@@ -40,8 +40,8 @@ A word of 0, which is no object, raises ValueError. The caller guarantees that w
 """
 
 _CODE, _STACKTOP, _SLOTS = (4, 8, 9) if _VERSION == (3, 11) else (0, 8, 9)
-"""Where in a `_PyInterpreterFrame`: the address of the code; how many slots are in use, or -1 (an int of 32 bits);
-`localsplus`."""
+"""Offsets in a `_PyInterpreterFrame`, in words: the address of the code; how many slots are in use, or -1 (an int of 32
+bits); `localsplus`."""
 
 
 def slots_of(frame: FrameType) -> int:
@@ -51,14 +51,14 @@ def slots_of(frame: FrameType) -> int:
 
 
 def ask() -> None:
-    """Raises `StateUnknown` if frames cannot be read."""
+    """Raise `StateUnknown` if frames cannot be read."""
     reason = why_unreadable()
     if reason:
         raise StateUnknown(reason)
 
 
 def _first_slot_of(frame: FrameType) -> int:
-    """As `slots_of`, without asking whether frames can be read. Raises RuntimeError if the record is not that of the
+    """As `slots_of`, without asking whether frames can be read. Raises RuntimeError if the record is not for the
     frame's code."""
     record = WORDS[(id(frame) + _F_FRAME) >> 3] >> 3
     if WORDS[record + _CODE] != id(frame.f_code):
@@ -67,7 +67,7 @@ def _first_slot_of(frame: FrameType) -> int:
 
 
 def in_use(first: int) -> int:
-    """How many of the slots that begin there are in use, or -1."""
+    """Return how many of the slots that begin there are in use, or -1."""
     top: int = WORDS[first + _STACKTOP - _SLOTS] & 0xFFFF_FFFF
     return top if top < 1 << 31 else top - (1 << 32)
 

@@ -72,7 +72,7 @@ class TypePlans:
 
     def fields(self, names: Iterable[Any]) -> AttributeNames:
         """Make the entry for these names of attributes."""
-        if len(self.known_fields) > 5000:  # names made anew by every run are not kept for ever
+        if len(self.known_fields) > 5000:  # do not keep names that every run makes anew
             self.known_fields.clear()
             self.likely_fields.clear()
         found = AttributeNames(tuple(names), self._names)
@@ -152,7 +152,7 @@ class TypePlans:
         def fields(obj: Any) -> Any:
             try:
                 return read(obj)  # type: ignore[misc]
-            except TypeError:  # the class has other bases now
+            except TypeError:  # the class has been given other bases
                 return type_traits.fields(obj, kind)
 
         def plan(heap: Heap, obj: Any) -> None:
@@ -163,7 +163,7 @@ class TypePlans:
                 content(heap, obj)
             for slot in slots:
                 heap.slot(slot, obj)
-            if adopts:  # others may have the same dict
+            if adopts:  # other objects may have the same dict
                 heap.ref(fields(obj))
             elif has_fields:
                 heap.dict_of(obj, fields(obj))
@@ -224,7 +224,7 @@ class TypePlans:
             if type(handler.lock) is HandlerLock:
                 heap.out.append(HOLE)
                 heap.ref(handler)
-            else:  # the host's, which the program shares and has not made
+            else:  # the host's, which the program uses but has not made
                 self._constant(heap, handler)
         heap.out.append(None)
 
@@ -262,7 +262,7 @@ def _is_slot(found: Any, kind: type) -> bool:
 
 
 def _added(kind: type, base: type, slots: int) -> int:
-    """How many bytes more than its base an object has if its class only adds slots, a `__dict__` and weak
+    """Return by how many bytes an object is larger than its base if its class only adds slots, a `__dict__` and weak
     references."""
     words = slots
     if kind.__dictoffset__ and not base.__dictoffset__ and not kind.__flags__ & _MANAGED_DICT:
@@ -349,8 +349,8 @@ def finalised_among(values: list[Any], heap: Heap) -> bool:
 
 
 class _Ending(enum.Enum):
-    """What follows from the end of an object of a type: something that can be noticed; nothing; the end of what it
-    refers to."""
+    """What the end of an object of a type entails: something that can be noticed; nothing; the end of what it refers
+    to."""
 
     NOTICED = enum.auto()
     SILENT = enum.auto()
@@ -358,11 +358,11 @@ class _Ending(enum.Enum):
 
 
 _endings: Final[dict[type, _Ending]] = {}
-"""A cache, for the process."""
+"""A cache for the whole process."""
 
 
 def _ending_of(kind: type) -> _Ending:
-    if len(_endings) > 5000:  # classes made anew by every run are not kept for ever
+    if len(_endings) > 5000:  # do not keep classes that every run makes anew
         _endings.clear()
     if kind in _ENDS_SILENTLY or issubclass(kind, (type, types.ModuleType, *_OURS)):
         ending = _Ending.SILENT

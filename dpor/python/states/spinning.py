@@ -1,17 +1,17 @@
 """Loops that wait by spinning (`while not self.ready: pass`): the thread is blocked until what it reads is written.
 
 A round of a loop, from one back edge to the next, *spins* if all operations of the thread in it were plain reads, and
-all that only this thread can reach is the same at both ends: then another round is the same again, for as long as
+all that only this thread can reach is the same at both ends: then the next round is the same again, for as long as
 nobody writes what it read. So the thread waits at a `Spin`, which is enabled by such a write. Whether a round spins
 depends only on what its own thread did and read, so equivalent runs agree on it.
 
-That a loop may spin is a fact: the search starts again, counts what accesses write (`control.written`), and captures
-the private state whenever that loop begins. Before that, a round costs only a look at its operations; more is done only
-if these were reads, and the live variables of the frame hold the same objects as a round before.
+That a loop spins is a fact: the search starts again, counts the writes of locations (`sync_objects.count_writes`), and
+captures the private state whenever that loop begins a round. Before that, a round costs only a look at its operations;
+more is done only if these were reads, and the live variables of the frame hold the same objects as a round before.
 
 A loop that also reads the clock may wait for a deadline: time passes for it, as for a wait that times out.
 
-Stateful searches do not use this: they notice that a state comes back.
+Stateful searches do not use this: they notice that a state is reached again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_LOOPS: Final = 16
 
 
 _LOOK_EVERY: Final = 16
-"""Of so many rounds with only reads, the state is compared at the ends of the last three."""
+"""In each sequence of this many rounds with only reads, the state is compared at the ends of the last three."""
 
 
 class Loop:
@@ -64,10 +64,10 @@ class Loop:
 
 _capture: Capture | None = None
 _reads: dict[Operation, bool] = {}
-"""For each operation examined: is it a plain read?"""
+"""For each operation examined: True if it is a plain read."""
 _MOST_KNOWN: Final = 10_000
 _rules: dict[tuple[int, ...], Spin] = {}
-"""Rules are cached, as other caches look up operations by the identity of their rules."""
+"""The rules made so far: other caches look up operations by the identity of their rules."""
 
 
 def begin(capture: Capture) -> None:
@@ -133,7 +133,8 @@ def _back_edge_of_spinning_loop(me: ModelThread, frame: FrameType) -> None:
 
 
 def _look_at_clocks(me: ModelThread, frame: FrameType) -> None:
-    """In searches that store states: a loop ends where it comes back to a state, though the clock might go on."""
+    """In searches that store states: note that the run is incomplete if the loop looks at the clock. There a loop ends
+    when it reaches a state again, although the clock might go on."""
     key = (id(frame.f_code), frame.f_lasti)
     loop = me.loops.get(key) or _enter(me, key)
     if me.looked >= loop.start and me.time == loop.time and run.options.timeouts == "any":
@@ -196,7 +197,7 @@ def _only_reads(me: ModelThread, start: int) -> bool:
 
 
 def _has_accesses(me: ModelThread, start: int) -> bool:
-    """True if the thread did more since position `start` than let others run."""
+    """True if the thread has done more since position `start` than let others run."""
     own = (run.event_operations[n] for n in range(start, run.position) if run.event_threads[n] == me.id)
     return any(operation.kind != "yield" for operation in own)
 
@@ -235,7 +236,8 @@ def _spin(me: ModelThread, start: int) -> None:
 
 
 def _yield_before_spin(me: ModelThread, start: int, spin: Spin, *objects: SyncObject) -> None:
-    """If it has looked at the clock since then, it may go on because time passes, as a timed wait does."""
+    """Wait at the `Spin`. If the thread has looked at the clock since `start`, it may also go on because time passes,
+    like a timed wait."""
     if me.looked < start:
         perform(spin, *objects)
     elif run.options.timeouts == "any":

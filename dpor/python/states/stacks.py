@@ -127,12 +127,12 @@ _GENERATOR: Final = 0x20
 class Layout:
     """The layout of the frames of one code object.
 
-    number   of the code, in order of first sight
+    number   the code's number, in order of first sight
     slots    how many variables, cells and free variables there are
     is_ours  True if it belongs to the runtime
-    is_generator, is_optimized   is it a generator's; are its variables in the frame (and not in a mapping)
+    is_generator  True if it is a generator's; `is_optimized`: if its variables are in the frame, not in a mapping
     places   positions asked for so far, by `f_lasti`
-    inits    for each class asked for: is the code its `__init__`?
+    inits    for each class asked for: True if the code is its `__init__`
     start    the offset at which a generator waits to be started
     """
 
@@ -190,7 +190,8 @@ class Layout:
         return place
 
     def suspended(self, lasti: int) -> int:
-        """The `f_lasti` that a suspended generator would have if it pointed, in all versions, to where it stopped."""
+        """Return the `f_lasti` that a suspended generator would have if it pointed, in all versions, to where it
+        stopped."""
         return self._flow.offsets[self._flow.at(lasti) - _POINTS_BEHIND]
 
     def cleans_up(self, lasti: int) -> bool:
