@@ -138,7 +138,7 @@ def _arguments(options: Options) -> list[str]:
 
     >>> _arguments(Options(strategy="sa", immutable=False, every_access=True, max_seconds=9, instrument=("a", "b")))
     ['--strategy', 'sa', '--max-seconds', '9', '--immutable', 'off', '--every-access', '--instrument', 'a', \
-    '--instrument', 'b']
+'--instrument', 'b']
     """
     words = []
     for field, about in options_of(type(options)):

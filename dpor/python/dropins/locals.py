@@ -27,7 +27,7 @@ class local:
         self = object.__new__(cls)
         object.__setattr__(self, "_local__arguments", (args, kwargs))
         object.__setattr__(self, "_local__dictionaries", WeakKeyDictionary({_here(): {}}))
-        type_traits.make_neutral(cls)  # a subclass is the program's, its attributes are still no locations
+        type_traits.make_neutral(cls)  # attributes of a subclass, which is the program's, are no locations either
         return self
 
     def __getattribute__(self, name: str) -> Any:

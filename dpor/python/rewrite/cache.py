@@ -1,10 +1,10 @@
-"""What follows from a program's source, kept on disk for the next process, as Python keeps `.pyc` files.
+"""Results that follow from a program's source, kept on disk for the next process, as Python keeps `.pyc` files.
 
-An entry is a file of one folder. Its name is a digest of all that its content follows from: what made it (the sources
-of the rewriter, the version of Python) and what that was given (the program's source, the options). So entries are
-never out of date: where anything differs another name is asked for. The content is checked by a digest of its own, and
-made anew, without a word, if it is torn or damaged, or belongs to another user: code is not run on the word of somebody
-else. A file is written under a name of its own first and then renamed, so processes may write the same entry at once.
+An entry is a file in one folder. Its name is a digest of everything that its content follows from: what made it (the
+sources of the rewriter, the version of Python) and what that was given (the program's source, the options). So entries
+never become out of date: if anything differs, another name is asked for. The content has a digest of its own. An entry
+that is torn or damaged, or belongs to another user, is silently made anew: code from another user must not be run. A
+file is first written under a temporary name and then renamed, so several processes may write the same entry at once.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from typing import Any, Final, TypeVar
 VARIABLE: Final = "DPOR_NO_CACHE"
 """The environment variable that, unless it is empty, has the same effect as `--no-cache`."""
 MOST_BYTES: Final = 256 << 20
-"""When there is more than that, what was used last long ago is removed, down to half."""
+"""When there is more, the entries that were not used for longest are removed, down to half of this."""
 MOST_NEW: Final = 5000
-"""Entries of one process: a program may go on making source to be executed in every run."""
+"""New entries of one process: a program may make new source to execute in every run."""
 TIDY_EVERY: Final = 3600.0
-"""Seconds between looks at how much there is."""
+"""Seconds between examinations of the folder's size."""
 _USED_EVERY: Final = 86_400.0
 """Seconds after which it is noted again that an entry is in use."""
 _SUFFIX: Final = ".entry"
@@ -39,14 +39,15 @@ Kept = TypeVar("Kept", bound=CodeType | tuple[Any, ...])
 
 
 class Cache:
-    """The entries in a folder; with None, nothing is kept."""
+    """The entries in a folder; if that is None, nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self._left = MOST_NEW
 
     def get(self, make: Callable[[], Kept], what: str, *given: object) -> Kept:
-        """What `make` returns, which must follow from the rewriter and `given` (see `digest`) alone."""
+        """Return what `make` returns, from disk if possible. It must follow from the rewriter and `given` (see
+        `digest`) alone."""
         if self.folder is None:
             return make()
         key = digest(what, _rewriter(), sys.version, sys.implementation.cache_tag, *given)
@@ -71,12 +72,12 @@ class Cache:
                 file.write(_checksum(key, content) + content)
             os.replace(draft, path)
             self._tidy()
-        except OSError:  # no room, no right to write: the next process has to make it again
+        except OSError:  # no room, or no permission: the next process has to make it again
             self._left = 0
             _remove(draft)
 
     def _tidy(self) -> None:
-        """Now and then: remove what was used last long ago, if there is too much."""
+        """Now and then: if there is too much, remove the entries that were not used for longest."""
         assert self.folder is not None
         mark = self.folder / _TIDIED
         if mark.exists() and abs(time.time() - mark.stat().st_mtime) < TIDY_EVERY:
@@ -97,11 +98,11 @@ class Cache:
             if _SUFFIX in entry.name:
                 try:
                     yield entry.path, entry.stat()
-                except FileNotFoundError:  # another process has removed it
+                except FileNotFoundError:  # another process has removed the file
                     pass
 
     def size(self) -> tuple[int, int]:
-        """How many entries there are, and their bytes."""
+        """Return how many entries there are, and their size in bytes."""
         if self.folder is None or not self.folder.is_dir():
             return 0, 0
         sizes = [state.st_size for _, state in self._files()]
@@ -112,7 +113,8 @@ _in_use = Cache(None)
 
 
 def use(wanted: bool) -> Cache:
-    """From now on: the cache of this user, or, if it is not wanted or the environment says no, none."""
+    """Use this user's cache from now on; none if it is not wanted, or disabled by the environment. Returns the
+    cache."""
     global _in_use
     folder = user_folder() if wanted and not os.environ.get(VARIABLE) else None
     if folder != _in_use.folder:
@@ -121,14 +123,15 @@ def use(wanted: bool) -> Cache:
 
 
 def kept(make: Callable[[], Kept], what: str, *given: object) -> Kept:
-    """As `Cache.get`, of the cache that is in use."""
+    """As `Cache.get`, of the cache in use."""
     return _in_use.get(make, what, *given)
 
 
 def user_folder() -> Path | None:
-    """`dpor` in the folder for caches: what `XDG_CACHE_HOME` names, else what is usual on the platform."""
+    """Return `dpor` in the user's folder for caches: `XDG_CACHE_HOME`, or the usual one of the platform. None if there
+    is none."""
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if given.is_absolute():  # others are to be ignored
+    if given.is_absolute():  # the standard says to ignore relative paths
         return given / "dpor"
     try:
         home = Path.home()
@@ -140,7 +143,7 @@ def user_folder() -> Path | None:
 
 
 def digest(*parts: object) -> str:
-    """Of texts, and of what else there is by its `repr`."""
+    """Return a digest of the parts: of texts themselves, of other objects by their `repr`."""
     whole = sha256()
     for part in parts:
         text = (part if isinstance(part, str) else repr(part)).encode("utf-8", "surrogatepass")
@@ -150,7 +153,7 @@ def digest(*parts: object) -> str:
 
 @lru_cache
 def source_of(*files: str) -> str:
-    """A digest of the content of these files. Where they cannot be read, one that no other process has."""
+    """Return a digest of the contents of these files; if they cannot be read, one that no other process has."""
     try:
         return digest(*[Path(file).read_bytes() for file in files])
     except OSError:
@@ -163,7 +166,7 @@ def _rewriter() -> str:
 
 
 def _read(path: str, key: str) -> Any:
-    """None if there is no such entry, or a damaged one, or one of another user."""
+    """Return the entry; None if there is none, or it is damaged, or it belongs to another user."""
     try:
         with open(path, "rb") as file:
             state = os.fstat(file.fileno())

@@ -52,12 +52,12 @@ NATURAL = {
 
 
 class Frame:
-    """State of the rewriter in the present scope.
+    """The state of the rewriter in the current scope.
 
-    temporaries   how many the present statement has used
-    kept          temporaries of a class body, which live in the scope around
+    temporaries   how many the current statement has used
+    kept          temporaries of a class body, which live in the enclosing scope
     hooks         names of hooks that a class body uses
-    in_iterable   are we in an iterable of a comprehension, at any depth? `:=` is not allowed there
+    in_iterable   True inside an iterable of a comprehension, at any depth: `:=` is not allowed there
     stored        attributes of `self` that this function stores
     """
 

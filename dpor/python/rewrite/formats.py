@@ -38,7 +38,7 @@ def as_fstring(node: ast.BinOp) -> ast.JoinedStr | None:
 
 
 def _shown(piece: re.Match[str], value: ast.expr) -> ast.expr:
-    """`%-5.3s` as `{value!s:5.3}`."""
+    """Turn `%-5.3s` into `{value!s:5.3}`."""
     spec = piece["width"].lstrip("0")
     if spec and "-" not in piece["flags"]:
         spec = ">" + spec

@@ -44,7 +44,7 @@ OPERAND: dict[type[ast.cmpop], str] = {
     ast.Is: ".is",
     ast.IsNot: ".is",
 }
-"""The comparison that a link of a chained comparison carries (see `operand`), to be negated for the negative ones."""
+"""The comparison that a link of a chained comparison carries (see `operand`); negative ones negate its result."""
 
 CHAINED = frozenset({"__cause__", "__context__", "__suppress_context__", "__traceback__"})
 """Attributes of an exception that change when it is raised."""

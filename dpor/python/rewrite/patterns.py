@@ -25,7 +25,7 @@ def subject_names(node: ast.Match) -> list[str]:
 
 
 def class_names(node: ast.Match) -> list[ast.expr]:
-    """The names of the classes that the patterns look up; each once."""
+    """Return the names of the classes that the patterns look up; each once."""
     found: dict[str, ast.expr] = {}
     for case in node.cases:
         for inner in walk(case.pattern):

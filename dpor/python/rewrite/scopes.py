@@ -306,7 +306,7 @@ class _Collector:
         self.scope.nonlocals |= names
 
     def _NamedExpr(self, node: ast.NamedExpr) -> None:
-        """Binds in the nearest scope that is not a comprehension."""
+        """The name is bound in the nearest scope that is not a comprehension."""
         self.visit(node.value)
         scope, later = self.scope, False
         self._use(node.target.id)
@@ -482,7 +482,7 @@ class _Collector:
     def _comprehension(
         self, node: ast.expr, kind: ScopeKind, generators: list[ast.comprehension], elements: list[ast.expr]
     ) -> None:
-        """The first iterable belongs to the scope around; that scope, too, counts all this as a loop."""
+        """The first iterable belongs to the enclosing scope, for which all of this counts as a loop, too."""
         self.visit(generators[0].iter)
         with self._loop(), self._inside(node, kind), self._loop():
             for generator in generators:

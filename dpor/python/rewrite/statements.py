@@ -134,8 +134,7 @@ class StatementRewriter(BindingRewriter):
         """Return (first, again): `first` evaluates into a temporary, `again` re-reads it.
 
         `between`: what is evaluated between the two. `before` gets statements to run first, `temporaries` those to
-        delete.
-        `steady`: nothing is evaluated before `first`.
+        delete. `steady`: nothing is evaluated before `first`.
         """
         if steady and self.is_steady(node) and not syntax.binds_names(*between):
             return node, syntax.again(node)
@@ -244,8 +243,8 @@ class StatementRewriter(BindingRewriter):
     visit_TryStar = visit_Try
 
     def _handler(self, node: ast.ExceptHandler) -> None:
-        """`except E as x` deletes `x` when the handler ends, however it ends; so must the rewritten one, if `x` needs a
-        hook."""
+        """Rewrite a handler. `except E as x` deletes `x` when the handler ends, however it ends; so must the rewritten
+        handler if `x` needs a hook."""
         if node.type is not None:
             node.type = self.visit(node.type)
         id = node.name
@@ -304,7 +303,7 @@ class StatementRewriter(BindingRewriter):
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> Statements:
         """Bind a hooked name by a store of its own, from what was imported.
 
-        (`import a.b` binds `a`, which no alias can say: there the name is bound shortly before the operation.)
+        (`import a.b` binds `a`, and no alias can do that: there the name is bound shortly before the operation.)
         """
         if len(node.names) > 1 and isinstance(node, ast.ImportFrom) and self.frame.scope.kind is ScopeKind.FUNCTION:
             each = [at(ast.ImportFrom(node.module, [alias], node.level), node) for alias in node.names]

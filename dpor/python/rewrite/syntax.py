@@ -53,7 +53,7 @@ def delete(names: list[str], place: PositionedNode) -> ast.Delete:
 
 
 def thunk(body: ast.expr, place: PositionedNode, *parameters: str) -> ast.Lambda:
-    """`lambda parameters: body`"""
+    """Make `lambda parameters: body`."""
     arguments = ast.arguments(
         posonlyargs=[],
         args=[ast.arg(p, lineno=place.lineno, col_offset=place.col_offset) for p in parameters],
