@@ -328,18 +328,14 @@ def _in_fixed_order(elements: set[Any] | frozenset[Any], order: list[Any]) -> It
         raise RuntimeError("Set changed size during iteration")
 
 
-_already_performed = 0
-
-
 @contextmanager
 def already_performed() -> Iterator[None]:
     """Within this context, iterators perform no operations: that of the whole iteration has been performed."""
-    global _already_performed
-    _already_performed += 1
+    run.iterating += 1
     try:
         yield
     finally:
-        _already_performed -= 1
+        run.iterating -= 1
 
 
 class StepwiseContainer:
@@ -367,7 +363,7 @@ class StepwiseContainer:
         return self
 
     def __next__(self) -> Any:
-        if run.multi and not _already_performed:
+        if run.multi and not run.iterating:
             shared = shared_objects.shared_object_of(self)
             if shared is not None:
                 self._look_together(shared)
@@ -415,7 +411,7 @@ class StepwiseIterator:
         return self
 
     def __next__(self) -> Any:
-        return advance(self.iterator, within=True) if run.multi and not _already_performed else next(self.iterator)
+        return advance(self.iterator, within=True) if run.multi and not run.iterating else next(self.iterator)
 
 
 _IN_STEPS: Final = frozenset({StepwiseContainer, StepwiseIterator, StepwiseGenerator})

@@ -159,6 +159,8 @@ def values() -> Iterable[tuple[object, Any]]:
 
 def hidden() -> str | None:
     """Return the name of a part that this run has changed and that cannot be read; None if there is none."""
+    if not _before:
+        return None
     return next((name for name, before in _before.items() if before is _HIDDEN), None)
 
 

@@ -20,6 +20,7 @@ from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreade
 from dpor.python.kernel.run import run
 from dpor.python.sharing import children, orders, shared_objects
 from dpor.python.sharing.orders import MOST
+from dpor.python.sharing.sharing_state import sharing
 
 _FIXED: Final = frozenset({str, int, float, bool, bytes, complex})
 _NONE_IS_FIXED: Final = sys.version_info >= (3, 12)
@@ -34,10 +35,10 @@ def stable_order(elements: Set[Any]) -> list[Any] | None:
     length = len(found)
     orders.note(min(length, MOST))
     if length <= MOST:
-        return permuted(found, orders.chosen % factorial(length))
+        return permuted(found, sharing.order % factorial(length))
     say = incomplete if len(run.threads) > 1 else incomplete_if_multithreaded
     say(f"a set of {length} objects is gone through in a few of its orders: they follow the addresses of its elements")
-    backwards, turn = divmod(orders.chosen, length)
+    backwards, turn = divmod(sharing.order, length)
     turned = found[turn:] + found[:turn]
     return turned[::-1] if backwards % 2 else turned
 

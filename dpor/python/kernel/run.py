@@ -54,6 +54,7 @@ class Run:
 
     Settings and observers
     recorder, specifications      are told of events, if present
+    iterating     how many iterations, each performed as one operation, the current thread is in
     observer      is set while code of a specification runs: its operations are not events
     options       the user's settings
     above         what the kernel needs of the layers above it, including `is_program_file`: see `serve`
@@ -95,10 +96,10 @@ class Run:
         "able", "above", "alive", "atomic", "back_edges", "base_depth", "broken", "by_front", "careful", "choose",
         "clock_stands", "counters", "current", "daemons", "deep", "dirty", "dying", "ending", "error",
         "event_operations", "event_threads", "everybody", "exceptions", "facts", "host_limit", "hub", "incomplete",
-        "incomplete_if_multithreaded", "is_program_file", "known_operations", "made", "made_early", "most_events",
-        "multi", "number", "numbers", "observer", "operations", "options", "os_thread", "patience", "position",
-        "process", "ready", "recorder", "recursion_limit", "replayed", "specifications", "spins", "stateful", "still",
-        "stuck", "taken_at", "threads", "timed_out", "timeouts", "trace", "unwinding", "virtual_time", "waiting",
+        "incomplete_if_multithreaded", "is_program_file", "iterating", "known_operations", "made", "made_early",
+        "most_events", "multi", "number", "numbers", "observer", "operations", "options", "os_thread", "patience",
+        "position", "process", "ready", "recorder", "recursion_limit", "replayed", "specifications", "spins", "stateful",
+        "still", "stuck", "taken_at", "threads", "timed_out", "timeouts", "trace", "unwinding", "virtual_time", "waiting",
         "workers", "yielding",
     )  # fmt: skip
 
@@ -154,7 +155,7 @@ class Run:
         self.multi = self.unwinding = self.timed_out = False
         self.daemons = self.spins = self.deep = self.dying = self.careful = False
         self.ready = self.able = self.yielding = self.everybody = 0
-        self.atomic = self.patience = self.back_edges = 0
+        self.atomic = self.iterating = self.patience = self.back_edges = 0
         self.ending: Ending = Ending.COMPLETE
         self.error: Exception | None = None
         self.broken: str | None = None

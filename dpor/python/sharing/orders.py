@@ -8,6 +8,7 @@ from typing import Final
 from dpor.python.kernel import assumptions, data_choices
 from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.run import run
+from dpor.python.sharing.sharing_state import sharing
 
 MOST: Final = 4
 """All orders are tried for sets of up to this many elements."""
@@ -15,38 +16,27 @@ MOST: Final = 4
 ORDERS: Final = "orders of sets"
 """The fact that the program iterates over sets of this many such objects."""
 
-chosen = 0
-"""The number of the permutation that this run uses."""
-_seen = 0
-"""The size of the largest set that this run has iterated over while there was one thread."""
 _known: Final = Following(lambda facts: max((length for (length,) in about(facts, ORDERS)), default=0))
-
-
-def begin() -> None:
-    """Reset; called before each run."""
-    global chosen, _seen
-    chosen = _seen = 0
 
 
 def choose() -> None:
     """Choose the order for this run, as a data choice; called at the beginning of each run."""
-    global chosen
     length = _known(run.facts)
     if length:
-        chosen = data_choices.choose(factorial(length))
+        sharing.order = data_choices.choose(factorial(length))
 
 
 def note(length: int) -> None:
     """Called before a set of this many elements is iterated over."""
-    global _seen
-    _seen = max(_seen, length)
+    sharing.largest_set = max(sharing.largest_set, length)
     if len(run.threads) > 1:
         tell_of_threads()
 
 
 def tell_of_threads() -> None:
     """Called when there are several threads: from then on the order matters."""
-    if _seen > _known(run.facts):
+    if sharing.largest_set and sharing.largest_set > _known(run.facts):
         assumptions.broken(
-            (ORDERS, _seen), f"a set of {_seen} objects is gone through: in every order, as of addresses"
+            (ORDERS, sharing.largest_set),
+            f"a set of {sharing.largest_set} objects is gone through: in every order, as of addresses",
         )

@@ -57,7 +57,6 @@ def begin(roots: Roots) -> None:
     attributes."""
     sharing.begin(roots)
     sharing.any_coarse = _has_coarse(run.facts)
-    orders.begin()
     children.begin()
 
 

@@ -28,6 +28,8 @@ class Sharing:
     any_coarse       are there types all objects of which share one `SharedObject`?
     any_finalised    has the run met an object, shared or touched by one of several threads, whose class has `__del__`?
     has_frames       has it shared a generator?
+    order            the number of the permutation in which this run iterates over sets
+    largest_set      the size of the largest set that it has iterated over
     dropped          where shared generators and coroutines stand to which no thread had a reference any more while
                      several threads existed
     """
@@ -39,6 +41,8 @@ class Sharing:
         "exposed",
         "has_frames",
         "kept",
+        "largest_set",
+        "order",
         "owned_weakly",
         "roots",
         "roots_published",
@@ -62,6 +66,7 @@ class Sharing:
         self.exposed.clear()
         self.dropped.clear()
         self.roots = roots
+        self.order = self.largest_set = 0
         self.any_coarse = self.any_finalised = self.has_frames = False
 
     def let_all_go(self) -> None:

@@ -36,7 +36,8 @@ from dpor.python.kernel.model_thread import ModelThread, Waited
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import pending_of
-from dpor.python.sharing import deaths, host_fields, orders
+from dpor.python.sharing import deaths, host_fields
+from dpor.python.sharing.sharing_state import sharing
 from dpor.python.specs import specifying
 from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.choices import is_choice
@@ -271,7 +272,7 @@ class Capture:
         self, parts: list[Part], running: dict[int, tuple[int, int]], returned: Hashable, dead: Sequence[Any]
     ) -> Heap:
         heap = Heap(self._plans, self._layouts, self._names, running)
-        heap.out.append((run.multi, run.timed_out, orders.chosen, returned, len(parts)))
+        heap.out.append((run.multi, run.timed_out, sharing.order, returned, len(parts)))
         for part in parts:
             heap.part(part)
         for thread in run.threads:
