@@ -98,9 +98,9 @@ class Run:
         "event_operations", "event_threads", "everybody", "exceptions", "facts", "host_limit", "hub", "incomplete",
         "incomplete_if_multithreaded", "is_program_file", "iterating", "known_operations", "made", "made_early",
         "most_events", "multi", "number", "numbers", "observer", "operations", "options", "os_thread", "patience",
-        "position", "process", "ready", "recorder", "recursion_limit", "replayed", "specifications", "spins", "stateful",
-        "still", "stuck", "taken_at", "threads", "timed_out", "timeouts", "trace", "unwinding", "virtual_time", "waiting",
-        "workers", "yielding",
+        "position", "process", "ready", "recorder", "recursion_limit", "replayed", "specifications", "spins",
+        "stateful", "still", "stuck", "taken_at", "threads", "timed_out", "timeouts", "trace", "unwinding",
+        "virtual_time", "waiting", "workers", "yielding",
     )  # fmt: skip
 
     above: Above
