@@ -16,12 +16,13 @@ MODELLED: Final = frozenset(
     {
         "threading", "_thread", "_threading_local", "queue", "_queue", "functools", "time", "datetime", "random",
         "secrets", "uuid", "os", "signal", "atexit", "socket", "importlib", "sched", "concurrent",
+        "_multiprocessing",
     }
 )  # fmt: skip
 """The program gets drop-ins in their place (`dpor.python.dropins.stdlib`), so they are never instrumented."""
 
-GIVES_MODULES: Final = frozenset({"six"})
-"""Packages that import modules of the library by name on behalf of the program, which must get the drop-ins: always
+GIVES_MODULES: Final = frozenset({"multiprocessing", "six"})
+"""Packages that make what drop-ins stand for, or import modules by name on behalf of the program: always
 instrumented."""
 
 CONSTANT: Final = frozenset(
@@ -65,7 +66,7 @@ _INTERPRETER: Final = frozenset(
 """Parts of the interpreter that are written in Python. The interpreter calls them itself, or the runtime does while the
 program runs; their state belongs to the process."""
 
-_WAITING: Final = frozenset({"asyncio", "multiprocessing", "selectors", "subprocess"})
+_WAITING: Final = frozenset({"asyncio", "selectors", "subprocess"})
 """They wait for things outside of every schedule: pipes, sockets, processes."""
 
 CLOSED: Final = MODELLED | BENEATH | _PYTEST | _IDENTITY | _VALUES | _INTERPRETER | _WAITING | {"__main__"}

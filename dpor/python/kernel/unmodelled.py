@@ -10,10 +10,8 @@ from dpor.python.kernel import unwinding
 from dpor.python.kernel.run import run
 
 ONE_PROCESS: Final = "the process that is checked must stay one"
-_IN_ITS_PLACE: Final = "it would stop all threads at once; use its namesake of threading or queue"
 PROCESSES: Final[dict[str, str]] = {
-    **dict.fromkeys(("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier"), _IN_ITS_PLACE),
-    **dict.fromkeys(("Queue", "JoinableQueue", "SimpleQueue"), _IN_ITS_PLACE),
+    **dict.fromkeys(("Queue", "JoinableQueue", "SimpleQueue"), "it waits for a pipe in C; use its namesake of queue"),
     **dict.fromkeys(("Manager", "Pool", "Pipe"), ONE_PROCESS),
 }
 """Names of `multiprocessing` that are refused, and the advice given for each."""
