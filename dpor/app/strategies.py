@@ -48,7 +48,7 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
     def begin(system: Checkable) -> Explorer:
         if strategy.stores_states and not isinstance(system, strategy.needs):
             raise UserError(
-                f"--strategy {name} stores states, which this target cannot tell; take one of {', '.join(STATELESS)}"
+                f"--strategy {name} stores states, which this target does not have; take one of {', '.join(STATELESS)}"
             )
         return strategy.make(system, options)
 

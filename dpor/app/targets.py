@@ -34,9 +34,9 @@ def open_target(target: Target, options: Options, facts: Any = None) -> Checkabl
 
 def _open(target: Target, options: Options, facts: Any) -> Checkable:
     if isinstance(target, Embedded):
-        _refuse_runtime_options(options, "a system of one's own")
+        _refuse_runtime_options(options, "a system of your own")
         if options.races:
-            raise UserError("--races needs locks and the like, which a system of one's own has not; take it away")
+            raise UserError("--races needs locks and the like, which a system of your own does not have; leave it out")
         return target
     given = os.fspath(target) if isinstance(target, os.PathLike) else target
     if _is_model(given):
@@ -88,13 +88,13 @@ def programs_named(target: str, options: Options) -> list[str | None]:
 
 def _refuse_name(options: Options) -> None:
     if options.name is not None:
-        raise UserError(f"--name {options.name}: only programs of .json and .jsonl files have such names; take it away")
+        raise UserError(f"--name {options.name}: only programs of .json and .jsonl files have such names; leave it out")
 
 
 def _refuse_runtime_options(options: Options, what: str) -> None:
     for field, about in options_of(type(options)):
         if about.python_only and getattr(options, field.name) != field.default:
-            raise UserError(f"{spelled(field.name)} means nothing for {what}; take it away")
+            raise UserError(f"{spelled(field.name)} means nothing for {what}; leave it out")
 
 
 def beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:

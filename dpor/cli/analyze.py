@@ -38,7 +38,7 @@ def analyze(
     Accesses to what nothing writes once the modules have been imported are left out.
     """
     if dot and annotate:
-        raise click.UsageError("--dot and --annotate both say what is shown; take one away")
+        raise click.UsageError("--dot and --annotate exclude each other; leave one out")
     with our_errors(traceback):
         from dpor.app.analysing import analyze as find
         from dpor.report.analysis import annotated, lines, to_json

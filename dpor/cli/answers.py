@@ -114,7 +114,7 @@ def check_outputs(streams: Collection[str] = (), **files: str | None) -> None:
         if not file.parent.is_dir():
             raise UserError(f"{path}: there is no folder {file.parent}")
         if file in taken:
-            raise UserError(f"--{taken[file]} and --{option} are to go to one file, {path}: give each its own")
+            raise UserError(f"--{taken[file]} and --{option} name the same file, {path}: give each its own")
         if not file.exists() or file.is_file():
             taken[file] = option
 

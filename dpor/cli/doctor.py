@@ -12,7 +12,7 @@ from dpor.cli.completing import files
 _MARKS = {True: ("ok", "green"), False: ("WRONG", "red"), None: ("", "")}
 
 
-@click.command(epilog=EXIT_CODES, short_help="Does dpor work here?")
+@click.command(epilog=EXIT_CODES, short_help="Test whether dpor works here.")
 @click.argument("target", required=False, shell_complete=files)
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def doctor(target: str | None, traceback: bool) -> None:

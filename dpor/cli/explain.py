@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 @click.command(epilog=EXIT_CODES)
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write it as one page for a browser.")
-@click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write it; - is stdout.")
-@click.option("-v", "--verbose", is_flag=True, help="Every event, with the variables that change; nothing shortened.")
+@click.option(
+    "--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the explanation as a page for a browser."
+)
+@click.option(
+    "--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the explanation; - is stdout."
+)
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Show every event, with the variables that change; shorten nothing."
+)
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def explain(file: str, html: str | None, json_: str | None, verbose: bool, traceback: bool) -> None:
     """Explain why the schedule in FILE, saved by dpor check, fails.

@@ -32,7 +32,7 @@ PROGRESS_LINES = 20
 
 
 @click.command(epilog=EXIT_CODES, short_help="Test dpor itself on programs made at random.")
-@click.option("--examples", type=Whole(1), default=300, show_default=True, metavar="N", help="How many programs.")
+@click.option("--examples", type=Whole(1), default=300, show_default=True, metavar="N", help="Number of programs.")
 @click.option("--strategies", metavar="A,B,C", cls=StrategyOption, help="Which to test. [default: all but {samplers}]")
 @click.option(
     "--seed",
@@ -45,7 +45,7 @@ PROGRESS_LINES = 20
 @click.option(
     "--kind", type=click.Choice(["abstract", "python"]), default="abstract", show_default=True, help="Kind of programs."
 )
-@click.option("--cyclic", is_flag=True, help="Every fourth program goes on for ever.")
+@click.option("--cyclic", is_flag=True, help="Make every fourth program endless.")
 @click.option(
     "--lies",
     is_flag=True,

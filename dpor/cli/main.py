@@ -106,8 +106,8 @@ def cli() -> None:
     metavar="FILE",
     help="File for the schedule of the failure (of the second: FILE-2, ...). [default: in .dpor/]",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Only the verdict and one line for each failure; no progress.")
-@click.option("-v", "--verbose", is_flag=True, help="All counts, and every step of a failure.")
+@click.option("-q", "--quiet", is_flag=True, help="Show only the verdict and one line for each failure; no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all counts, and every step of a failure.")
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
 def check(
     target: str,

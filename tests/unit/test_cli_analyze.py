@@ -133,7 +133,7 @@ def test_a_program_of_which_nothing_is_known() -> None:
         (["bank.py"], "bank.py: a target is path/file.py::name (as in bank.py::main"),
         (["broken.py::main"], "broken.py"),
         (["programs.json"], "programs.json: only Python programs are analysed"),
-        (["bank.py::main", "--dot", "--annotate"], "--dot and --annotate both say what is shown; take one away"),
+        (["bank.py::main", "--dot", "--annotate"], "--dot and --annotate exclude each other; leave one out"),
         (["bank.py::main", "--instrument", "nowhere"], "--instrument nowhere: there is no such package"),
     ],
 )

@@ -225,7 +225,7 @@ def test_a_run_that_is_cut_makes_the_verdict_inconclusive() -> None:
         (["fine.json", "--json", "no/such/r.json"], "there is no folder"),
         (["fine.json", "--json", ""], "--json '': a file is needed here"),
         (["fine.json", "--html", "-"], "--html -: a file is needed here"),
-        (["fine.json", "--json", "r.json", "--save", "./r.json"], "--json and --save are to go to one file"),
+        (["fine.json", "--json", "r.json", "--save", "./r.json"], "--json and --save name the same file"),
         (["fine.json", "--max-states", "5"], "--max-states goes with --strategy full or"),
         (["fine.json", "--nonsense"], "No such option"),
         ([], "Missing argument 'TARGET'"),

@@ -76,7 +76,7 @@ def test_the_loop_of_the_checker_is_not_the_programs() -> None:
 
 def test_threads_of_an_executor_are_refused_with_what_to_do() -> None:
     (reason,) = dpor.check(in_executor).reasons
-    assert reason.endswith("starts a threading.Thread, a real thread that no schedule has: start the threads with"
+    assert reason.endswith("starts a threading.Thread, a real thread that cannot be scheduled: start the threads with"
                            " threading.Thread, or concurrent.futures.ThreadPoolExecutor")  # fmt: skip
 
 

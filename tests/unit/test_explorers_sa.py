@@ -167,7 +167,7 @@ def test_a_target_that_no_module_makes_is_refused() -> None:
     def target() -> None:
         pass
 
-    with pytest.raises(dpor.UserError, match="cannot be analysed, since no module makes it"):
+    with pytest.raises(dpor.UserError, match="cannot be analysed, since no module contains it"):
         dpor.check(target, strategy="sa")
 
 

@@ -153,7 +153,7 @@ def test_what_only_python_has_is_refused_for_abstract_programs(name: str, tmp_pa
     values = {"timeouts": "idle", "timeout_limit": 4, "every_access": True, "instrument": "json"}
     file = tmp_path / "program.json"
     file.write_text('{"vars": {"x": 0}, "threads": [["w x 1"]]}')
-    with pytest.raises(UserError, match=f"--{name.replace('_', '-')} means nothing for .*; take it away"):
+    with pytest.raises(UserError, match=f"--{name.replace('_', '-')} means nothing for .*; leave it out"):
         open_target(str(file), Options(**{name: values[name]}))
 
 

@@ -330,5 +330,5 @@ def test_whole_states_show_a_collision(monkeypatch: pytest.MonkeyPatch) -> None:
     target = "locked_counter"
     assert dpor.check(target, strategy="full", whole_states=True).verdict is dpor.Verdict.PASS
     monkeypatch.setattr("dpor.python.program.system.key_of", lambda whole: blake2b(whole, digest_size=1).digest())
-    with pytest.raises(InternalError, match="two states that differ have the same key"):
+    with pytest.raises(InternalError, match="two different states have the same key"):
         dpor.check(target, strategy="full", whole_states=True)

@@ -86,7 +86,7 @@ def _creating(create_task: Callable[..., Any]) -> Callable[..., Any]:
     def create(loop: Any, *args: Any, **kwargs: Any) -> Any:
         task = create_task(loop, *args, **kwargs)
         if _is_of_program() and len(all_tasks(loop)) > 1:
-            incomplete("an event loop has several tasks: of the orders of their steps one is tried, asyncio's own")
+            incomplete("an event loop has several tasks: their steps are tried in one order only, asyncio's own")
         return task
 
     return create
@@ -95,7 +95,7 @@ def _creating(create_task: Callable[..., Any]) -> Callable[..., Any]:
 def _refusing(run_in_executor: Callable[..., Any]) -> Callable[..., Any]:
     def run(loop: Any, executor: Any, *args: Any) -> Any:
         if executor is not None and _is_of_program():
-            give_up("an event loop waits in C code for a thread of an executor: ask the executor without asyncio")
+            give_up("an event loop waits in C code for a thread of an executor: use the executor without asyncio")
         return run_in_executor(loop, executor, *args)
 
     return run

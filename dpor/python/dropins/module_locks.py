@@ -83,7 +83,7 @@ def load(name: str) -> None:
         if result == WAIT:
             result = perform(_await(name), *objects)
             if result == LOAD and not run.unwinding:
-                incomplete(f"{name} fails to load while another thread waits for it, which may then get half of it")
+                incomplete(f"{name} fails to load while another thread waits for it, which may then see it half loaded")
         if result != THERE or name in sys.modules or run.unwinding:
             break
         perform(_end(name, False), *objects)  # the program has removed it

@@ -29,14 +29,14 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import ONE_PROCESS, give_up, refuse, refusing
 
 _STAYS: Final = "it would end the checker too; raise SystemExit or an exception instead"
-_NO_WAITING: Final = "nothing here waits for it without stopping all threads; give the program an object in its place"
+_NO_WAITING: Final = "waiting for it would stop all threads; give the program a substitute"
 
 OS: Final[dict[str, str]] = {
     **dict.fromkeys(("fork", "forkpty", "posix_spawn", "posix_spawnp"), ONE_PROCESS),
     **dict.fromkeys(("_exit", "abort"), _STAYS),
     **dict.fromkeys([name for name in dir(os) if name.startswith("exec") and name[-1] in "lvpe"], _STAYS),
     **dict.fromkeys(("pipe", "pipe2", "openpty", "eventfd"), _NO_WAITING),
-    **dict.fromkeys(("kill", "killpg"), "signals come at moments that no schedule has"),
+    **dict.fromkeys(("kill", "killpg"), "signals cannot be scheduled"),
 }
 """Names of `os` that are refused, and the advice given for each."""
 
@@ -78,7 +78,7 @@ def signal_module() -> DropInModule:
         handlers()[int(signalnum)] = handler
         return before
 
-    names = dict.fromkeys(_SIGNALS, "signals come at moments that no schedule has")
+    names = dict.fromkeys(_SIGNALS, "signals cannot be scheduled")
     return shadow(real_signal, getsignal=getsignal, signal=signal, **refused_of(real_signal, names))
 
 
@@ -126,7 +126,7 @@ def _refuse_thread() -> None:
     package = module.partition(".")[0]
     opaque_code.demand(package, f"{module} starts {name}", at_once=True)
     cure = _CURES.get(package, "start it with threading.Thread in code of the program")
-    give_up(f"{module} starts {name}, a real thread that no schedule has: {cure}")
+    give_up(f"{module} starts {name}, a real thread that cannot be scheduled: {cure}")
 
 
 _CURES: Final = {

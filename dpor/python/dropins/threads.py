@@ -124,7 +124,7 @@ class Thread(Startable):
                 self.dpor_start_again()
                 return
             if library.starters.get(id(self)) is not run.current:
-                assumptions.broken(_RACED, "several threads start one thread: each looks first, and then starts it")
+                assumptions.broken(_RACED, "several threads start one thread: a start is two steps")
             raise RuntimeError("threads can only be started once")
 
     def dpor_start_again(self) -> None:

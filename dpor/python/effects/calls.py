@@ -151,7 +151,7 @@ def unknown(call: MethodCall) -> Any:
     touched = Touched(c_modules.written(_home(call).__module__))
     touched.deeply(writes, (call.obj, *call.args, *call.kwargs.values()))
     if run.multi and any(type(value) is types.GeneratorType for value in call.args):
-        incomplete(f"{call.name} takes from a generator: what it does with the items is not seen")
+        incomplete(f"{call.name} consumes a generator: what it does with the items is not seen")
     call.yield_before(touched)
     for value in (*call.args, *call.kwargs.values()):
         shared_objects.publish(value)

@@ -51,7 +51,7 @@ def accesses(part: PartName, mode: Mode) -> Accesses:
     if fact not in run.facts:
         if mode is READ:
             return ()
-        assumptions.broken(fact, f"threads change {name}, which is one for the whole process")
+        assumptions.broken(fact, f"threads change {name}, which belongs to the whole process")
     location = (PROCESS, name) if isinstance(part, str) else (PROCESS, *part)
     return ((run.operations.location(location), mode),)
 

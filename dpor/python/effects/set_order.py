@@ -37,7 +37,9 @@ def stable_order(elements: Set[Any]) -> list[Any] | None:
     if length <= MOST:
         return permuted(found, sharing.order % factorial(length))
     say = incomplete if len(run.threads) > 1 else incomplete_if_multithreaded
-    say(f"a set of {length} objects is gone through in a few of its orders: they follow the addresses of its elements")
+    say(
+        f"a set of {length} objects is iterated over in only a few orders; they depend on the addresses of its elements"
+    )
     backwards, turn = divmod(sharing.order, length)
     turned = found[turn:] + found[:turn]
     return turned[::-1] if backwards % 2 else turned

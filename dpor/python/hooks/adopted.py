@@ -25,7 +25,7 @@ def note_store(value: Any, obj: Any) -> None:
     kind = type(obj)
     if kind is FunctionType:
         incomplete_if_multithreaded(
-            "a function is given a __dict__: that its attributes are keys of a dict is not seen"
+            "a function is given a __dict__: that its attributes are keys of that dict is not seen"
         )
     own = fields(obj, kind)
     if own is not None and own is not value:

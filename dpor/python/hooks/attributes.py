@@ -387,7 +387,7 @@ def _note_other_names(kind: type, name: str) -> None:
     are."""
     for fact in (shared_object.names_change(kind, name), shared_object.names_change(kind)):
         if fact not in run.facts:
-            assumptions.broken(fact, f"{kind.__qualname__}.{name} comes or goes while several threads exist")
+            assumptions.broken(fact, f"{kind.__qualname__}.{name} is added or deleted while several threads exist")
 
 
 def field_key(kind: type, name: str) -> tuple[str, str, str, str]:

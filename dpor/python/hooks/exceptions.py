@@ -31,7 +31,7 @@ def _chain(mode: Mode) -> Access:
 
 def read_chain() -> Access:
     """Return the access of reading how a shared exception is chained to others."""
-    assumptions.used_by_several(_CHAIN, "what hangs on an exception")
+    assumptions.used_by_several(_CHAIN, "the chain of an exception")
     return _chain(READ)
 
 

@@ -228,7 +228,7 @@ def load(obj: Any, name: str) -> Any:
                 accessing.touch("read", (read_chain(),))
             return obj
         if name == "__kwdefaults__":
-            incomplete(f"{name} of a function is looked at while threads run: what changes in it is not seen by calls")
+            incomplete(f"{name} of a function is used while threads run: calls do not see how it changes")
         elif name in OF_GENERATORS and type(obj) in WORDS:
             shared = shared_object_of(obj)
             if shared is not None:

@@ -46,7 +46,7 @@ def differs(what: str) -> NotDeterministic:
     recorded = run.trace.operations[run.position]
     where = last_place()
     return NotDeterministic(
-        f"a repeated run differs at event {run.position}: recorded was thread {run.trace.threads[run.position]} doing "
+        f"a repeated run differs at event {run.position}: thread {run.trace.threads[run.position]} had done "
         f"{describe(recorded)}; {what}{where}. Does the program depend on something that is not restored before each "
         f"run (a cache, the outside world, the real clock)?"
     )

@@ -44,4 +44,4 @@ def _opaque(name: str, say: Callable[[str], None]) -> None:
     package = package_of(name)
     if demand(package, f"{name} runs while several threads exist") or package in run.options.trusted:
         return
-    say(f"{name} ran as one step, which in Python it is not")
+    say(f"{name} ran as one step, though other threads could come in between")

@@ -128,7 +128,7 @@ def without_control(rule: Rule, objects: tuple[Waited, ...]) -> Any:
     effect = _apply(rule, objects)
     if effect is None:
         if not run.unwinding:
-            incomplete("an operation that would block was met inside a step that cannot be divided")
+            incomplete("an operation inside an indivisible step would have blocked")
         return True
     if run.unwinding and rule.gives:
         return True  # the acquisition may have been pretended as well

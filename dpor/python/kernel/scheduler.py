@@ -122,9 +122,9 @@ def _too_deep() -> NoReturn:
     """The program recurses so deep that the search, called on top of its stack, has hit the limit while it updates its
     own data: end the run."""
     if run.deep:
-        unwinding.fail(Unsupported(f"the program recurses so deep that nothing is left for the search{last_place()}"))
+        unwinding.fail(Unsupported(f"the program recurses so deeply that no room is left for the search{last_place()}"))
     assumptions.broken(
-        DEEP, "the program recurses to the limit: what is done at an operation has room of its own", at_once=True
+        DEEP, "the program recurses to the limit: hooks get room of their own on the stack", at_once=True
     )
     raise UnwindThread
 

@@ -100,9 +100,9 @@ class PythonSystem:
                 raise BadSchedule(f"the facts of the schedule are damaged: {error}") from error
         for package in instrument:
             if package.partition(".")[0] in MODELLED:
-                raise UserError(f"--instrument {package}: programs get a model of this module, take it away")
+                raise UserError(f"--instrument {package}: programs get a model of this module; leave it out")
             if package.partition(".")[0] in BENEATH:
-                raise UserError(f"--instrument {package}: what runs the program cannot be a part of it, take it away")
+                raise UserError(f"--instrument {package}: what runs the program cannot be a part of it; leave it out")
         cache.use(self.options.cache)
         self._stdlib = stdlib
         stdlib.begin_search()
@@ -314,7 +314,7 @@ class PythonSystem:
             return None
         key = key_of(whole)
         if self.options.whole_states and self._whole_states.setdefault(key, whole) != whole:
-            raise InternalError(f"two states that differ have the same key, {key.hex()}")
+            raise InternalError(f"two different states have the same key, {key.hex()}")
         return key
 
     def whole_state(self) -> bytes | None:
@@ -486,7 +486,7 @@ class PythonSystem:
         entry = None if self._target is None else self._target.entry
         if entry is None:
             raise UserError(
-                f"{_name(self._given)} cannot be analysed, since no module makes it: give the name of a function at the"
+                f"{_name(self._given)} cannot be analysed, since no module contains it: name a function at the"
                 " top level of a file, or a strategy that needs no analysis"
             )
         modules = self._loader.modules

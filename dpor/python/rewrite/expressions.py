@@ -98,7 +98,7 @@ class ExpressionRewriter:
         """Return the rewritten expression; for a statement, the statement or list of statements that replaces it."""
         visitor = self._visitors.get(type(node))
         if visitor is None:
-            raise Unsupported(f"line {node.lineno}: {type(node).__name__} is newer than this version knows")
+            raise Unsupported(f"line {node.lineno}: {type(node).__name__} is newer than this version of dpor knows")
         return visitor(node)
 
     def _parts(self, node: Any) -> Any:

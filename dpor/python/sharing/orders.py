@@ -38,5 +38,5 @@ def tell_of_threads() -> None:
     if sharing.largest_set and sharing.largest_set > _known(run.facts):
         assumptions.broken(
             (ORDERS, sharing.largest_set),
-            f"a set of {sharing.largest_set} objects is gone through: in every order, as of addresses",
+            f"a set of {sharing.largest_set} objects is iterated over: all orders are tried, since addresses decide",
         )

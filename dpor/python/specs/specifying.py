@@ -251,13 +251,13 @@ class SpecificationObserver:
             return True
         me = run.current.id
         if not rule.enabled(states, me):
-            incomplete(f"{self.name} would wait ({rule.name}), and was answered as if it had not to")
+            incomplete(f"{self.name} would wait ({rule.name}), and was answered as if it need not")
             return True
         for o in objects:
             self.owners[owner(o.dpor_location)] = None
         effect = rule.apply(states, me)
         if effect.states != states:
-            incomplete(f"{self.name} changes what it looks at ({rule.name}); that is left out")
+            incomplete(f"{self.name} changes what it looks at ({rule.name}); the change is ignored")
         return effect.result
 
 

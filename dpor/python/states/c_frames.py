@@ -38,7 +38,7 @@ class Reading:
         self.first = slots_of(frame)
         self.stacktop = in_use(self.first)
         if 0 <= self.stacktop < place.base:
-            raise StateUnknown(f"the operand stack of {layout.code.co_qualname} is not as deep as it must be")
+            raise StateUnknown(f"the operand stack of {layout.code.co_qualname} is not as deep as expected")
 
     def slot(self, number: int) -> Any:
         return OBJECTS[self.first + number]

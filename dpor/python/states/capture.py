@@ -241,7 +241,7 @@ class Capture:
     def _whole(self, returned: Hashable) -> bytes:
         run.stateful = self._stateful = True
         if deaths.letting_go:
-            raise StateUnknown("a thread is letting go of an object that may die by that")
+            raise StateUnknown("a thread is letting go of an object, which may die")
         self._look_at_names()
         parts: list[Part] = []
         dead: list[Any] = []
@@ -321,7 +321,7 @@ class Capture:
             if type(key) is tuple and key[0] == "handler lock":
                 part.shape.append((key[0], self._names.location(key[1])))
             elif type(key) is not str and key not in _KEYS:
-                raise StateUnknown(f"a thread has something of its own ({key!r}) that is not known")
+                raise StateUnknown(f"a thread has data of an unknown kind ({key!r})")
             else:
                 part.shape.append(("own", _KEYS.get(key, key)))
             part.add(value)
@@ -359,7 +359,7 @@ class Capture:
             heap.refs(changes)
         hidden = process_state.hidden()
         if hidden is not None:
-            raise StateUnknown(f"{hidden} has changed, which cannot be told")
+            raise StateUnknown(f"{hidden} has changed, and cannot be read")
         for part, value in process_state.values():
             heap.out.append(part)
             heap.ref(value)

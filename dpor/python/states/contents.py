@@ -61,7 +61,7 @@ def _dict(heap: Heap, obj: Any) -> None:
 
 def _ordered_dict(heap: Heap, obj: Any) -> None:
     if not _PLAIN_KEYS.issuperset(map(type, dict.keys(obj))):
-        raise StateUnknown("the order of an OrderedDict whose keys have code of their own")
+        raise StateUnknown("the order of an OrderedDict whose keys are not of built-in types")
     heap.out.append(dict.__len__(obj))
     for key in collections.OrderedDict.__iter__(obj):
         heap.ref(key)

@@ -118,7 +118,7 @@ class Heap:
         try:
             return marshal.dumps((self.out, self._settled), 2)
         except ValueError:
-            raise StateUnknown("a name that is an object of a class of the program") from None
+            raise StateUnknown("a name that is not a plain string") from None
 
     def settle(self) -> None:
         """Number the objects that have been referred to."""
@@ -194,7 +194,7 @@ class Heap:
         """Return the names of the mapping. `kind`: of its object; the names are often those of the last one of its
         kind."""
         if type(mapping) is not dict:
-            raise StateUnknown("the attributes of an object are in a mapping that has code of its own")
+            raise StateUnknown("the attributes of an object are in a mapping that is not a plain dict")
         fields = self._likely.get(kind)
         if fields is None or len(mapping) != len(fields.names) or not all(map(is_, mapping, fields.names)):
             fields = self._fields_of(tuple(map(id, mapping)))

@@ -290,7 +290,7 @@ def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
     if obj.gi_running:
         where = heap.running.get(id(frame))
         if where is None:
-            raise StateUnknown(f"the generator {obj.__qualname__} is being run out of sight")
+            raise StateUnknown(f"the generator {obj.__qualname__} is being run by code that cannot be seen")
         heap.out.append(("running", *where))
         _handled(heap, obj)
         return

@@ -139,7 +139,7 @@ def _look_at_clocks(me: ModelThread, frame: FrameType) -> None:
     loop = me.loops.get(key) or _enter(me, key)
     if me.looked >= loop.start and me.time == loop.time and run.options.timeouts == "any":
         place = short_place((frame.f_code.co_filename, frame.f_lineno))
-        incomplete(f"the loop at {place} looks at the clock: that time passes meanwhile is tried by optimal alone")
+        incomplete(f"the loop at {place} looks at the clock: only optimal tries that time passes meanwhile")
     loop.start, loop.time = run.position, me.time
 
 

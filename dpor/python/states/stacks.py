@@ -79,7 +79,7 @@ def _operands(name: str, arg: int) -> int:
         return 1 + (arg >> 2 & 1)
     found = _FIXED.get(name)
     if found is None:
-        raise StateUnknown(f"a thread stands below the instruction {name}")
+        raise StateUnknown(f"a thread waits at the instruction {name}, which is not known to call anything")
     return found
 
 
@@ -174,7 +174,7 @@ class Layout:
             index += 1
         depth = self._depths[index]
         if depth < 0:
-            raise StateUnknown(f"{self.code.co_qualname} is where it cannot be")
+            raise StateUnknown(f"{self.code.co_qualname} is at an instruction that cannot be reached")
         name, arg = instructions[index].name, instructions[index].arg
         live = self._live.after[index] & ~self._without
         place = self.places[lasti] = FramePosition(

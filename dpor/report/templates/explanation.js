@@ -1,4 +1,4 @@
-// The script of the page of a failure. All that comes from the program is put in as text, never as markup.
+// The script of the page of a failure. Everything that comes from the program is inserted as text, never as markup.
 "use strict";
 (() => {
   const sections = [...document.querySelectorAll("section.failure")].map(setUp);
@@ -90,7 +90,7 @@
       for (const [thread, pairs] of variables) table(`Variables of ${data.threads[thread]}`, pairs);
     }
 
-    // All is measured before anything is changed: else the browser would lay out the page anew for each arrow.
+    // Measure everything before changing anything: otherwise the browser would lay out the page again for each arrow.
     function draw() {
       const box = grid.getBoundingClientRect();
       const size = [grid.scrollWidth, grid.scrollHeight];

@@ -249,7 +249,7 @@ def _c_function(function: Any) -> Any:
         return made
     if is_a(owner, type):
         if function.__name__ == "__subclasses__":
-            incomplete_if_multithreaded("__subclasses__() is asked for: to make a class is no step")
+            incomplete_if_multithreaded("__subclasses__() is called: making a class is not a step")
         if type(owner).__module__ == "_ctypes" and function.__name__ in _POINTING:
             return making_incomplete(function, _POINTERS)
         wrapper = class_wrappers.get((id(owner), function.__name__))
@@ -289,7 +289,9 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
     if issubclass(kind, decimal.Decimal):
         return contexts.in_context(method)
     if kind is functools.partial and name == "__setstate__":
-        incomplete_if_multithreaded("partial.__setstate__ changes what is called: who calls it does not see when")
+        incomplete_if_multithreaded(
+            "partial.__setstate__ changes what a partial calls: its calls are not ordered with that"
+        )
     if kind is tuple:
         return functools.partial(reading_c(plain), owner)
     if kind in type_traits.ATOMIC or is_immutable(kind) or type_traits.is_neutral(kind):

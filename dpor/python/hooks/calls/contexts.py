@@ -60,7 +60,9 @@ def tell_shared() -> None:
     """At the end of a run: note that it is incomplete if a thread's current context, or a changed default, was
     shared."""
     if any(isinstance(shared_objects.table.get(id(context)), shared_object.SharedObject) for context in _in_force):
-        incomplete("threads share a context of decimal that is in force in one: what its operators do is not seen")
+        incomplete(
+            "threads share a context of decimal that is current in one of them: what operators do to it is not seen"
+        )
     _in_force.clear()
     default = shared_objects.table.get(id(decimal.DefaultContext))
     if isinstance(default, shared_object.SharedObject) and default.writes:

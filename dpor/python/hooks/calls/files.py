@@ -324,7 +324,9 @@ def _ending(name: str, base: Any) -> Any:
     def end(self: Any, *args: Any) -> Any:
         if self.__dict__.get("_finalizing"):
             if run.multi and self.writable():
-                incomplete("a file is closed because nobody has it any more, which is no step: close it")
+                incomplete(
+                    "a file is closed because nothing refers to it any more, which is not a step: close it explicitly"
+                )
             return getattr(base, name)(self, *args)
         if self.closed:
             return getattr(base, name)(self, *args)
