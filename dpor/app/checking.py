@@ -202,7 +202,7 @@ class Session:
                 self._keep_found(results)
                 self._explain(system, results)
                 if isinstance(search, StatefulSearch):
-                    _tell_states(system, search, results)
+                    _note_states(system, search, results)
                 self._order(system, results)
             except AssumptionBroken as fact:
                 self._restarts.append(fact.reason)
@@ -422,14 +422,14 @@ class Session:
             except KeyboardInterrupt:
                 if not self.monitor.interruptible:
                     raise
-                failure = _untold(seen)
+                failure = _undescribed(seen)
             except UserError as error:
                 failure = unexplained(seen.finding, seen.schedule)
                 results.reasons[f"{type(error).__name__}: {error}"] = None
             except Exception:
                 if not self._is_over():
                     raise
-                failure = _untold(seen)
+                failure = _undescribed(seen)
             failure = _counted(failure, seen)
             results.failures.append(attrs.evolve(failure, saved=self._saved(system, failure)))
             results.explained.append(explained)
@@ -481,7 +481,7 @@ class Session:
         )
 
 
-def _tell_states(system: Checkable, search: StatefulSearch, results: _Results) -> None:
+def _note_states(system: Checkable, search: StatefulSearch, results: _Results) -> None:
     """Note which states could not be stored, whether the program terminates, and if not, the steps of a cycle."""
     results.unstored, results.terminates = search.system.unstored(), search.terminates
     if search.cycle is not None:
@@ -507,7 +507,7 @@ def _progress(executions: int, seconds: float, share: float | None, history: lis
     return history[-1]
 
 
-def _untold(seen: _Seen) -> Failure:
+def _undescribed(seen: _Seen) -> Failure:
     failure = unexplained(seen.finding, seen.schedule)
     return attrs.evolve(
         failure, details=(*failure.details, "The run could not be described in time; dpor explain describes it.")

@@ -78,25 +78,25 @@ def guard(deliver: Callable[[Any, str], int]) -> Guarded | None:
         return None
     reads, writes = os.pipe()
     with tempfile.TemporaryFile() as file:
-        stands = os.dup(file.fileno())  # stays open as long as the process lives
+        places = os.dup(file.fileno())  # stays open as long as the process lives
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)  # no signal gets lost around the fork
     child = os.fork()
     if child:
         os.close(writes)
-        parent = _Parent(child, reads, stands, deliver)
+        parent = _Parent(child, reads, places, deliver)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         parent.wait()
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     os.close(reads)
-    faulthandler.register(WHERE, stands, all_threads=False)
+    faulthandler.register(WHERE, places, all_threads=False)
     return Guarded(writes)
 
 
 class _Parent:
-    def __init__(self, child: int, pipe: int, stands: int, deliver: Callable[[Any, str], int]) -> None:
+    def __init__(self, child: int, pipe: int, places: int, deliver: Callable[[Any, str], int]) -> None:
         self.child = child
         self.pipe = pipe
-        self.stands = stands
+        self.places = places
         self.deliver = deliver
         self.known: Any = None
         self.ended = False
@@ -156,9 +156,9 @@ class _Parent:
         time.sleep(0.2)
         os.kill(self.child, signal.SIGKILL)
         os.waitpid(self.child, 0)
-        with open(self.stands, "rb") as file:
+        with open(self.places, "rb") as file:
             file.seek(0)
-            place = where_it_stands(file.read().decode(errors="replace"))
+            place = innermost_place(file.read().decode(errors="replace"))
         why = "interrupted" if self.interrupted else "the time is over (--max-seconds)"
         self._answer(f"{why}, and one call of a C function did not end{place}")
 
@@ -180,10 +180,10 @@ class _Parent:
         os._exit(self.deliver(None if self.known is None else pickle.loads(self.known), reason))
 
 
-def where_it_stands(traceback: str) -> str:
+def innermost_place(traceback: str) -> str:
     r"""Return the innermost place of the program in a traceback written by `faulthandler`, as the end of a sentence.
 
-    >>> where_it_stands('Stack:\n  File "/p/a.py", line 3 in work\n  File "/p/a.py", line 9 in main\n')
+    >>> innermost_place('Stack:\n  File "/p/a.py", line 3 in work\n  File "/p/a.py", line 9 in main\n')
     ', in work at /p/a.py:3'
     """
     library = os.path.dirname(os.__file__)

@@ -57,8 +57,8 @@ class Schedules:
     """Runs of other schedules than the failing one, each compared with the orders of that run.
 
     holds     for each order, the mask of the runs in which it holds
-    turned    the orders that were reversed in some run, and those before which a thread waits. In any other order,
-              perhaps one event only occurs when the run fails, and then the order would say nothing
+    seen_reversed    the orders that were reversed in some run, and those before which a thread waits. In any other
+              order, perhaps one event only occurs when the run fails, and then the order would say nothing
     fails     the mask of the runs that show the finding
     count     the number of runs
     """
@@ -71,7 +71,7 @@ class Schedules:
     budget: int = BUDGET
     orders: list[Order] = attrs.field(factory=list)
     holds: dict[Order, int] = attrs.field(factory=dict)
-    turned: set[Order] = attrs.field(factory=set)
+    seen_reversed: set[Order] = attrs.field(factory=set)
     fails: int = 0
     count: int = 0
     _keys: list[Key] = attrs.field(factory=list)
@@ -84,7 +84,7 @@ class Schedules:
             self._waiting[thread] = (*like, seen.get(like, 0))
         self.orders = self._orders()
         self.holds = dict.fromkeys(self.orders, 0)
-        self.turned = {order for order in self.orders if order.later is None}
+        self.seen_reversed = {order for order in self.orders if order.later is None}
 
     def _orders(self) -> list[Order]:
         """Return the pairs of dependent events, the clearest first, then those nearest to the end."""
@@ -154,14 +154,14 @@ class Schedules:
             if first is not None and (second is None or first < second):
                 self.holds[order] |= bit
             elif first is not None:
-                self.turned.add(order)
+                self.seen_reversed.add(order)
 
     def condition(self) -> tuple[Order, ...]:
         """Return the fewest orders that hold together only in runs that fail; () if there are none. Orders that hold in
         all failing runs are preferred, and among those the ones that were seen reversed."""
         necessary = [order for order in self.orders if self.fails & ~self.holds[order] == 0]
         for orders in (necessary, self.orders):
-            found = self._fewest([order for order in orders if order in self.turned])
+            found = self._fewest([order for order in orders if order in self.seen_reversed])
             if found:
                 return found
         return self._fewest(necessary) or self._fewest(self.orders)
@@ -213,8 +213,8 @@ def learn(schedules: Schedules) -> tuple[Order, ...]:
         if believed and number % 3:
             kept = believed
             if number % 3 == 2:
-                turned = random.choice(believed)
-                kept = [(b, a) if (a, b) == turned else (a, b) for a, b in believed]
+                reversed_order = random.choice(believed)
+                kept = [(b, a) if (a, b) == reversed_order else (a, b) for a, b in believed]
         stay = STAY[number // 3 % len(STAY)]
         schedules.attempt(_at_random(random, stay, kept, values, longest))
     return schedules.condition()

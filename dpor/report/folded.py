@@ -53,11 +53,11 @@ def step_of(steps: Sequence[Step], row: Row) -> Step:
         value=told.value,
         after=told.after,
         racing=any(step.racing for step in inside),
-        locks=_left_otherwise([pair for step in inside for pair in step.locks]),
+        locks=_changed_locks([pair for step in inside for pair in step.locks]),
     )
 
 
-def _left_otherwise(changes: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def _changed_locks(changes: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return the last change of each lock, without locks that were taken and released."""
     names = [name for name, _ in changes]
     return tuple((name, state) for name, state in dict(changes).items() if names.count(name) == 1 or state != "free")

@@ -27,11 +27,11 @@ def closing(failure: Failure) -> list[str]:
     if explanation is None or not explanation.schedules:
         return []
     if explanation.whenever and explanation.held:
-        return _whenever([straight(failure, order) for order in explanation.whenever])
+        return _whenever([in_words(failure, order) for order in explanation.whenever])
     if explanation.failing == explanation.schedules:
         return ["Fails in every schedule tried: no order of the threads is known that avoids it."]
     if explanation.avoided_by:
-        return [f"Does not fail if {turned(failure, explanation.avoided_by[0])}."]
+        return [f"Does not fail if {reversed_in_words(failure, explanation.avoided_by[0])}."]
     return []
 
 
@@ -58,14 +58,14 @@ def tried(failure: Failure, *, verbose: bool = False) -> list[str]:
         first += f", {held:,} of them with these orders: others can lead to it, too." if held else "."
     lines = [first]
     for order in explanation.avoided_by[:MOST_AVOIDING]:
-        lines.append(f"The failure disappears if only this order is reversed: {straight(failure, order)}.")
-    lines += _all_the_same(failure, verbose)
+        lines.append(f"The failure disappears if only this order is reversed: {in_words(failure, order)}.")
+    lines += _still_failing(failure, verbose)
     if explanation.untried:
         lines.append(f"{plural(explanation.untried, 'race')} of the run were not tried in the other order.")
     return lines
 
 
-def _all_the_same(failure: Failure, verbose: bool) -> list[str]:
+def _still_failing(failure: Failure, verbose: bool) -> list[str]:
     """Return lines on the reorderings that fail, too."""
     assert failure.explanation is not None
     also = [tried.order for tried in failure.explanation.reorderings if tried.fails is True]
@@ -74,19 +74,19 @@ def _all_the_same(failure: Failure, verbose: bool) -> list[str]:
     shown = also if verbose else also[:MOST_FAILING]
     lines = [
         "It still fails if only one of these orders is reversed:",
-        *(f"  {straight(failure, order)}" for order in shown),
+        *(f"  {in_words(failure, order)}" for order in shown),
     ]
     if len(shown) < len(also):
         lines.append(f"  ({len(also) - len(shown)} more: -v)")
     return lines
 
 
-def straight(failure: Failure, order: Order) -> str:
+def in_words(failure: Failure, order: Order) -> str:
     """The order of the failing run, in words."""
     return f"{_event(failure, order.earlier)} before {_later(failure, order)}"
 
 
-def turned(failure: Failure, order: Order) -> str:
+def reversed_in_words(failure: Failure, order: Order) -> str:
     """The reversed order, in words."""
     return f"{_later(failure, order)} before {_event(failure, order.earlier)}"
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor.cli.guard import where_it_stands
+from dpor.cli.guard import innermost_place
 from dpor.cli.main import cli
 from dpor.core.errors import BadTarget
 from dpor.core.workload_list import FOLDER, named, workloads
@@ -73,7 +73,7 @@ def test_the_functions_of_one_that_the_host_has_imported_are_targets() -> None:
 
 def test_a_place_in_one_is_a_place_in_the_program() -> None:
     here = workloads()["daisy"].file
-    assert where_it_stands(f'File "{FOLDER.parent}/system.py", line 3 in run\n  File "{here}", line 9 in main\n') == (
+    assert innermost_place(f'File "{FOLDER.parent}/system.py", line 3 in run\n  File "{here}", line 9 in main\n') == (
         f", in main at {here}:9"
     )
 

@@ -36,7 +36,7 @@ def module() -> DropInModule:
 def register(func: Any, /, *args: Any, **kwargs: Any) -> Any:
     if not callable(func):
         raise TypeError("the first argument must be callable")
-    _stand()
+    _yield_before_change()
     registered: Registered = (func, args, kwargs)
     shared_objects.publish(registered)
     library.exit_calls.append(registered)
@@ -46,16 +46,16 @@ def register(func: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def unregister(func: Any, /) -> None:
-    _stand()
+    _yield_before_change()
     library.exit_calls[:] = [registered for registered in library.exit_calls if registered[0] != func]
 
 
 def _clear() -> None:
-    _stand()
+    _yield_before_change()
     library.exit_calls.clear()
 
 
-def _stand() -> None:
+def _yield_before_change() -> None:
     """Yield before a function is registered: the order of registrations determines the order of calls."""
     if run.multi:
         accessing.touch("register", ((run.operations.location("atexit"), WRITE),))

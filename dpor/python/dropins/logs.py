@@ -32,7 +32,7 @@ from dpor.python.effects.accesses import Reread, Touched, yield_before
 from dpor.python.effects.process_state import part
 from dpor.python.effects.reach import SHOW, writes
 from dpor.python.hooks import attributes
-from dpor.python.hooks.calls.process import stand_before
+from dpor.python.hooks.calls.process import yield_before_effects
 from dpor.python.hooks.calls.unknown import yield_before_call
 from dpor.python.hooks.exceptions import read_shown
 from dpor.python.kernel.run import run
@@ -126,7 +126,7 @@ def _setting(real: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
 
     def set_(*args: Any, **kwargs: Any) -> Any:
         if not _is_part_of_another():
-            stand_before(real.__name__, [(LOGGING, mode)])
+            yield_before_effects(real.__name__, [(LOGGING, mode)])
             if mode is WRITE:
                 for value in args[1:]:
                     shared_objects.publish(value)
@@ -144,14 +144,14 @@ def _handle_by(self: logging.Handler, record: logging.LogRecord) -> bool:
     """Handle the record; afterwards the logger looks which handlers there are."""
     handled = _REAL_HANDLE_BY(self, record)
     if not _is_part_of_another():
-        stand_before("handle", [(LOGGING, READ)])
+        yield_before_effects("handle", [(LOGGING, READ)])
     return handled
 
 
 def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
     """Handle the record, unless the program logs it only because its threads are being unwound after the run."""
     if not run.unwinding or _thread.get_ident() != run.os_thread:
-        stand_before("handle", [(LOGGING, READ)])
+        yield_before_effects("handle", [(LOGGING, READ)])
         _REAL_HANDLE(self, record)
 
 

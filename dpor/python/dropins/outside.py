@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE
 from dpor.python.dropins.patches import Patches
-from dpor.python.hooks.calls.process import SIGNALS, stand_before
+from dpor.python.hooks.calls.process import SIGNALS, yield_before_effects
 from dpor.python.kernel import opaque_code
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import MODELLED
@@ -62,7 +62,7 @@ def signal_module() -> DropInModule:
         return found
 
     def getsignal(signalnum: Any, /) -> Any:
-        stand_before("getsignal", [(SIGNALS, READ)])
+        yield_before_effects("getsignal", [(SIGNALS, READ)])
         return handler_of(signalnum)
 
     def handler_of(signalnum: Any) -> Any:
@@ -73,7 +73,7 @@ def signal_module() -> DropInModule:
             raise ValueError("signal only works in main thread of the main interpreter")
         if not callable(handler) and handler not in (real_signal.SIG_IGN, real_signal.SIG_DFL):
             raise TypeError("signal handler must be signal.SIG_IGN, signal.SIG_DFL, or a callable object")
-        stand_before("signal", [(SIGNALS, WRITE)], (handler,))
+        yield_before_effects("signal", [(SIGNALS, WRITE)], (handler,))
         before = handler_of(signalnum)
         handlers()[int(signalnum)] = handler
         return before

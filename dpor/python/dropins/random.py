@@ -20,7 +20,7 @@ from dpor.core.operations import READ, WRITE, Mode
 from dpor.python.dropins import copying, environ, folders, outside, state
 from dpor.python.dropins.time import time
 from dpor.python.effects.process_state import part
-from dpor.python.hooks.calls.process import stand_before
+from dpor.python.hooks.calls.process import yield_before_effects
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.run import run
 
@@ -67,7 +67,7 @@ class _Shared(real.Random):
         state.library.generator.gauss_next = number
 
     def _at(self, name: str, mode: Mode) -> real.Random:
-        stand_before(name, [(GENERATOR, mode)])
+        yield_before_effects(name, [(GENERATOR, mode)])
         generator: real.Random = state.library.generator
         return generator
 

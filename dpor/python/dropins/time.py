@@ -10,7 +10,7 @@ from typing import Any
 
 from dpor.core.operations import READ
 from dpor.python.dropins.timeouts import check_lock_arguments, on_grid
-from dpor.python.hooks.calls.process import LOCALE, ZONE, stand_before
+from dpor.python.hooks.calls.process import LOCALE, ZONE, yield_before_effects
 from dpor.python.kernel import timing
 from dpor.python.kernel.host_modules import DropInModule, shadow
 
@@ -60,12 +60,12 @@ def gmtime(seconds: float | None = None, /) -> real.struct_time:
 
 
 def localtime(seconds: float | None = None, /) -> real.struct_time:
-    stand_before("localtime", [(ZONE, READ)])
+    yield_before_effects("localtime", [(ZONE, READ)])
     return real.localtime(time() if seconds is None else seconds)
 
 
 def ctime(seconds: float | None = None, /) -> str:
-    stand_before("ctime", [(ZONE, READ)])
+    yield_before_effects("ctime", [(ZONE, READ)])
     return real.ctime(time() if seconds is None else seconds)
 
 
@@ -75,7 +75,7 @@ def asctime(t: Any = None, /) -> str:
 
 def strftime(format: str, t: Any = None, /) -> str:
     given = localtime() if t is None else t
-    stand_before("strftime", [(ZONE, READ), (LOCALE, READ)])
+    yield_before_effects("strftime", [(ZONE, READ), (LOCALE, READ)])
     return real.strftime(format, given)
 
 

@@ -12,7 +12,7 @@ from dpor.core.operations import (
 from dpor.primitives.daemons import DaemonAccess
 from dpor.python.kernel import unwinding
 from dpor.python.kernel.depth import with_room
-from dpor.python.kernel.events import happened, take_up
+from dpor.python.kernel.events import fill_in, happened
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.program_frames import last_place
@@ -41,7 +41,7 @@ def access(operation: Operation, reread: Callable[[], Accesses] | None = None) -
     # The same as `events.happened`, inlined: a tenth of the time of an execution is spent here.
     if position < run.replayed:
         if run.event_operations[position] is not operation:
-            take_up(me, operation, None)
+            fill_in(me, operation, None)
     else:
         run.event_threads.append(me.id)
         run.event_operations.append(operation)

@@ -24,7 +24,7 @@ def happened(me: ModelThread, operation: Operation, before: States | None) -> No
     position = run.position
     if position < run.replayed:
         if run.event_operations[position] is not operation:
-            take_up(me, operation, before)
+            fill_in(me, operation, before)
     else:
         run.event_threads.append(me.id)
         run.event_operations.append(operation)
@@ -33,7 +33,7 @@ def happened(me: ModelThread, operation: Operation, before: States | None) -> No
     me.events += 1
 
 
-def take_up(me: ModelThread, operation: Operation, before: States | None) -> None:
+def fill_in(me: ModelThread, operation: Operation, before: States | None) -> None:
     """The repeated event has another operation than the recorded one. Fill it in if none was recorded; else the run
     differs, and ends."""
     if run.event_operations[run.position] is not UNKNOWN:

@@ -44,10 +44,10 @@ def tick() -> None:
         run.back_edges = 0
     run.back_edges += 1
     if run.back_edges % SPIN == 0:
-        goes_round(sys._getframe(1))
+        many_rounds(sys._getframe(1))
 
 
-def goes_round(frame: FrameType) -> None:
+def many_rounds(frame: FrameType) -> None:
     """Called when a loop has gone round many times without an event: let another thread move, let time pass, or cut the
     run."""
     if run.unwinding:
@@ -141,5 +141,5 @@ def _is_ours(frame: FrameType | None) -> bool:
 _BOOKS: Final = ("dpor.python.kernel.", "dpor.explorers", "dpor.core.happens_before", "dpor.findings")
 
 
-STATELESS: Final = (goes_round,)
+STATELESS: Final = (many_rounds,)
 """Functions whose frames are left out of states: what remains of them follows from the pending operation."""

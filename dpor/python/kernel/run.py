@@ -31,7 +31,7 @@ class Run:
     Threads
     current       the thread that moves; None between runs
     threads       all model threads, by number
-    by_front      those that were started, by the `id` of the program's Thread object
+    by_thread_object   those that were started, by the `id` of the program's Thread object
     multi         True while more than one thread can act on shared data; accesses are operations only then
     ready         mask of the threads that run, or whose pending operation can never block
     waiting       the threads whose pending operation may be blocked
@@ -93,8 +93,8 @@ class Run:
     """
 
     __slots__ = (
-        "able", "above", "alive", "atomic", "back_edges", "base_depth", "broken", "by_front", "careful", "choose",
-        "clock_stands", "counters", "current", "daemons", "deep", "dirty", "dying", "ending", "error",
+        "able", "above", "alive", "atomic", "back_edges", "base_depth", "broken", "by_thread_object", "careful",
+        "choose", "clock_stands", "counters", "current", "daemons", "deep", "dirty", "dying", "ending", "error",
         "event_operations", "event_threads", "everybody", "exceptions", "facts", "host_limit", "hub", "incomplete",
         "incomplete_if_multithreaded", "is_program_file", "iterating", "known_operations", "made", "made_early",
         "most_events", "multi", "number", "numbers", "observer", "operations", "options", "os_thread", "patience",
@@ -112,7 +112,7 @@ class Run:
     def __init__(self) -> None:
         self.current: ModelThread = None  # type: ignore[assignment]
         self.threads: list[ModelThread] = []
-        self.by_front: dict[int, ModelThread] = {}
+        self.by_thread_object: dict[int, ModelThread] = {}
         self.waiting: list[ModelThread] = []
         self.hub: greenlet = None
         self.os_thread = 0

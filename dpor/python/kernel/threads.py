@@ -78,7 +78,7 @@ def spawn(thread_object: Any, body: Callable[[], None]) -> None:
     run.threads[number] = child
     run.ready |= child.bit
     run.everybody |= child.bit
-    run.by_front[id(thread_object)] = child
+    run.by_thread_object[id(thread_object)] = child
     child.starter = getcurrent()
     run.current = child
     calls = sys.getrecursionlimit() if run.deep else 0
@@ -118,13 +118,13 @@ _ABSENT.bit = 0
 
 def thread_of(thread_object: Any) -> ModelThread | None:
     """Return the model thread of the program's Thread object, or None if it was not started."""
-    return run.by_front.get(id(thread_object))
+    return run.by_thread_object.get(id(thread_object))
 
 
 def knows_ended(me: ModelThread, thread_object: Waited) -> None:
     """Note that `me` has waited for the end of a thread. When it has done so for all, it is alone, and its accesses are
     no longer operations."""
-    other = run.by_front.get(id(thread_object))
+    other = run.by_thread_object.get(id(thread_object))
     if other is None or thread_object.dpor_state is not thread_rules.ENDED:
         return
     me.ended |= other.bit | other.ended

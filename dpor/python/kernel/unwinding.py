@@ -55,5 +55,5 @@ def unwind() -> None:
             run.patience = 0
             glet.throw(UnwindThread)
     run.unwinding = False
-    run.by_front.clear()
+    run.by_thread_object.clear()
     run.threads.clear()

@@ -362,14 +362,14 @@ class Loader:
         if self._settled and name.partition(".")[0] not in STDLIB:
             self._late.add(name)
 
-    def stand_before_entering(self, name: str) -> None:
+    def yield_before_entering(self, name: str) -> None:
         """Yield before a module is put into `sys.modules`, where other threads may look for it."""
         if run.multi:
             shared = shared_objects.shared_object_of(sys.modules)
             if shared is not None:
                 yield_before("write", writes_key(shared, sys.modules, name))
 
-    def stand_before_binding(self, name: str) -> None:
+    def yield_before_binding(self, name: str) -> None:
         """Yield before a module becomes an attribute of its package."""
         package, _, part = name.rpartition(".")
         if run.multi and package and name in self._late:
@@ -636,7 +636,7 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
         return find(name)
 
     def create_module(self, spec: Any) -> types.ModuleType | None:
-        self._loader.stand_before_entering(self._name)
+        self._loader.yield_before_entering(self._name)
         loaded = self._loader.modules.get(self._name)
         if loaded is None:
             return None
@@ -663,7 +663,7 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
             raise
         self._loader.share_exceptions(self._name, module)
         self._loader.import_parts(self._name, module)
-        self._loader.stand_before_binding(self._name)
+        self._loader.yield_before_binding(self._name)
 
 
 def _beside_package(file: Path) -> Path:

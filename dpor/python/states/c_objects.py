@@ -75,7 +75,7 @@ _TYPE_PARAMETERS: Final = ("TypeVar", "ParamSpec", "TypeVarTuple", "TypeAliasTyp
 """Types of type parameters, which cannot change. Written in C from Python 3.12 on."""
 _IN_C: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
-TOLD: Final[dict[type, Plan]] = {
+ENCODERS: Final[dict[type, Plan]] = {
     **{kind: _by_reduce_quietly for name in _ITERTOOLS if "__reduce__" in vars(kind := getattr(itertools, name))},
     **{
         kind: _by("__name__")

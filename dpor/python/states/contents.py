@@ -26,7 +26,7 @@ from typing import Any, Final
 from dpor.python.effects.set_order import is_fixed
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
-from dpor.python.states.c_objects import TOLD, by_reduce
+from dpor.python.states.c_objects import ENCODERS, by_reduce
 from dpor.python.states.frames import ATOMS, HOLE, UNBOUND
 from dpor.python.states.heap import Heap
 from dpor.python.states.stacks import StateUnknown
@@ -427,7 +427,7 @@ _VIEWS: Final = tuple(
 EXACT: Final[dict[type, Content]] = {
     **SUBCLASSED,
     **_iterators(),
-    **TOLD,
+    **ENCODERS,
     range: _range,
     slice: _slice,
     types.FunctionType: function,

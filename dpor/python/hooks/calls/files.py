@@ -22,7 +22,7 @@ from typing import Any, Final
 from dpor.core.operations import READ, UPDATE, WRITE, Mode
 from dpor.python.effects import process_state
 from dpor.python.effects.process_state import PROCESS, part
-from dpor.python.hooks.calls.process import FOLDER, UMASK, Effect, Effects, does, in_process, stand_before
+from dpor.python.hooks.calls.process import FOLDER, UMASK, Effect, Effects, does, in_process, yield_before_effects
 from dpor.python.hooks.calls.registry import set_wrapper, wrap
 from dpor.python.kernel import assumptions, opaque_code
 from dpor.python.kernel.incomplete import incomplete
@@ -291,7 +291,7 @@ class _File:
             return getattr(base, name)(self, *args)
         if run.multi:
             effects = changes_contents if changes else looks
-            stand_before(name.strip("_"), lambda: [*effects(self.dpor_path), (self.dpor_piece, WRITE)], args)
+            yield_before_effects(name.strip("_"), lambda: [*effects(self.dpor_path), (self.dpor_piece, WRITE)], args)
         elif changes:
             process_state.changes(FILES)
         self.dpor_inside = True
@@ -360,7 +360,7 @@ def _open(
 ) -> Any:  # fmt: skip
     if run.current is None or opener is not None or not isinstance(mode, str):
         return open(file, mode, buffering, encoding, errors, newline, closefd, opener)
-    stand_before("open", lambda: opens(file, mode))
+    yield_before_effects("open", lambda: opens(file, mode))
     made: Any = open(file, mode, buffering, encoding, errors, newline, closefd)  # noqa: SIM115
     path = file if type(file) is int else os.path.abspath(os.fsdecode(file))
     room = 0 if buffering == 0 or (buffering == 1 and "b" not in mode) else io.DEFAULT_BUFFER_SIZE // 4
@@ -484,11 +484,11 @@ class _TemporaryDirectory(tempfile.TemporaryDirectory):  # type: ignore[type-arg
     """Its creation and its removal are operations."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        stand_before("TemporaryDirectory", lambda: _in_folder(args, kwargs))
+        yield_before_effects("TemporaryDirectory", lambda: _in_folder(args, kwargs))
         super().__init__(*args, **kwargs)
 
     def cleanup(self) -> None:
-        stand_before("cleanup", [(_WHOLE, WRITE)])
+        yield_before_effects("cleanup", [(_WHOLE, WRITE)])
         super().cleanup()
 
 

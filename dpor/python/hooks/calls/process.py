@@ -228,13 +228,13 @@ def _with_effects(
                     yield effect
 
         objects = process_state.watched(module, attribute) if shown else ()
-        stand_before(name, done, (*args, *kwargs.values()), objects)
+        yield_before_effects(name, done, (*args, *kwargs.values()), objects)
         return run(*args, **kwargs)
 
     return call
 
 
-def stand_before(
+def yield_before_effects(
     name: str,
     effects: Callable[[], Iterable[Effect]] | Sequence[Effect],
     values: tuple[Any, ...] = (),
@@ -545,11 +545,11 @@ class _RedirectError(_RedirectOut):
 
 class _Folder(contextlib.chdir):  # type: ignore[type-arg]
     def __enter__(self) -> None:
-        stand_before("chdir", [(FOLDER, WRITE)])
+        yield_before_effects("chdir", [(FOLDER, WRITE)])
         super().__enter__()
 
     def __exit__(self, *exc_info: Any) -> None:
-        stand_before("chdir", [(FOLDER, WRITE)])
+        yield_before_effects("chdir", [(FOLDER, WRITE)])
         super().__exit__(*exc_info)
 
 
@@ -562,7 +562,7 @@ class _CatchWarnings(warnings.catch_warnings):
     """Its entry and its exit are operations."""
 
     def __enter__(self) -> Any:
-        stand_before("enter", [(WARNINGS, WRITE)])
+        yield_before_effects("enter", [(WARNINGS, WRITE)])
         log = super().__enter__()
         if log is not None and run.current is not None:
             shared_objects.publish(log)
@@ -570,7 +570,7 @@ class _CatchWarnings(warnings.catch_warnings):
         return log
 
     def __exit__(self, *exc_info: Any) -> None:
-        stand_before("exit", [(WARNINGS, WRITE)])
+        yield_before_effects("exit", [(WARNINGS, WRITE)])
         super().__exit__(*exc_info)
 
 
@@ -582,17 +582,17 @@ set_wrapper(warnings.catch_warnings, _CatchWarnings)
 
 @wrap(warnings.warn)
 def _warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **more: Any) -> None:
-    _stand_before_warning(message)
+    _yield_before_warning(message)
     warnings.warn(message, category, stacklevel + 1, source, **more)
 
 
 @wrap(warnings.warn_explicit)
 def _warn_explicit(message: Any, *args: Any, **kwargs: Any) -> None:
-    _stand_before_warning(message)
+    _yield_before_warning(message)
     warnings.warn_explicit(message, *args, **kwargs)
 
 
-def _stand_before_warning(message: Any) -> None:
+def _yield_before_warning(message: Any) -> None:
     """Yield before a warning: it reads the filters, and is added to the list where warnings are recorded."""
     if run.multi:
         touched = Touched(process_state.accesses(WARNINGS, READ))
