@@ -1,79 +1,98 @@
-"""Which code is part of the program, by package: the border between the program and its host.
+"""What is known of code outside of the program, by package: the border between the program and its host.
 
 All Python code that acts while several threads can act is part of the program, whatever package it is in. Running shows
 it: the first run in which a package acts goes on to its end, then the package is instrumented (the fact `INSTRUMENTED`)
-and the search starts again (`opaque_code.demand`). A package that is in no table here is instrumented on demand.
+and the search starts again (`opaque_code.demand`). A package that is in no row here is instrumented on demand.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Final
+from typing import Final, NamedTuple
 
 STDLIB: Final = sys.stdlib_module_names - {"test"}  # many programs have a package of this name with their tests
 
-MODELLED: Final = frozenset(
-    {
-        "threading", "_thread", "_threading_local", "queue", "_queue", "functools", "time", "datetime", "random",
-        "secrets", "uuid", "os", "signal", "atexit", "socket", "importlib", "sched", "concurrent",
-        "_multiprocessing",
-    }
-)  # fmt: skip
+
+class Row(NamedTuple):
+    """Modules and packages of one sort; a package stands for all that is in it.
+
+    harmless   those whose functions keep nothing of their arguments where another thread could find it, and read
+               nothing but text and numbers, or what only the reader of a log will see: a call needs no wrapper
+               (`hooks/calls`)
+    others     those of which that is not known
+    """
+
+    harmless: str = ""
+    others: str = ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(f"{self.harmless} {self.others}".split())
+
+
+_DROP_INS: Final = Row(
+    "_thread atexit datetime functools importlib os signal time uuid",
+    "_multiprocessing _queue _threading_local concurrent queue random sched secrets socket threading",
+)
 """The program gets drop-ins in their place (`dpor.python.dropins.stdlib`), so they are never instrumented."""
 
-GIVES_MODULES: Final = frozenset({"multiprocessing", "six"})
-"""Packages that make what drop-ins stand for, or import modules by name on behalf of the program: always
-instrumented."""
-
-CONSTANT: Final = frozenset(
-    {
-        "bisect", "collections", "configparser", "contextlib", "copy", "csv", "difflib", "graphlib", "heapq", "json",
-        "pprint", "reprlib", "shlex", "statistics", "string", "textwrap", "weakref",
-    }
-)  # fmt: skip
+_CONSTANT: Final = Row(
+    "collections contextlib weakref",
+    "bisect configparser copy csv difflib graphlib heapq json pprint reprlib shlex statistics string textwrap",
+)
 """Modules of the standard library whose import makes nothing that a run changes. So a call of their functions that
 reaches nothing shared needs no instrumentation, and when they are instrumented, they need not be executed again before
-each run."""
+each run. The harmless ones pass on what they are given; what they call performs its own operations."""
 
-BENEATH: Final = frozenset({"dpor", "greenlet", "logging", "typing"})
+_BENEATH: Final = Row("greenlet logging typing", "dpor")
 """What runs programs, or, like logging, is watched as a whole (`dropins/logs.py`)."""
 
-_PYTEST: Final = frozenset({"pytest", "_pytest", "pluggy", "hypothesis", "unittest", "doctest", "test"})
+_TESTS: Final = Row("_pytest hypothesis pytest unittest", "doctest pluggy test")
 """They call what they are given, and recognise by class or mark objects that the host has made."""
 
-_IDENTITY: Final = frozenset(
-    {
-        "abc", "_py_abc", "_collections_abc", "annotationlib", "dataclasses", "enum", "numbers", "types", "operator",
-        "typing_extensions",
-    }
-)  # fmt: skip
+_IDENTITY: Final = Row(
+    "abc dataclasses enum numbers operator types", "_collections_abc _py_abc annotationlib typing_extensions"
+)
 """Modules whose classes and marks let the program and uninstrumented code recognise each other's objects."""
 
-_VALUES: Final = frozenset(
-    {"_pydecimal", "_pydatetime", "_strptime", "decimal", "fractions", "ipaddress", "pathlib", "zoneinfo"}
-)
+_VALUES: Final = Row("decimal fractions ipaddress pathlib zoneinfo", "_pydatetime _pydecimal _strptime")
 """Modules whose objects never change."""
 
-_INTERPRETER: Final = frozenset(
-    {
-        "ast", "codecs", "codeop", "ctypes", "dis", "encodings", "inspect", "io", "_pyio", "keyword",
-        "linecache", "locale", "opcode", "re", "sre_compile", "sre_constants", "sre_parse", "runpy", "site",
-        "sysconfig", "token", "tokenize", "traceback", "warnings", "zipimport", "__future__", "_sitebuiltins",
-        "_bootsubprocess", "stat", "posixpath", "ntpath", "genericpath", "copyreg", "struct", "_weakref", "bdb", "pdb",
-        "trace", "tracemalloc", "pydoc",
-    }
-)  # fmt: skip
+_INTERPRETER: Final = Row(
+    "_weakref codecs genericpath inspect io keyword linecache locale ntpath posixpath re runpy site stat sysconfig"
+    " traceback warnings",
+    "__future__ _bootsubprocess _pyio _sitebuiltins ast bdb codeop copyreg ctypes dis encodings opcode pdb pydoc"
+    " sre_compile sre_constants sre_parse struct token tokenize trace tracemalloc zipimport",
+)
 """Parts of the interpreter that are written in Python. The interpreter calls them itself, or the runtime does while the
 program runs; their state belongs to the process."""
 
-_WAITING: Final = frozenset({"asyncio", "selectors", "subprocess"})
+_WAITING: Final = Row("", "asyncio selectors subprocess")
 """They wait for things outside of every schedule: pipes, sockets, processes."""
 
-CLOSED: Final = MODELLED | BENEATH | _PYTEST | _IDENTITY | _VALUES | _INTERPRETER | _WAITING | {"__main__"}
+_IN_C: Final = Row(
+    "_abc _codecs _datetime _decimal _functools _imp _io _operator _random _signal _sre _string _time _uuid _warnings"
+    " builtins cmath errno faulthandler gc itertools math nt posix sys unicodedata _frozen_importlib"
+)
+"""Modules in C, and the import system: they handle numbers, text and the system, or pass on what they are given. (Those
+of whose functions nothing is known are in no row.)"""
+
+_NEVER_INSTRUMENTED: Final = (_DROP_INS, _BENEATH, _TESTS, _IDENTITY, _VALUES, _INTERPRETER, _WAITING)
+
+MODELLED: Final = _DROP_INS.names
+CONSTANT: Final = _CONSTANT.names
+BENEATH: Final = _BENEATH.names
+CLOSED: Final = frozenset({"__main__"}).union(*[row.names for row in _NEVER_INSTRUMENTED])
 """Packages that are never instrumented."""
+HARMLESS_MODULES: Final = frozenset(" ".join(row.harmless for row in (*_NEVER_INSTRUMENTED, _CONSTANT, _IN_C)).split())
+"""Modules (and packages) a call of whose functions needs no wrapper: see `Row.harmless`."""
+
+GIVES_MODULES: Final = frozenset({"multiprocessing", "six"})
+"""Packages that make objects for which the program must get drop-ins, or import modules by name on its behalf. They are
+always instrumented."""
 
 _OF_HOST: Final = (
-    BENEATH | _PYTEST | {"__main__", "typing_extensions", "sitecustomize", "usercustomize", "_distutils_hack"}
+    BENEATH | _TESTS.names | {"__main__", "typing_extensions", "sitecustomize", "usercustomize", "_distutils_hack"}
 ) - {"test"}
 """Packages of which host and program use the same modules."""
 

@@ -29,7 +29,6 @@ from dpor.python.hooks.calls import consumers, contexts, environment, files, obj
 from dpor.python.hooks.calls.process import in_process
 from dpor.python.hooks.calls.registry import AS_IS, class_wrappers, harmless, set_wrapper, wrappers
 from dpor.python.hooks.calls.table import (
-    HARMLESS_MODULES,
     READING_FUNCTIONS,
     READING_MODULES,
     READING_PYTHON_MODULES,
@@ -50,6 +49,7 @@ from dpor.python.hooks.operators import SCALARS, unpackmap
 from dpor.python.kernel import opaque_code
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
+from dpor.python.kernel.library import HARMLESS_MODULES
 from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import PROCESSES, refuse
 from dpor.python.sharing import shared_objects, type_traits

@@ -1,26 +1,9 @@
-"""Which modules and methods of the standard library need no wrapper, and why."""
+"""What modules, functions and methods of the standard library do with their arguments, besides the harmless modules
+(`kernel/library.py`)."""
 
 from __future__ import annotations
 
 from typing import Final
-
-HARMLESS_MODULES: Final = frozenset(
-    {
-        "builtins", "sys", "gc", "_thread", "_weakref", "weakref", "_abc", "abc", "types", "typing", "enum", "numbers",
-        "functools", "_functools", "contextlib", "inspect", "dataclasses", "collections", "operator",
-        "_operator", "itertools",  # they pass on what they are given; what they call performs its own operations
-        "logging", "warnings", "_warnings", "traceback", "linecache", "faulthandler", "atexit",
-        # they write for people
-        "time", "_time", "datetime", "_datetime", "zoneinfo", "math", "cmath", "decimal", "_decimal",
-        "fractions", "re", "_sre", "_string", "unicodedata", "locale", "keyword",
-        "uuid", "_uuid", "os", "posix", "nt", "posixpath", "ntpath", "genericpath", "pathlib", "stat", "io", "_io",
-        "codecs", "_codecs", "signal", "_signal", "errno", "importlib", "_imp", "_frozen_importlib", "runpy", "site",
-        "sysconfig", "ipaddress", "greenlet", "_random",  # they handle numbers, text, files, the system
-        "_pytest", "pytest", "hypothesis", "unittest",  # they call what they are given
-    }
-)  # fmt: skip
-"""Modules (and packages) whose functions keep nothing of their arguments where another thread could find it, and read
-nothing but text and numbers, or what only the reader of a log will see."""
 
 STATEFUL_MODULES: Final = frozenset(
     {
