@@ -31,11 +31,11 @@ def main() -> None:
         os.write(2, f"dpor: standard output cannot be written: {error.strerror}\n".encode())
         os._exit(2)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is given
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer has been given
 
 
 def _open_streams() -> None:
-    """Where the shell has closed one (`>&-`), files that are opened later must not take its place."""
+    """Open the null device for each standard stream that the shell has closed (`>&-`), lest a file take its number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             while (opened := os.open(os.devnull, os.O_RDWR)) < number:
@@ -50,7 +50,7 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
 
 
 def _hold_ctrl_c(held: bool) -> None:
-    """Until the second start has a handler: a signal mask outlives `exec`."""
+    """Block SIGINT until the second start has a handler for it, or unblock it: a signal mask outlives `exec`."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK if held else signal.SIG_UNBLOCK, [signal.SIGINT])
 

@@ -76,7 +76,7 @@ def _instrumented(
 
 @lru_cache(maxsize=1024)
 def _read(source: str, path: str) -> tuple[tuple[str, ...] | None, bool]:
-    """What the source tells of the module: see `ProgramModule`."""
+    """Read from the source which globals change, and whether importing once is enough: see `ProgramModule`."""
 
     def read() -> tuple[tuple[str, ...] | None, bool]:
         tree = ast.parse(source, path)

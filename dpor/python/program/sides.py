@@ -30,7 +30,7 @@ class Sides:
         self._seen = self._expected = -1
         self._all_hidden = False
         self._has_hooks = False
-        """Are all modules of the program instrumented? (And there are some.)"""
+        """True if the program has modules and all of them are instrumented."""
 
     def forget(self) -> None:
         """Forget the program's modules: it will be imported again, because what is instrumented has changed."""

@@ -14,18 +14,18 @@ STRUCTURE: Final = "<structure>"
 """The part of a container that changes when its length, its keys or the positions of its elements do."""
 
 ELEMENTS: Final = "<elements>"
-"""The part that stands for all elements together: READ by operations on all of them, UPDATEd by a store of one."""
+"""The part that stands for all elements together: operations on all of them READ it, a store of one UPDATEs it."""
 
 NAMES: Final = frozenset({"object", "root", "type", "dict of", "global", "class attribute", "process"})
-"""The first words of names of locations with data; names of locks, of the process and of caches begin otherwise."""
+"""The first words of the names of locations that hold data. Names of locks, the process and caches begin otherwise."""
 
 
 class SharedObject:
-    """A shared object, for the whole of a search.
+    """A shared object. It is the same in all runs of a search, while the Python object is another one in each run.
 
-    name, number   of the object, the same in every run
+    name, number   the object's name, and the number of the location of this name; the same in every run
     reads, writes  cached operations on its fields; None where an access of the field is not an operation
-    obj            the object, in the present run
+    obj            the Python object of the present run
     """
 
     __slots__ = ("_locations", "name", "number", "obj", "reads", "writes")
@@ -39,7 +39,7 @@ class SharedObject:
         self._locations: dict[Hashable, Location] = {}
 
     def location(self, part: Hashable) -> Location:
-        """The location of a part: a field's name, an element's key, STRUCTURE or ELEMENTS."""
+        """Return the location of a part: a field's name, an element's key, STRUCTURE or ELEMENTS."""
         location = self._locations.get(part)
         if location is None:
             location = self._locations[part] = run.operations.location((self.number, part))
@@ -54,8 +54,8 @@ class Namespace(SharedObject):
     """The `SharedObject` of a dict whose keys have locations of their own: fields, globals, class attributes.
 
     prefix    the beginning of the name of a key's location
-    fact      the beginning of the fact that something writes there
-    exposed   the fact that something reads the dict as a whole: then writing a key also writes STRUCTURE
+    fact      the beginning of the fact that something writes a key of the dict
+    exposed   the fact that something reads the dict as a whole; once it is known, writing a key also writes STRUCTURE
     """
 
     __slots__ = ("exposed", "fact", "prefix")
@@ -73,24 +73,25 @@ class Namespace(SharedObject):
         return super().location(STRUCTURE)
 
     def is_written(self, key: Any) -> None:
-        """Record that the key is about to be stored or deleted."""
+        """Record that the key is about to be stored or deleted. Call it before the store."""
         fact = (*self.fact, key)
         if fact not in run.facts:
             assumptions.broken(fact, f"{key} is written while several threads exist")
 
     def written(self) -> set[str]:
-        """The keys that are present, and those that this search has seen being written."""
+        """Return the keys that are present and those that any run of this search has written, as far as they are
+        names."""
         keys = {key for key in (self.obj or ()) if isinstance(key, str) and not key.startswith(".")}
         return keys.union(key for key, *more in about(run.facts, *self.fact) if not more)
 
 
 def structure_of(name: Hashable, exposed: object) -> Accesses:
-    """Accesses of a store of a key in the namespace of this name, besides that of the key."""
+    """Return the accesses of a store of a key in the namespace of this name, besides the access of the key itself."""
     return (_structure_of(name, WRITE),) if exposed in run.facts else ()
 
 
 def reads_names(shared: SharedObject, kind: type) -> Accesses:
-    """Accesses of reading all fields of the object, of this type, whatever they are."""
+    """Return the accesses of an operation that reads all fields that an object of this type has."""
     if names_change(kind) in run.facts:
         assumptions.used_by_several(names_looked_at(kind), f"which fields a {kind.__qualname__} has")
     elif exposed(kind) not in run.facts:
@@ -99,7 +100,7 @@ def reads_names(shared: SharedObject, kind: type) -> Accesses:
 
 
 def writes_names(shared: SharedObject) -> Accesses:
-    """Accesses of adding a field to the object, or removing one."""
+    """Return the accesses of adding a field to the object or of removing one."""
     return (_structure_of(("dict of", shared.name), WRITE),)
 
 
@@ -130,5 +131,6 @@ def names_looked_at(kind: type) -> tuple[str, ...]:
 
 
 def adopted(kind: type) -> tuple[str, ...]:
-    """The fact that objects of the class are given a `__dict__`, as by `self.__dict__ = shared`: others may have it."""
+    """The fact that objects of the class are given a `__dict__`, as by `self.__dict__ = shared`. Several can have
+    one."""
     return ("dict adopted", *type_key(kind))

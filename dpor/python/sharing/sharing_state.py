@@ -1,4 +1,4 @@
-"""What the present run knows of shared objects. `shared_objects` says what is done with it."""
+"""What the present run knows of shared objects. `shared_objects` reads and changes it."""
 
 from __future__ import annotations
 
@@ -14,24 +14,30 @@ Roots: TypeAlias = Callable[[], Iterable[tuple[Hashable, Any]]]
 
 
 class Sharing:
-    """There is one, which every run empties.
+    """There is one object of this class. Each run begins with an empty one.
 
     table            by `id`: the `SharedObject` of a shared object, or the thread to which an unshared one belongs.
                      Objects in it are kept alive until the run ends, so that no `id` is used twice
-    kept             the objects that are kept alive for that
-    used             the `SharedObject`s that have an object in this run
-    exposed          by `id` of either: an unshared object whose `__dict__` the program has asked for, and that dict
-    owned_weakly     by `id`: the objects that belong to one thread and do something when they die. They die where that
-                     thread drops them, as nobody else can reach them
-    roots            gives name and object of what every thread can reach: globals and class attributes
-    roots_published  have they been shared? (They are when the first thread starts.)
-    any_coarse       are there types all objects of which share one `SharedObject`?
-    any_finalised    has the run met an object, shared or touched by one of several threads, whose class has `__del__`?
-    has_frames       has it shared a generator?
+    kept             the objects that are kept alive for this reason
+    used             the `SharedObject`s that have a Python object in this run
+    exposed          for an unshared object whose `__dict__` the program has asked for: the object and the dict, by the
+                     `id`
+                     of either
+    owned_weakly     by `id`: weak references to the objects that belong to one thread and whose death does something.
+                     They
+                     die where that thread drops them, as no other thread can reach them
+    roots            a function that gives the name and the object of everything that all threads can reach: globals and
+                     class attributes
+    roots_published  True once these have been shared, which happens when the first thread starts
+    any_coarse       True if there are types all objects of which share one `SharedObject`
+    any_finalised    True if the run has met an object, shared or touched by one of several threads, whose class has
+                     `__del__`
+    has_frames       True if the run has shared a generator
     order            the number of the permutation in which this run iterates over sets
-    largest_set      the size of the largest set that it has iterated over
-    dropped          where shared generators and coroutines stand to which no thread had a reference any more while
-                     several threads existed
+    largest_set      the size of the largest set that the run has iterated over
+    dropped          the frames of shared generators and coroutines that lost the last reference from a thread while
+                     several
+                     threads existed
     """
 
     __slots__ = (
@@ -61,7 +67,7 @@ class Sharing:
         self.begin(tuple)
 
     def begin(self, roots: Roots) -> None:
-        """A run begins."""
+        """Start a run whose threads can all reach the objects that `roots` gives."""
         self.let_all_go()
         self.exposed.clear()
         self.dropped.clear()
@@ -70,7 +76,8 @@ class Sharing:
         self.any_coarse = self.any_finalised = self.has_frames = False
 
     def let_all_go(self) -> None:
-        """What is shared is not kept alive any longer, and counts as no thread's."""
+        """Keep shared objects alive no longer, and forget which objects are shared and to which thread others
+        belong."""
         self.table.clear()
         self.kept.clear()
         self.owned_weakly.clear()

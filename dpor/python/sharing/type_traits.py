@@ -21,25 +21,26 @@ ATOMIC: Final[frozenset[type]] = frozenset(
     }
 )  # fmt: skip
 """Types whose objects hold nothing of their own that can change (what a tuple or a function refers to may). Frames and
-tracebacks are among them: to find a thread's locals by way of an exception is beyond what programs do."""
+tracebacks are among them, although a thread's locals can be reached through them: programs do not do this."""
 
 CONTAINED: Final = frozenset({tuple, frozenset, types.FunctionType, types.MethodType, types.BuiltinFunctionType})
-"""Those of these types through which other objects are reached."""
+"""The types in `ATOMIC` whose objects refer to other objects that publishing has to look at."""
 
 HOLD_NOTHING: Final = frozenset({int, float, bool, str, bytes, type(None), complex, range, type})
-"""Types of which an object, unless it is of a subclass, holds nothing that has to be published."""
+"""Types whose objects hold nothing that has to be published. This does not apply to objects of their subclasses."""
 
 # ---------------------------------------------------------------------- what publishing does
 
 NOTHING_IN_IT, PASSED_THROUGH, RECORDED = 1, 2, 3
-"""What publishing does with an object of a type: nothing, as nothing that can change is reached through it; it goes on
-to what the object refers to; or the object is given a `SharedObject` first."""
+"""What publishing does with an object of a type. NOTHING_IN_IT: nothing, because nothing that can change is reached
+through it. PASSED_THROUGH: it goes on to what the object refers to. RECORDED: it gives the object a `SharedObject`
+first."""
 
 ways: dict[type, int] = {}
 """A cache, for the process: what publishing does, by type."""
 
 recorded: Final[set[type]] = set()
-"""Classes of ours whose objects change, and are shared, as those of the program do."""
+"""Classes of dpor whose objects change and are shared as those of the program are."""
 _neutral: dict[type, bool] = {}
 """A cache, for the process: see `is_neutral`."""
 
@@ -49,7 +50,7 @@ def way_of(kind: type) -> int:
     if way is None:
         if kind in CONTAINED:
             way = PASSED_THROUGH
-        elif kind in ATOMIC or kind is Run or issubclass(kind, type):  # what carries the program out is none of it
+        elif kind in ATOMIC or kind is Run or issubclass(kind, type):  # a `Run` is dpor's, not the program's
             way = NOTHING_IN_IT
         else:
             way = PASSED_THROUGH if is_neutral(kind) else RECORDED
@@ -60,7 +61,7 @@ def way_of(kind: type) -> int:
 
 
 def is_neutral(kind: type) -> bool:
-    """True for classes whose accesses are never operations of ours: drop-ins, which perform their own."""
+    """True for classes of dpor, mostly drop-ins. Accesses of their fields are no operations: they perform their own."""
     answer = _neutral.get(kind)
     if answer is None:
         module = kind.__module__
@@ -73,7 +74,7 @@ def is_neutral(kind: type) -> bool:
 
 
 def make_neutral(kind: type) -> None:
-    """Count objects of the class as drop-ins, wherever the class comes from."""
+    """Treat objects of the class as drop-ins, whatever module the class is from."""
     _neutral[kind] = True
     ways[kind] = PASSED_THROUGH
 
@@ -85,15 +86,16 @@ _fields: dict[type, Callable[[Any], dict[str, Any]] | None] = {}
 
 
 def fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
-    """Return a function from an object of this type to its `__dict__` that calls no code of the program.
+    """Return a function that takes an object of this type and returns its `__dict__` without calling code of the
+    program.
 
-    None if such objects have none, or hide it.
+    Returns None if such objects have no `__dict__`, or hide it.
     """
     try:
         return _fields[kind]
     except KeyError:
         pass
-    if len(_fields) > 5000:  # classes made anew by every run are not kept for ever
+    if len(_fields) > 5000:  # do not keep for ever the classes that each run makes anew
         _fields.clear()
     found = None
     if kind.__dictoffset__:
@@ -109,7 +111,7 @@ def fields(obj: Any, kind: type) -> dict[str, Any] | None:
         return None
     try:
         return getter(obj)
-    except TypeError:  # the class has other bases now
+    except TypeError:  # the bases of the class have changed
         del _fields[kind]
         getter = fields_of(kind)
         return None if getter is None else getter(obj)
@@ -121,11 +123,11 @@ _GETTERS: Final = (types.GetSetDescriptorType, types.MemberDescriptorType)
 # ---------------------------------------------------------------------- deaths
 
 _finalised: dict[type, bool] = {}
-"""A cache, for the process: does Python code run when an object of the type dies?"""
+"""A cache, for the process: see `is_finalised`."""
 
 
 def is_finalised(kind: type) -> bool:
-    """Does Python code run when an object of the class dies?"""
+    """True if Python code runs when an object of the class dies: the class has a `__del__` written in Python."""
     answer = _finalised.get(kind)
     if answer is None:
         if len(_finalised) > MOST_TYPES:
