@@ -1,4 +1,5 @@
-"""`pytest --pdb`: pytest's debugger would stop where we tell pytest of a failure. It is to stop in the program."""
+"""`pytest --pdb` for interleaved tests. pytest's own debugger would stop where dpor reports the failure to pytest; this
+one runs the failing schedule again and stops in the program, where it fails."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from dpor.core.schedule import SavedSchedule
 from dpor.pytest.mark import is_marked
 
 FAILED: pytest.StashKey[SavedSchedule] = pytest.StashKey()
-"""Of an interleaved test that has failed: the schedule that shows it."""
+"""On an interleaved test that has failed: the schedule that shows the failure."""
 
 
 class Debugging:
-    """In place of pytest's own plugin, which is left to stop in tests that are not interleaved."""
+    """Replaces pytest's own debugging plugin, and passes on to it what concerns tests that are not interleaved."""
 
     def __init__(self, own: Any) -> None:
         self._own = own
@@ -26,14 +27,14 @@ class Debugging:
     def pytest_exception_interact(self, node: Any, call: pytest.CallInfo[Any], report: Any) -> None:
         if not (isinstance(node, pytest.Item) and is_marked(node) and report.when == "call"):
             self._own.pytest_exception_interact(node, call, report)
-        elif FAILED in node.stash:  # else nothing of the program is to be looked at
+        elif FAILED in node.stash:  # else the program has nothing to look at
             capture = node.config.pluginmanager.getplugin("capturemanager")
             if capture is not None:
                 capture.suspend_global_capture(in_=True)
             self._look(node, report)
 
     def _look(self, node: Any, report: Any) -> None:
-        """Tell the failure, run its schedule again, and stop where it fails."""
+        """Print the failure, run its schedule again, and stop where it fails."""
         from dpor.app.debugger import looked_at
         from dpor.app.replaying import Replay
         from dpor.pytest.target import TestTarget

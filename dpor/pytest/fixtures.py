@@ -1,10 +1,10 @@
-"""The fixtures of one execution: set up anew in each, as pytest does it, but inside the program that is checked.
+"""The fixtures of an interleaved test. Each execution sets them up anew, as pytest would, but as part of the program.
 
 pytest sets up a function's fixtures once, before the test; a test that runs a thousand times needs them a thousand
-times. So the plugin keeps pytest from it (`is_renewed`), and each execution sets them up itself, from pytest's own
-definitions: functions of the program as instrumented ones, all others (`monkeypatch`, `capsys`, those of plugins) as
-they are. Fixtures of wider scope are set up once, by pytest: an execution gets a copy of the value
-(`dpor.python.program.host_functions`).
+times. So the plugin prevents pytest from setting them up (`is_renewed`), and each execution does it, from pytest's own
+definitions. Fixtures that are functions of the program are instrumented; all others (`monkeypatch`, `capsys`, those of
+plugins) are used as they are. Fixtures of wider scope are set up once, by pytest, and each execution gets a copy of
+their value (`dpor.python.program.host_functions`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _empty(folder: Path) -> None:
 
 
 def _plain(function: Any) -> Any:
-    """The function behind a method."""
+    """Return the function behind a method; anything else as it is."""
     return getattr(function, "__func__", function)
 
 
@@ -47,17 +47,18 @@ _KEPT: Final[Mapping[str, Callable[[Any], object]]] = {
     "record_property": lambda record: None,
     "record_xml_attribute": lambda record: None,
 }
-"""Fixtures of pytest that it sets up once nevertheless, and how each is made as new."""
+"""Fixtures of pytest with function scope that pytest sets up once all the same, and what each execution does to reset
+them."""
 
 
 def is_renewed(definition: pytest.FixtureDef[Any]) -> bool:
-    """Is the fixture set up in each execution?"""
+    """True if each execution sets up the fixture itself."""
     ours = definition.func.__module__ or ""
     return definition.scope == "function" and not (definition.argname in _KEPT and ours.startswith("_pytest."))
 
 
 class Fixtures:
-    """Those of one execution of a test.
+    """The fixtures of one execution of a test.
 
     kept   what is to be done after the test, last first: generators to be resumed, functions to be called
     """
@@ -74,27 +75,30 @@ class Fixtures:
 
     @property
     def instance(self) -> Any:
-        """The object of the test class, if the test is a method."""
+        """The object of the test class, if the test is a method, else None."""
         if self._instance is None and self.item.cls is not None:
             self._instance = self.copies.value(self.item.cls)()
         return self._instance
 
     @property
     def function(self) -> Callable[..., object]:
-        """The test, without arguments filled in."""
+        """The function of the test, as this execution calls it. A method comes bound to `instance`."""
         if self._function is None:
             self._function = self._own(self.item.obj)
         return self._function  # type: ignore[no-any-return]
 
     def fill(self) -> dict[str, Any]:
-        """Set up all fixtures. Returns the test's arguments."""
+        """Set up all fixtures, and return the test's arguments by name."""
         for name in self.item.fixturenames:
             if name != "request" and is_renewed(self._definition(name, ())):
                 self.value(name, ())
         return {name: self.value(name, ()) for name in self.item._fixtureinfo.argnames}
 
     def finish(self) -> None:
-        """Tear down. All is done that there is to do; then the first error is raised."""
+        """Tear down all fixtures, even if some raise, then raise the first error.
+
+        The error is `BadTarget` for a fixture that yields twice.
+        """
         errors = []
         while self.kept:
             last = self.kept.pop()
@@ -109,15 +113,18 @@ class Fixtures:
             raise errors[0]
 
     def abandon(self) -> None:
-        """The execution was given up where it stood: what is not the program's is torn down all the same."""
+        """Tear down what is not the program's, after an execution that was stopped before its end."""
         self.kept = [last for last in self.kept if not run.is_program_file(_code_of(last).co_filename)]
         self.finish()
 
     # ------------------------------------------------------------------ fixtures
 
     def value(self, name: str, asking: tuple[str, ...], *, copied: bool = True) -> Any:
-        """The value of a fixture. `asking`: the names of those that are being set up and want it. `copied`: if it is
-        pytest's own, a copy of it is wanted, which the program may change."""
+        """Return the value of a fixture.
+
+        asking   the names of the fixtures that are being set up and need this one
+        copied   if the value is one that pytest has made: return a copy, which the program may change
+        """
         if name == "request":
             return Request(self, None, asking)
         definition = self._definition(name, asking)
@@ -130,7 +137,10 @@ class Fixtures:
         return self._values[id(definition)]
 
     def _definition(self, name: str, asking: tuple[str, ...]) -> pytest.FixtureDef[Any]:
-        """A fixture that asks for one of its own name gets that which it overrides."""
+        """Return the definition of a fixture; a fixture that asks for its own name gets the one that it overrides.
+
+        Raises `BadTarget` if there is none.
+        """
         known = self.item._fixtureinfo.name2fixturedefs.get(name)
         if known is None:
             known = self.item.session._fixturemanager.getfixturedefs(name, self.item) or ()
@@ -140,7 +150,7 @@ class Fixtures:
         return known[-level]
 
     def _of_pytest(self, definition: pytest.FixtureDef[Any]) -> Any:
-        """The value that pytest has made."""
+        """Return the value that pytest has made. Raises `BadTarget` if it has made none."""
         name = definition.argname
         if definition.cached_result is None:
             raise BadTarget(
@@ -150,7 +160,8 @@ class Fixtures:
         return definition.cached_result[0]
 
     def _shared(self, definition: pytest.FixtureDef[Any]) -> Any:
-        """A copy of the value that pytest has made: of all in it that can be copied."""
+        """Return a copy of the value that pytest has made. What in it cannot be copied stays as it is, and the
+        verdict says so."""
         name, plain = definition.argname, self._of_pytest(definition)
         if name in _KEPT:
             _KEPT[name](plain)
@@ -179,11 +190,12 @@ class Fixtures:
         if not inspect.isgeneratorfunction(function):
             return made
         value = next(made)
-        self.kept.append(made)  # last, as in pytest: it is torn down before what it has registered
+        self.kept.append(made)  # last, as in pytest: the fixture is torn down before what it has registered
         return value
 
     def _own(self, plain: Any) -> Any:
-        """The function of a fixture, or the test, as an execution is to call it."""
+        """Return the function of a fixture, or of the test, as an execution calls it: instrumented if it is the
+        program's."""
         function = _plain(plain)
         if not isinstance(function, types.FunctionType):
             return plain
@@ -199,7 +211,7 @@ class Fixtures:
 
 
 class Request:
-    """What a fixture gets as `request`: pytest's own, but for what belongs to one execution."""
+    """What a fixture gets as `request`: the same as pytest's own, except for what belongs to one execution."""
 
     scope: Final = "function"
 

@@ -1,5 +1,6 @@
-"""What a test logs. pytest keeps the records of a test to show them if it fails; of a test that runs a thousand times,
-those of the run that is told are enough: they go where the program prints."""
+"""Logging of interleaved tests. pytest keeps the log records of a test to show them if it fails. A test that runs a
+thousand times would keep those of all runs, so its records are printed instead, and shown with the run that is
+reported."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import pytest
 
 
 class _Printed(logging.Handler):
-    """Writes to what is the standard error stream at that moment."""
+    """A handler that writes to whatever the standard error stream is at that moment."""
 
     def emit(self, record: logging.LogRecord) -> None:
         print(self.format(record), file=sys.stderr)
@@ -21,7 +22,7 @@ class _Printed(logging.Handler):
 
 @contextmanager
 def printed(item: pytest.Item) -> Iterator[None]:
-    """In place of pytest's handlers, but for that of `caplog` if the test asks for it."""
+    """Replace pytest's log handlers, except that of `caplog` if the test uses it, by one that prints."""
     plugin: Any = item.config.pluginmanager.getplugin("logging-plugin")
     if plugin is None:
         yield

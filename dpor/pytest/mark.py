@@ -1,4 +1,5 @@
-"""What a test asks for: the decorator `dpor.interleave`, the same as `pytest.mark.interleave`, and its options."""
+"""The mark of interleaved tests: the decorator `dpor.interleave` (the same as `pytest.mark.interleave`), its
+options."""
 
 from __future__ import annotations
 
@@ -13,14 +14,15 @@ from dpor.core.options import options_of as option_fields
 
 MARK = "interleave"
 VERDICT = "dpor.verdict"
-"""Among the properties of a test's report; the others (counts, reasons) begin with `dpor.`, too."""
+"""The name of the verdict among the properties of a test's report. The other names (of counts, reasons) begin with
+`dpor.`, too."""
 
 F = TypeVar("F", bound=Callable[..., object])
 P = ParamSpec("P")
 
 
 class Interleave(Protocol[P]):
-    """`interleave`, as type checkers see it: its keyword arguments are those of `Options`."""
+    """The type of `interleave`, for type checkers: it takes the fields of `Options` as keyword arguments."""
 
     @overload
     def __call__(self, *none: P.args, **options: P.kwargs) -> Callable[[F], F]: ...
@@ -35,7 +37,7 @@ def _takes_options(kind: Callable[P, Options]) -> Callable[[Callable[..., Any]],
 
 @_takes_options(Options)
 def interleave(function: Any = None, /, **options: Any) -> Any:
-    """Mark a test: pytest runs it under every interleaving of the threads that it starts.
+    """Mark a test, so that pytest runs it under every interleaving of the threads that it starts.
 
     The options are those of `dpor.check`. The same as `@pytest.mark.interleave(...)`.
     """
@@ -48,12 +50,12 @@ def is_marked(item: pytest.Item) -> bool:
 
 
 def marks_take(kind: type[Options] = Options) -> tuple[str, ...]:
-    """The names of the options that the mark of a test can give."""
+    """Return the names of the options that a test's mark may give."""
     return tuple(field.name for field, about in option_fields(kind) if about.mark)
 
 
 def add_options(group: Any, kind: type[Options] = Options) -> None:
-    """The options of pytest's command line that set options of all marked tests."""
+    """Add to pytest's command line the options that apply to all marked tests."""
     for field, about in option_fields(kind):
         if (asked := about.pytest) is not None:
             number = field.validator
@@ -62,7 +64,7 @@ def add_options(group: Any, kind: type[Options] = Options) -> None:
 
 
 def of_command_line(config: pytest.Config, kind: type[Options] = Options) -> dict[str, Any]:
-    """The options that pytest's command line gives. Raises `UserError` for a wrong value."""
+    """Return the options given on pytest's command line. Raises `UserError` for a wrong value."""
     given: dict[str, Any] = {}
     for field, about in option_fields(kind):
         value = None if about.pytest is None else config.getoption(about.pytest.flag)
@@ -77,8 +79,11 @@ def of_command_line(config: pytest.Config, kind: type[Options] = Options) -> dic
 
 
 def options_of(item: pytest.Item) -> Options:
-    """The options of a test: those of its mark, of its class's and its module's where it says nothing, and before all
-    of them those of the command line. Raises `UserError`."""
+    """Return the options of a test: from the command line, else from its mark, else from those of its class and its
+    module.
+
+    Raises `UserError`.
+    """
     chosen: dict[str, Any] = {}
     for mark in reversed([*item.iter_markers(MARK)]):
         if mark.args:

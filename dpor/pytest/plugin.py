@@ -1,6 +1,7 @@
-"""The hooks: options, which tests are interleaved, how their verdicts are told.
+"""The hooks of pytest: they add options, choose the tests to interleave, and report verdicts.
 
-Loaded by every pytest run where dpor is installed, so what a check needs is imported when the first marked test runs.
+Every pytest run where dpor is installed loads this module. So what a check needs is imported only when the first marked
+test runs.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def _leave_our_assertions(pluginmanager: pytest.PytestPluginManager) -> None:
-    """pytest rewrites the assertions of all packages that come with a plugin. Ours are not for it: some stand for those
-    of the standard library, and say what these say. There is no public way to say so for a package."""
+    """Keep pytest from rewriting dpor's assertions, as it does for all packages that come with a plugin: some of them
+    are in drop-ins for the standard library, and must raise what the library raises. pytest has no public way to
+    exclude a package."""
     hook: Any = pluginmanager.rewrite_hook
     getattr(hook, "_must_rewrite", set()).discard("dpor")
     getattr(hook, "_marked_for_rewrite_cache", {}).clear()
@@ -83,7 +85,7 @@ def _check_options(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With `--dpor-replay`: the test of the schedule, no other."""
+    """With `--dpor-replay`, select only the test of the schedule."""
     saved = config.stash.get(_REPLAYED, None)
     if saved is None:
         return
@@ -105,7 +107,7 @@ def _is_interleaved(item: Any) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: Any) -> object:
-    """Fixtures of an interleaved test that each execution sets up are not set up here."""
+    """Give pytest a placeholder for fixtures that each execution of an interleaved test sets up itself."""
     if not _is_interleaved(request.node):
         return None
     from dpor.pytest.fixtures import is_renewed
@@ -157,7 +159,7 @@ def _property(report: Any, name: str) -> Any:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
-    """Inconclusive is neither passed nor failed, and a test that dpor cannot run is an error."""
+    """Report an inconclusive test as neither passed nor failed, and a test that dpor cannot run as an error."""
     verdict = _property(report, VERDICT) if report.when == "call" else None
     if (verdict == "inconclusive" and report.passed) or (verdict == "error" and report.failed):
         return verdict, _LETTERS[verdict], verdict.upper()

@@ -1,4 +1,4 @@
-"""One interleaved test: checked or replayed, and its verdict as pytest wants it."""
+"""Checks or replays one interleaved test, and reports the verdict to pytest."""
 
 from __future__ import annotations
 
@@ -27,11 +27,15 @@ _CALLED_OFF: dict[str, Callable[[str], BaseException]] = {
     "Skipped": lambda reason: pytest.skip.Exception(reason, _use_item_location=True),
     "XFailed": pytest.xfail.Exception,
 }
-"""Exceptions by which a test says that it is not to be judged, by name, and how to say that to pytest."""
+"""By name: exceptions by which a test says that it is not to be judged, and pytest's own exception to raise instead."""
 
 
 def run(item: pytest.Function, replayed: SavedSchedule | None) -> None:
-    """Check the test, or replay the schedule. Raises what pytest is to tell."""
+    """Check the test, or replay the schedule.
+
+    Raises pytest's exception if the test fails, is skipped or cannot be checked, and with `--dpor-strict` also if the
+    verdict is inconclusive.
+    """
     before = list(item.user_properties)
     try:
         with printed(item):
@@ -43,7 +47,7 @@ def run(item: pytest.Function, replayed: SavedSchedule | None) -> None:
         raise _error(item, str(error)) from None
     except DporError as error:
         raise _error(item, f"an error of dpor itself, please report it: {error}") from error
-    finally:  # each execution may have recorded the same
+    finally:  # each execution may have recorded the same properties
         item.user_properties[:] = before + [
             new for new in dict.fromkeys(item.user_properties[len(before) :]) if new not in before
         ]
@@ -88,7 +92,7 @@ def _replay(item: pytest.Function, saved: SavedSchedule) -> NoReturn:
 
 
 def _debugged(item: pytest.Function, replay: Replay) -> Failure:
-    """At the terminal, which pytest then does not capture."""
+    """Replay under the debugger, at the terminal: stop pytest from capturing meanwhile."""
     from dpor.app.debugger import debugged
 
     capture: Any = item.config.pluginmanager.getplugin("capturemanager")
@@ -107,7 +111,8 @@ def _error(item: pytest.Function, message: str) -> BaseException:
 
 
 def _call_off(report: Report) -> None:
-    """A test that has called `pytest.skip` or `pytest.xfail` is what it says; one that cannot be run is an error."""
+    """Raise pytest's exception if the test has called `pytest.skip` or `pytest.xfail`, `BadTarget` if it cannot be
+    run."""
     for failure in report.findings[:1]:
         name, _, reason = failure.message.partition(": ")
         if failure.kind is Kind.EXCEPTION and name == BadTarget.__name__:
@@ -120,7 +125,7 @@ def _call_off(report: Report) -> None:
 
 
 def _keep(item: pytest.Function, store: FailureStore, report: Report) -> str | None:
-    """Save the schedule. Returns the file from which it can be replayed."""
+    """Save the schedule of the first failure. Returns the file from which it can be replayed, None if there is none."""
     failure = report.findings[0]
     if failure.saved is None:
         return None
@@ -130,7 +135,11 @@ def _keep(item: pytest.Function, store: FailureStore, report: Report) -> str | N
 
 
 def _write(item: pytest.Function, report: Report) -> None:
-    """The report as JSON, and as a page if there is a failure to look at."""
+    """Write the report as JSON to the folder of `--dpor-report`, if given, and as a page if there is a failure to look
+    at.
+
+    Raises `UserError` if a file cannot be written.
+    """
     folder = item.config.getoption("dpor_report")
     if folder is None:
         return
@@ -155,6 +164,6 @@ def _failure_text(item: pytest.Function, report: Report, file: str | None) -> st
 
 
 def _as_text(failure: Failure, *, verbose: bool = False, traceback: bool = False) -> str:
-    """What went wrong, and the steps that lead to it."""
+    """Return what went wrong and the steps that lead to it, as text."""
     steps = plain(lambda console: show_failure(failure, console, verbose=verbose, traceback=traceback))
     return f"{headline(failure, '').strip()}\n{steps}"

@@ -15,7 +15,7 @@ LONGEST = 80
 
 
 def slug(nodeid: str) -> str:
-    """A file name for a test, different for different tests.
+    """Return a file name for a test, different for different tests.
 
     >>> slug("tests/test_bank.py::test_transfer[2-3]")
     'test_bank-test_transfer-2-3-4b34df74'
@@ -25,7 +25,7 @@ def slug(nodeid: str) -> str:
 
 
 class FailureStore:
-    """One file for each test that has failed. Without pytest's cache nothing is kept."""
+    """A folder in pytest's cache with one file for each test that has failed. Without the cache nothing is kept."""
 
     def __init__(self, config: pytest.Config) -> None:
         cache = getattr(config, "cache", None)
@@ -35,7 +35,7 @@ class FailureStore:
         return None if self._folder is None else self._folder / f"{slug(item.nodeid)}.json"
 
     def load(self, item: pytest.Item) -> SavedSchedule | None:
-        """The last failure; None if there is none that can be read."""
+        """Return the schedule of the test's last failure; None if there is none that can be read."""
         path = self.path(item)
         try:
             return SavedSchedule.load(path) if path is not None and path.exists() else None
@@ -43,7 +43,7 @@ class FailureStore:
             return None
 
     def keep(self, item: pytest.Item, schedule: SavedSchedule) -> str | None:
-        """Returns the file, None if there is none."""
+        """Save the schedule. Returns the path of the file, None if there is none."""
         path = self.path(item)
         return None if path is None else save(schedule, path)
 
@@ -54,7 +54,9 @@ class FailureStore:
 
 
 def save(schedule: SavedSchedule, path: Path) -> str | None:
-    """Returns the file as it is told; None if it could not be written: the failure is shown all the same."""
+    """Save the schedule. Returns the path as reports show it; None if the file cannot be written, as the failure is to
+    be
+    reported all the same."""
     try:
         schedule.save(path)
     except BadSchedule:

@@ -1,4 +1,4 @@
-"""A test as a target: its module and those of its fixtures are the program, each execution has fixtures of its own."""
+"""A test as a target. Its module and those of its fixtures are the program; each execution has its own fixtures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class TestTarget:
         self.name = OF_PYTEST + item.nodeid
 
     def open_in(self, loader: Loader) -> _Executions:
-        """Load the modules of the test and of its fixtures. Raises `BadTarget`."""
+        """Load the modules of the test and of its fixtures. Raises `BadTarget` if the test has no source that can be
+        loaded."""
         item = self.item
         function: Any = item.function
         rootpath = item.config.rootpath
@@ -57,7 +58,7 @@ class _Executions:
         self._module = module
         self._loader = loader
         self._fixtures: Fixtures | None = None
-        stand_ins()  # made while the program is loaded: what an execution makes is an event of it
+        stand_ins()  # made while the program is loaded: making them later would be events of an execution
 
     def function(self) -> Callable[[], object]:
         if self._fixtures is not None:
@@ -75,13 +76,15 @@ class _Executions:
 
 
 def _fixtures_of(item: pytest.Function) -> Iterator[pytest.FixtureDef[Any]]:
-    """The definitions of all of its fixtures: what those of wider scope make has classes of their modules."""
+    """Yield the definitions of all fixtures of the test, as the values of those of wider scope may have classes of
+    their
+    modules."""
     for name in item.fixturenames:
         yield from item._fixtureinfo.name2fixturedefs.get(name, ())
 
 
 def refuse(item: pytest.Item) -> None:
-    """Raise `BadTarget` for a test that cannot be run again and again."""
+    """Raise `BadTarget` for a test that cannot be run repeatedly."""
     if not isinstance(item, pytest.Function):
         raise BadTarget(f"{item.name} is a {type(item).__name__}: only test functions can be interleaved")
     if issubclass(item.cls or object, _test_case()):
