@@ -137,7 +137,7 @@ class Schedules:
         return failed
 
     def guide(self, actions: Sequence[Action]) -> bool | None:
-        """As `attempt`, following these actions where possible."""
+        """Like `attempt`, following these actions where possible."""
         return self.attempt(prefer(actions))
 
     def is_over(self) -> bool:

@@ -23,7 +23,7 @@ class MutableField:
 
 @attrs.frozen
 class FunctionAccesses:
-    """What a function may access until it returns, including what it calls and threads that it starts: "r C.x"."""
+    """The accesses (such as "r C.x") that a function, what it calls and threads that it starts may make."""
 
     path: str
     line: int

@@ -66,7 +66,7 @@ def rows(explored: ClassMap) -> list[MapRow]:
 
 
 def _rows(runs: Sequence[tuple[list[EventText], str]], depth: int) -> Iterator[MapRow]:
-    """As `rows`; iterative, because a tree can be as deep as it has classes."""
+    """Like `rows`. Iterative, because a tree can be as deep as it has classes."""
     left = [(depth, runs)] if runs else []
     while left:
         depth, runs = left.pop()

@@ -90,7 +90,7 @@ class SourceLine(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """What is shown of a source file: `lines`, with None where some are left out."""
+    """The lines of a source file that the page shows, with None in `lines` where some are left out."""
 
     place: str
     lines: list[SourceLine | None]

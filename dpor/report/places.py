@@ -43,7 +43,7 @@ class Located:
 
     @property
     def message(self) -> str:
-        """What went wrong, as one text; for a deadlock, a line for each thread that waits."""
+        """The description of the failure, as one text; for a deadlock, a line for each thread that waits."""
         finding = self.finding
         words = WORDS[finding["kind"]]
         text = f"{words}: {finding['message']}" if finding["kind"] != "deadlock" else f"{words}\n{finding['message']}"

@@ -52,7 +52,7 @@ class Progress:
 
     @property
     def left(self) -> str:
-        """What remains, in words; "" if unknown.
+        """The share of the search that is left, in words; "" if unknown.
 
         >>> print(Progress(executions=9, seconds=1.0, share=0.25, stalled=True).left)
         about 75 % left, and not falling

@@ -48,7 +48,7 @@ class _Place(SyncObject):
 
 
 class CachedFunction:
-    """What `lru_cache` makes of a function. Its `__dict__` is the program's.
+    """The object that `lru_cache` returns. Its `__dict__` belongs to the program.
 
     _entries   the results by key, the oldest first
     _identity  names the function in facts, which outlive a run

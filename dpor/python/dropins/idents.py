@@ -12,12 +12,12 @@ def ident_of(thread: ThreadId) -> int:
 
 
 def get_ident() -> int:
-    """As `threading.get_ident`."""
+    """Like `threading.get_ident`."""
     return ident_of(0 if run.current is None else run.current.id)
 
 
 def get_native_id() -> int:
-    """As `threading.get_native_id`."""
+    """Like `threading.get_native_id`."""
     return get_ident()
 
 

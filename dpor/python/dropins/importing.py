@@ -43,7 +43,7 @@ def import_statement(
     fromlist: Any = (),
     level: int = 0,
 ) -> ModuleType:
-    """As `__import__`, for code that gets the drop-ins."""
+    """Like `__import__`, for code that gets the drop-ins."""
     found = drop_in_for(name) if level == 0 else None
     if found is not None and is_replaced(name):
         found = None

@@ -10,5 +10,5 @@ from typing import Any
 
 
 def call(target: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
-    """What a `Thread` does if its arguments are a list or a dict, which others may change."""
+    """Call the target of a `Thread` whose arguments are in a list or a dict, which other threads may change."""
     target(*args, **kwargs)

@@ -163,7 +163,7 @@ def getnode() -> int:
 
 
 def uuid1(node: int | None = None, clock_seq: int | None = None) -> real_uuid.UUID:
-    """As `uuid.uuid1`. Ids of one thread differ by a count in the time, those of different threads by the clock's
+    """Like `uuid.uuid1`. Ids of one thread differ by a count in the time, those of different threads by the clock's
     sequence."""
     thread = run.current
     made = 0 if thread is None else thread.data.get("uuid1", 0)

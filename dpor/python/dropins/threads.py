@@ -332,7 +332,7 @@ _FAILED = "failed"
 
 
 def excepthook(args: Any, /) -> None:
-    """As `threading.excepthook`. Only the program calls it; a hook of its own may pass on its argument."""
+    """Like `threading.excepthook`. Only the program calls it; a hook of its own may pass on its argument."""
     failed: Any = run.current.data.get(_FAILED)
     if failed is not None and not isinstance(failed, SystemExit) and failed is getattr(args, "exc_value", None):
         failures.report(args.exc_value)

@@ -71,7 +71,7 @@ class MethodCall:
         return self.run()
 
     def indivisible(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> Any:
-        """As `done`, for a call that runs code of the program: no other thread runs until it returns."""
+        """Like `done`, for a call that runs code of the program: no other thread runs until it returns."""
         self.prepare(accesses, keeps)
         if not accesses:
             return self.run()

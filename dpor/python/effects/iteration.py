@@ -160,7 +160,7 @@ def read_all_of(container: Any, touched: Touched) -> None:
 
 
 def _consumes_iterator_atomically(iterator: Any, touched: Touched, stepwise_touched: Touched) -> bool:
-    """As `consumes_atomically`, for an iterator written in C: consuming it changes it, and consumes what it refers to.
+    """Like `consumes_atomically`, for an iterator in C: consuming it changes it, and consumes what it refers to.
 
     A `StepwiseContainer` behind it performs its own operations unless the whole is one operation, so its accesses are
     added to `stepwise_touched`.
@@ -246,7 +246,7 @@ def in_order(items: Any, in_any_order: bool) -> list[Any]:
 
 
 def consumes_pairs_atomically(items: Any, touched: Touched) -> bool:
-    """As `consumes_atomically`, for (key, value) pairs, each of which may be a container itself."""
+    """Like `consumes_atomically`, for (key, value) pairs, each of which may be a container itself."""
     return consumes_atomically(items, touched) and all(
         consumes_atomically(pair, touched) for pair in contents(items) if type(pair) is not tuple
     )

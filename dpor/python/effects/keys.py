@@ -36,7 +36,7 @@ _SELF: Final[frozenset[type]] = frozenset({str, int, bool, bytes, type(None)})
 """Exact types whose objects stand for themselves: immutable, with an equality that depends on nothing else."""
 
 _VALUES: Final[frozenset[type]] = frozenset({complex, float, type(Ellipsis), range})
-"""As `_SELF`, except that some (NaN) are not equal to themselves."""
+"""Like `_SELF`, except that some (NaN) are not equal to themselves."""
 
 _NAMED: Final = (types.FunctionType, types.BuiltinFunctionType, type)
 

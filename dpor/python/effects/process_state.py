@@ -63,7 +63,7 @@ def attribute_read(module: str, name: str) -> Accesses:
 
 
 def changes(part: PartName) -> None:
-    """To be called before the run changes the part, in any number of threads."""
+    """Remember the part as it is. Call this before the run changes it, whatever the number of threads."""
     name = part if isinstance(part, str) else part[0]
     if name not in _before and run.current is not None:
         known = parts.get(name)

@@ -85,7 +85,7 @@ its arguments are shared. _OF_SUPER: a method of a base class, which may be in C
 
 
 def meth(obj: Any, name: str) -> Any:
-    """As `attr`, for a load whose result is called at once: `obj.name(...)`."""
+    """Like `attr`, for a load whose result is called at once: `obj.name(...)`."""
     kind = type(obj)
     try:
         way = _ways[kind][name]
@@ -160,7 +160,7 @@ def loaded(obj: Any, name: str) -> Any:
 
 
 def loaded_plainly(obj: Any, name: str) -> Any:
-    """As `loaded`, for `object.__getattribute__`: a `__getattribute__` of the class is not called."""
+    """Like `loaded`, for `object.__getattribute__`: a `__getattribute__` of the class is not called."""
     found = loaded(obj, name)
     if found is obj and run.multi and looks_up_itself(type(obj)):
         shared, way = shared_object_of(obj), _lookup_way(type(obj), name)
@@ -176,7 +176,7 @@ def stored(value: Any, obj: Any, name: str) -> None:
 
 
 def store_field(value: Any, obj: Any, name: str) -> None:
-    """As `setattr_`, in searches in which objects are given their `__dict__`."""
+    """Like `setattr_`, in searches in which objects are given their `__dict__`."""
     if run.multi and children.adopts(type(obj)) and yield_before_write(obj, name):
         publish(value)
         setattr(obj, name, value)
@@ -307,7 +307,7 @@ def lookup_target(obj: Any, shared: SharedObject, name: str) -> Any:
 
 
 def _shadowed(obj: Any, shared: SharedObject, name: str) -> Any:
-    """As `lookup_target`, if a field of the object may hide the method."""
+    """Like `lookup_target`, if a field of the object may hide the method."""
     accessing.access(shared.access("read", name, READ))
     return lookup_target(obj, shared, name)
 
@@ -457,7 +457,7 @@ def rules(mode: Mode) -> Access:
 
 
 def attr_with_classes(obj: Any, name: str) -> Any:
-    """As `attr`, in searches in which class attributes, globals of modules or the rules of look-up are written."""
+    """Like `attr`, in searches in which class attributes, globals of modules or the rules of look-up are written."""
     if not run.multi:
         return obj
     kind = type(obj)  # (`isinstance` could call a `__getattribute__` of the program)

@@ -105,7 +105,7 @@ def _access_of_daemon(operation: Operation, reread: Callable[[], Accesses] | Non
 
 
 def touch(kind: str, accesses: Accesses, reread: Callable[[], Accesses] | None = None) -> None:
-    """As `access`, for the operation of this kind with these accesses."""
+    """Like `access`, for the operation of this kind with these accesses."""
     access(run.operations.intern(kind, accesses), reread)
 
 

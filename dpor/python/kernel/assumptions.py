@@ -19,19 +19,19 @@ DAEMONS: Final = "daemon threads"
 """The program has daemon threads, so its end is an operation."""
 CLOCKS: Final = "the clock is looked at"
 IDENTITIES: Final = "identities are looked at"
-"""After these facts, what the clock or `id` shows is part of the state."""
+"""The program reads the clock, or asks for an `id`: then what these return is part of the state."""
 STARTS: Final = "starts threads"
-"""Of a module: it starts a thread while it is imported, and may bind its globals after that."""
+"""A fact about a module: it starts a thread while it is imported, and may bind its globals after that."""
 INSTRUMENTED: Final = "instrumented"
-"""Of a package: it is instrumented on demand (see `opaque_code`)."""
+"""A fact about a package: it is instrumented on demand (see `opaque_code`)."""
 DYING: Final = "objects die"
 """Objects die while several threads exist, and somebody could notice: letting go of them is an operation."""
 SPINS: Final = "spins"
-"""Of a loop, named by file, function and line: it waits by spinning."""
+"""A fact about a loop, named by file, function and line: it waits by spinning."""
 
 
 def about(facts: Iterable[object], *words: object) -> Iterator[tuple[Any, ...]]:
-    """Of each fact that is a tuple and begins with these words: the rest of it."""
+    """Yield, for each fact that is a tuple and begins with these words, the rest of the tuple."""
     n = len(words)
     return (fact[n:] for fact in facts if type(fact) is tuple and fact[:n] == words)
 

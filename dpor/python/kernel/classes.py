@@ -6,6 +6,6 @@ from typing import Any
 
 
 def is_a(obj: Any, kinds: type | tuple[type, ...]) -> bool:
-    """As `isinstance`, but without asking the object for its `__class__`: that may call code of the program
+    """Like `isinstance`, but without asking the object for its `__class__`: that may call code of the program
     (`__getattribute__`, or a property of that name)."""
     return issubclass(type(obj), kinds)

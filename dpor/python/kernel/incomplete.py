@@ -17,7 +17,7 @@ def incomplete(reason: str) -> None:
 
 
 def incomplete_if_multithreaded(reason: str) -> None:
-    """As `incomplete`, but only if another thread exists or is started later in the run."""
+    """Like `incomplete`, but only if another thread exists or is started later in the run."""
     (run.incomplete if run.multi else run.incomplete_if_multithreaded)[reason] = None
 
 

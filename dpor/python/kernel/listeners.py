@@ -55,5 +55,5 @@ class Recorder:
     def finish(self) -> None: ...
 
     def name_of(self, o: Waited, frame: FrameType | None) -> str:
-        """What the program calls the object, seen from the frame."""
+        """Return the name that the program has for the object, as seen from the frame."""
         return name_of(o)

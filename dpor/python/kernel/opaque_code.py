@@ -18,7 +18,7 @@ def opaque(name: str) -> None:
 
 
 def opaque_if_multithreaded(name: str) -> None:
-    """As `opaque`, but only if another thread exists or is started later in the run."""
+    """Like `opaque`, but only if another thread exists or is started later in the run."""
     _opaque(name, incomplete_if_multithreaded)
 
 

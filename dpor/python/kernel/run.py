@@ -179,7 +179,7 @@ class Run:
         self.current = thread
 
     def update_careful(self) -> None:
-        """To be called when something has changed that `careful` depends on."""
+        """Set `careful` again. Call this when something that it depends on has changed."""
         self.careful = bool(
             self.unwinding
             or self.atomic

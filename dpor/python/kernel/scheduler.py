@@ -153,7 +153,7 @@ def pending_of(thread: ModelThread) -> Operation | None:
 
 
 def yield_before_blocking(me: ModelThread) -> None:
-    """As `yield_before_pending`, before an operation that may block."""
+    """Like `yield_before_pending`, before an operation that may block."""
     run.ready ^= me.bit
     run.waiting.append(me)
     run.able = ABLE_UNKNOWN

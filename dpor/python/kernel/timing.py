@@ -28,7 +28,7 @@ from dpor.python.kernel.virtual_time import TICK
 
 
 def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObject) -> Any:
-    """As `perform`, for an operation that may time out after `timeout` seconds. Returns False if it does.
+    """Like `perform`, for an operation that may time out after `timeout` seconds. Returns False if it does.
 
     `timed` is the variant of the rule whose result is False if it times out; `blocking` the one that never times out.
     With `timeouts="any"` it may time out wherever it waits, but each call site in a thread only `timeout_limit` times
@@ -58,8 +58,8 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
 
 
 def poll(timed: Rule, *objects: SyncObject) -> Any:
-    """As `perform_timed` with no time to wait. A failure still advances the clock a little: otherwise a loop that waits
-    for the rest of the time until a deadline would never end once that rest is nothing."""
+    """Like `perform_timed` with no time to wait. A failure still advances the clock a little: otherwise a loop that
+    waits for the rest of the time until a deadline would never end once that rest is nothing."""
     result = perform(timed, *objects)
     if result is False and not run.unwinding:
         _advance(run.current, TICK)
@@ -80,7 +80,7 @@ def now() -> float:
 
 
 def look_at_clock() -> float:
-    """As `now`, called for the program: notes that it has looked at the clock."""
+    """Return what `now` returns, to the program, and note that the program has read the clock."""
     assumptions.note(CLOCKS)
     time = now()
     if run.current is not None:

@@ -19,8 +19,8 @@ from dpor.python.program.loader import Loader
 
 
 class Target(Protocol):
-    """What is run: `function()` returns the callable, anew for every run; `finish()` is called after it, in the same
-    run, whatever happened."""
+    """What is run. `function()` returns a new callable for every run; `finish()` is called in the same run after the
+    callable has ended, whatever happened."""
 
     def function(self) -> Callable[[], object]: ...
 
@@ -28,7 +28,7 @@ class Target(Protocol):
 
     @property
     def entry(self) -> str | None:
-        """Where the source of the target is: "path::dotted.name"; None if no module contains it."""
+        """The place of the target's source, as "path::dotted.name"; None if no module contains it."""
         ...
 
     @property

@@ -123,7 +123,7 @@ def use(wanted: bool) -> Cache:
 
 
 def kept(make: Callable[[], Kept], what: str, *given: object) -> Kept:
-    """As `Cache.get`, of the cache in use."""
+    """Like `Cache.get`, of the cache in use."""
     return _in_use.get(make, what, *given)
 
 

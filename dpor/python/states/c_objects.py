@@ -33,7 +33,7 @@ def by_reduce(heap: Heap, obj: Any) -> None:
 
 
 def _by_reduce_quietly(heap: Heap, obj: Any) -> None:
-    """As `by_reduce`, for types whose `__reduce__` gives a deprecation warning."""
+    """Like `by_reduce`, for types whose `__reduce__` gives a deprecation warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         by_reduce(heap, obj)

@@ -51,7 +51,7 @@ from dpor.python.states.stacks import StateUnknown
 
 
 class _Read(NamedTuple):
-    """What was read of a thread. `held`: how many of the part's objects its frames hold."""
+    """What was read of a thread. `held`: the number of the part's objects that its frames hold."""
 
     part: Part
     dead: list[Any]

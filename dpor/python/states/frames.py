@@ -165,7 +165,7 @@ def read_thread(thread: ModelThread, layouts: Layouts) -> tuple[Part, list[Any]]
 def read_frames(
     thread: ModelThread, layouts: Layouts, frames: list[FrameType], objects: tuple[Waited, ...]
 ) -> tuple[Part, list[Any]]:
-    """As `read_thread`, for these frames of it, innermost first."""
+    """Like `read_thread`, for these frames of it, innermost first."""
     part = Part()
     dead: list[Any] = []
     upper: Reading | None = None

@@ -174,7 +174,7 @@ class Heap:
         self.refs(mapping.values())
 
     def sync(self, mapping: dict[Any, Any], kind: type) -> None:
-        """As `items`, for a synchronisation object: append its state, and the part of its name that belongs to the
+        """Like `items`, for a synchronisation object: append its state, and the part of its name that belongs to the
         state.
 
         (An object that only provides a location has no state.)

@@ -58,7 +58,7 @@ def ask() -> None:
 
 
 def _first_slot_of(frame: FrameType) -> int:
-    """As `slots_of`, without asking whether frames can be read. Raises RuntimeError if the record is not for the
+    """Like `slots_of`, without asking whether frames can be read. Raises RuntimeError if the record is not for the
     frame's code."""
     record = WORDS[(id(frame) + _F_FRAME) >> 3] >> 3
     if WORDS[record + _CODE] != id(frame.f_code):

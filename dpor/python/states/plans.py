@@ -349,8 +349,7 @@ def finalised_among(values: list[Any], heap: Heap) -> bool:
 
 
 class _Ending(enum.Enum):
-    """What the end of an object of a type entails: something that can be noticed; nothing; the end of what it refers
-    to."""
+    """What may happen when an object of a type dies: something noticeable; nothing; the death of what it refers to."""
 
     NOTICED = enum.auto()
     SILENT = enum.auto()

@@ -121,7 +121,7 @@ def back_edge_taken(frame: FrameType) -> None:
 
 
 def _back_edge_of_spinning_loop(me: ModelThread, frame: FrameType) -> None:
-    """As `back_edge_taken`, for a loop that is known to spin."""
+    """Like `back_edge_taken`, for a loop that is known to spin."""
     key = ("spins", id(frame.f_code), frame.f_lineno)
     loop = me.loops.get(key) or _enter(me, key)
     start, loop.start = loop.start, run.position

@@ -90,7 +90,7 @@ def make_array(kind: type) -> Callable[..., Any]:
 _IN_ORDER: Final = frozenset({list, tuple, dict, collections.deque, range, str, int})
 _IN_ONE_STEP: Final = _IN_ORDER | {set, frozenset}
 _TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0
-"""As `TEMPORARY`, for an argument that is also in the tuple of all arguments."""
+"""Like `TEMPORARY`, for an argument that is also in the tuple of all arguments."""
 
 
 def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -142,7 +142,7 @@ def _call_with(function: Any, items: Any, rest: list[Any], kwargs: dict[str, Any
 
 
 def _decides(items: Any, truth: bool) -> bool:
-    """As `any` (truth=True) and `all` (truth=False)."""
+    """Like `any` (truth=True) and `all` (truth=False)."""
     for item in items:
         if item:
             if truth:

@@ -255,7 +255,7 @@ _in_steps(
 
 
 def _sorted_listdir(*args: Any, **kwargs: Any) -> Any:
-    """As `os.listdir`, but in the same order on all machines."""
+    """Like `os.listdir`, but in the same order on all machines."""
     return sorted(os.listdir(*args, **kwargs))
 
 

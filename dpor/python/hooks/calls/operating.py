@@ -153,7 +153,7 @@ for _name in ("bisect_left", "bisect_right", "insort_left", "insort_right"):
 
 @wrap(copy.copy)
 def _copy(obj: Any) -> Any:
-    """As `copy.copy`. For a container or a plain object it is one operation, because its contents are copied at
+    """Like `copy.copy`. For a container or a plain object it is one operation, because its contents are copied at
     once."""
     kind = type(obj)
     if not run.multi or kind in operators.SCALARS:
@@ -175,8 +175,8 @@ def _copy(obj: Any) -> Any:
 
 @wrap(copy.deepcopy)
 def _deepcopy(*args: Any, **kwargs: Any) -> Any:
-    """As `copy.deepcopy`. The keys of a memo that the program passes are ids, and must be those that its `id` returns;
-    so `copy` has to be instrumented then."""
+    """Like `copy.deepcopy`. The keys of a memo that the program passes are ids, and must be those that its `id`
+    returns; so `copy` has to be instrumented then."""
     if args[1:2] not in ((), (None,)) or kwargs.get("memo") is not None:
         opaque_code.demand("copy", "copy.deepcopy is given a memo")
     return reading_python(copy.deepcopy)(*args, **kwargs)

@@ -46,7 +46,7 @@ class Heap:
         return first
 
     def _rise(self, start: int, place: int) -> None:
-        """As `siftdown` of heapq: move the element at `place` towards the root, to where it belongs."""
+        """Like `siftdown` of heapq: move the element at `place` towards the root, to where it belongs."""
         items, length = self._items, list.__len__(self._items)
         if place >= length:
             raise IndexError("index out of range")
@@ -66,7 +66,7 @@ class Heap:
         return moved
 
     def _sink(self, start: int) -> None:
-        """As `siftup` of heapq: move the element down to a leaf and its smaller children up, then let it rise from
+        """Like `siftup` of heapq: move the element down to a leaf and its smaller children up, then let it rise from
         there."""
         length, place = list.__len__(self._items), start
         if place >= length:
@@ -149,7 +149,7 @@ def on_heap(function: Any, items: Items, args: tuple[Any, ...]) -> Any:
 def find_place(
     items: Any, x: Any, lo: int = 0, hi: int | None = None, *, left: bool, key: Callable[[Any], Any] | None
 ) -> int:
-    """As `bisect_left` or `bisect_right`, in steps: each looks at the list again."""
+    """Like `bisect_left` or `bisect_right`, in steps: each looks at the list again."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is None:

@@ -159,7 +159,7 @@ def does(*names: str) -> Callable[[Effects], Effects]:
 
 @does("locale.setlocale")
 def _setlocale(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
-    """Without a second argument it only asks; an empty one stands for the locale of the environment."""
+    """A call without a second argument only reads the locale; an empty one sets it to that of the environment."""
     to = args[1] if len(args) > 1 else kwargs.get("locale")
     if to == "":
         yield ENVIRONMENT, WRITE
