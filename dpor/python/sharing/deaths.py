@@ -28,7 +28,7 @@ from collections.abc import Callable, Collection, Iterable
 from sys import getrefcount
 from typing import Any, Final, NamedTuple
 
-from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Operation, ThreadId
+from dpor.core.operations import READ, UPDATE, WRITE, Access, Accesses, Location, Operation, ThreadId
 from dpor.python.kernel import accessing, assumptions, sync_objects
 from dpor.python.kernel.assumptions import DYING
 from dpor.python.kernel.classes import is_a
@@ -115,6 +115,41 @@ def is_mortal(obj: Any) -> bool:
     return type_traits.is_finalised(kind) or getweakrefcount(obj) > shared_objects.own_references(obj)
 
 
+def _mortal_among(objects: list[Any]) -> list[Any]:
+    """Those of them that are mortal, each as often as it is there."""
+    finalised = set(filter(shared_objects.is_finalised, set(map(type, objects))))
+    noticed = zip(objects, map(getweakrefcount, objects), strict=True)
+    return [obj for obj, refs in noticed if (refs or type(obj) in finalised) and is_mortal(obj)]
+
+
+def _references_to_mortal() -> dict[int, int]:
+    """How many references the program has to each mortal object."""
+    for forget in before_counting:
+        forget()
+    mortal = _mortal_among(shared_objects.held() + _held_elsewhere())
+    ours = Counter(map(id, mortal))
+    return {
+        number: count + 1 - 2 * ours[number] for number, count in zip(map(id, mortal), _count_by(mortal), strict=True)
+    }
+
+
+# ---------------------------------------------------------------------- while there is one thread
+
+
+def before_threads() -> None:
+    """The first thread is about to be started. Synchronisation objects that only we refer to have died before."""
+    while True:
+        kept = [obj for obj, count in zip(run.made, _count_by(run.made), strict=True) if count > _kept_early(obj)]
+        if len(kept) == len(run.made):
+            break
+        run.made[:] = kept
+        del kept
+
+
+def _kept_early(obj: Any) -> int:
+    return sum(early is obj for early in run.made_early)
+
+
 # ---------------------------------------------------------------------- while nobody asks
 
 
@@ -188,8 +223,7 @@ def begin() -> None:
 def step_begins(thread: ModelThread, access: Operation | None = None) -> None:
     """The thread goes on from where it stood, before this access."""
     if run.multi:
-        objects, theirs, _ = _census()
-        _counted[thread.id] = {number: theirs[number] for number, obj in objects.items() if is_mortal(obj)}
+        _counted[thread.id] = _references_to_mortal()
         if access is not None and access.kind in _TAKING:
             taken = filter(_dies, map(_content, access.accesses))
             _taken[thread.id] = {id(obj) for obj in taken}
@@ -230,7 +264,8 @@ def step_ends() -> None:
     released = _released(_counted.get(me.id, {}), _taken.pop(me.id, ()))
     while released:
         while released:
-            accesses: Accesses = tuple((location, WRITE) for location in _written_by(released[0]))
+            mode = WRITE if _dies(released[0]) else UPDATE  # who is the last matters only where it dies by that
+            accesses: Accesses = tuple((location, mode) for location in _written_by(released[0]))
             if accesses:
                 letting_go.add(me.id)
                 try:
@@ -247,7 +282,7 @@ def _released(before: dict[int, int], taken: Collection[int]) -> list[Any]:
     of those `taken`. What has fallen and is not mortal is let go."""
     while True:
         objects, theirs, lasting = _census()
-        mortal = {number: obj for number, obj in objects.items() if is_mortal(obj)}
+        mortal = {id(obj): obj for obj in _mortal_among([*objects.values()])}
         silent = {number for number, n in theirs.items() if n == 0 and number not in mortal} - lasting
         if not silent:
             break
