@@ -58,7 +58,7 @@ def changes(shared: SharedObject, part: str) -> bool:
 def learn(shared: SharedObject, part: str) -> None:
     """Record the fact that this part changes: an operation is about to change it. Starts the search again if it is
     new."""
-    if not changes(shared, part):
+    if not run.half_seen and not changes(shared, part):
         fact: tuple[object, ...] = (CHANGES, part, shared.name)
         if sum(type(known) is tuple and known[0] == CHANGES for known in run.facts) >= MANY:
             fact = EVERYTHING

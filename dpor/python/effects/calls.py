@@ -17,7 +17,7 @@ from dpor.core.operations import Accesses
 from dpor.python.effects import c_modules
 from dpor.python.effects.accesses import NOTHING, UNMADE, Touched, made, make, yield_before
 from dpor.python.effects.kinds import container_type_of, container_types, is_immutable, is_program, static
-from dpor.python.effects.reach import writes
+from dpor.python.effects.reach import ANYTHING, writes, yield_before_reading
 from dpor.python.kernel import accessing, opaque_code, scheduler
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
@@ -148,6 +148,10 @@ def unknown(call: MethodCall) -> Any:
     """Perform a method without an entry: it may change all that it can reach, and keep its arguments."""
     if is_immutable(type(call.obj)):
         return call.run()
+    if _home(call) in _VALUES:
+        if call.name not in _NOT_DEEP:
+            yield_before_reading(call.name, (call.obj, *call.args), ANYTHING)
+        return call.run()
     touched = Touched(c_modules.written(_home(call).__module__))
     touched.deeply(writes, (call.obj, *call.args, *call.kwargs.values()))
     if run.multi and any(type(value) is types.GeneratorType for value in call.args):
@@ -156,6 +160,12 @@ def unknown(call: MethodCall) -> Any:
     for value in (*call.args, *call.kwargs.values()):
         shared_objects.publish(value)
     return call.run()
+
+
+_VALUES: Final = frozenset({tuple, str, bytes, int, float, complex, frozenset})
+"""Types whose methods change nothing, of objects of classes derived from them either."""
+_NOT_DEEP: Final = frozenset({"__getitem__", "__len__", "__iter__", "__add__", "__mul__", "__rmul__", "__getnewargs__"})
+"""Methods of tuples that do not look at what is inside the elements."""
 
 
 def _home(call: MethodCall) -> type:

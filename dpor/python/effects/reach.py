@@ -112,10 +112,16 @@ def parts_in_c(value: Any) -> tuple[Any, ...]:
 
 def _held_in_c(value: Any) -> Iterable[Any]:
     """The objects that an object in C was given or is made of: its methods read and write these, too."""
-    held = () if type(value) in _RUNNING else gc.get_referents(value)
+    held = () if type(value) in _RUNNING else _referents(value)
     if any(type(part).__module__ == _OF_STREAMS for part in held):
         return ()
     return [getattr(part, "__self__", part) for part in held]
+
+
+def _referents(value: Any) -> list[Any]:
+    """What an object in C refers to, but for the dict of which the keys are its fields."""
+    own = type_traits.fields(value, type(value))
+    return [part for part in gc.get_referents(value) if part is not own]
 
 
 _RUNNING: Final = frozenset({types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType})
@@ -130,7 +136,7 @@ def _taken_from(iterator: Any, touched: Touched) -> list[Any]:
     shared = shared_objects.shared_object_of(iterator)
     if shared is not None:
         touched.add(((shared.location(STRUCTURE), WRITE),))
-    return [] if type(iterator) is types.GeneratorType else gc.get_referents(iterator)
+    return [] if type(iterator) is types.GeneratorType else _referents(iterator)
 
 
 def parts_of_exceptions(kind: type[BaseException]) -> tuple[str, ...]:

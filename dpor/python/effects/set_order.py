@@ -8,6 +8,7 @@ run-stable numbers instead.
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Set
 from math import factorial
 from typing import Any, Final
@@ -30,7 +31,7 @@ _OBJECT_HASH: Final = object.__dict__["__hash__"]
 def stable_order(elements: Set[Any]) -> list[Any] | None:
     """List the elements in an order that all runs agree on; None if the set's own order is such an order."""
     found = agreed_order(elements)
-    if found is None or all(is_a(element, sync_objects.SyncObject) for element in found):
+    if found is None or all(is_a(_hashed(element), sync_objects.SyncObject) for element in found):
         return found  # threads are joined in any order, as by pools
     length = len(found)
     orders.note(min(length, MOST))
@@ -69,6 +70,7 @@ def permuted(items: list[Any], number: int) -> list[Any]:
 
 def is_fixed(element: Any) -> bool:
     """True if the element's hash is the same in every run."""
+    element = _hashed(element)
     kind = type(element)
     if kind is tuple or kind is frozenset:
         return all(map(is_fixed, element))
@@ -77,7 +79,13 @@ def is_fixed(element: Any) -> bool:
     return kind in _FIXED or static(kind, "__hash__") is not _OBJECT_HASH
 
 
+def _hashed(element: Any) -> Any:
+    """What the element's hash is that of: of a weak reference, its object."""
+    return weakref.ReferenceType.__call__(element) if is_a(element, weakref.ReferenceType) else element
+
+
 def _place(element: Any) -> tuple[int, tuple[int, ...], str]:
+    element = _hashed(element)
     name = shared_objects.run_name(element)
     if name is None:
         return (0, (), children.told(element))

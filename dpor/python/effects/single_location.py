@@ -1,19 +1,20 @@
 """Containers that are one location each: deque, bytearray, array, memoryview. Their methods read or write it.
 
-Also the methods of generators and of iterators written in C, which change at every step.
+Also the methods of generators and of iterators written in C, which change at every step, and those of streams.
 """
 
 from __future__ import annotations
 
 import array
 import collections
+import io
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Mode
-from dpor.python.effects.accesses import Reread, Touched, reads_structure, writes_structure
-from dpor.python.effects.calls import Args, Entry, MethodCall, entry, nothing, special, whole
+from dpor.python.effects.accesses import Reread, Touched, reads_structure, writes_structure, yield_before
+from dpor.python.effects.calls import Args, Entry, MethodCall, entry, nothing, special, unknown, whole
 from dpor.python.effects.generators import ASYNCHRONOUS, WORDS, drive, drive_asynchronous
 from dpor.python.effects.iteration import C_ITERATORS, advance, consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import is_c_iterator, register_container_type
@@ -21,7 +22,7 @@ from dpor.python.effects.lists import looks_deep
 from dpor.python.effects.memoryviews import behind, through
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.shared_object import SharedObject
+from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
 
 _COMPARISONS: Final = (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)
 
@@ -201,3 +202,25 @@ def _look(call: MethodCall) -> Any:
 
 for _iterator_type in C_ITERATORS:
     special[_iterator_type] = _iterator
+
+# ---------------------------------------------------------------------- streams
+
+_ASKING: Final = frozenset({"isatty", "readable", "writable", "seekable", "fileno", "getvalue"})
+"""Methods that only look at the stream."""
+_OF_MEMORY: Final = _ASKING | {"tell", "flush"}
+"""Those of streams in memory: of these nothing is ever flushed."""
+
+
+def _stream(asking: frozenset[str]) -> Entry:
+    def act(call: MethodCall) -> Any:
+        if call.name not in asking or call.args or call.kwargs:
+            return unknown(call)
+        if call.shared is not None:
+            yield_before(call.name, ((call.shared.location(STRUCTURE), READ),))
+        return call.run()
+
+    return act
+
+
+special.update(dict.fromkeys((io.StringIO, io.BytesIO), _stream(_OF_MEMORY)))
+special[io.TextIOWrapper] = _stream(_ASKING)

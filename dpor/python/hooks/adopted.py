@@ -14,7 +14,6 @@ from dpor.core.operations import Accesses
 from dpor.python.effects.accesses import NOTHING
 from dpor.python.effects.dicts import moves_key, reads_key, writes_key
 from dpor.python.kernel import assumptions
-from dpor.python.kernel.incomplete import incomplete_if_multithreaded
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_object import adopted
 from dpor.python.sharing.type_traits import fields
@@ -24,9 +23,8 @@ def note_store(value: Any, obj: Any) -> None:
     """Called at `obj.__dict__ = value`."""
     kind = type(obj)
     if kind is FunctionType:
-        incomplete_if_multithreaded(
-            "a function is given a __dict__: that its attributes are keys of that dict is not seen"
-        )
+        shared_objects.give_to_function(value)
+        return
     own = fields(obj, kind)
     if own is not None and own is not value:
         assumptions.used_by_several(adopted(kind), f"a dict that is given to a {kind.__qualname__} as its __dict__")

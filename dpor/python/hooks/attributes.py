@@ -134,7 +134,7 @@ def _way(kind: type, name: str) -> int:
     found, _ = _static(kind, name)
     if kind in (str, bytes):
         return _CALLED if kind is bytes or name in ("join", "format", "format_map", "__mod__", "translate") else _PLAIN
-    if kind is tuple:
+    if kind is tuple or kind.__module__ == "re":
         return _CALLED
     if kind in type_traits.ATOMIC:
         return _PLAIN
@@ -354,6 +354,7 @@ def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | No
     elif found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
         for setter in (getattr(found, "fset", None), getattr(found, "fdel", None)):
             if isinstance(setter, types.FunctionType) and not is_instrumented(setter):
+                run.above.tell_store(kind, name)
                 yield_before_unseen(setter, obj)
                 return None
         operation = None

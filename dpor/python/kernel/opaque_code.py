@@ -36,6 +36,7 @@ def demand(module: str, why: str, *, at_once: bool = False) -> bool:
         return True
     fact = (INSTRUMENTED, package)
     if fact not in run.facts:
+        run.half_seen = True
         assumptions.broken(fact, f"{why}: {package} is instrumented", at_once=at_once)
     return True
 

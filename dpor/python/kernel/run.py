@@ -88,6 +88,8 @@ class Run:
                   starts
     exceptions    the exceptions that ended threads
     broken        why the search has to start again when the run has ended; else None
+    half_seen     True if that is because of code that will be instrumented; what escapes unseen, and how containers
+                  change, is found out again then
     dirty         True if a run has changed what outlives it (a module's global, a class, a function)
     stuck         the threads that can never go on, in words; `taken_at`: where each held lock was taken
     """
@@ -95,11 +97,11 @@ class Run:
     __slots__ = (
         "able", "above", "alive", "atomic", "back_edges", "base_depth", "broken", "by_thread_object", "careful",
         "choose", "clock_stands", "counters", "current", "daemons", "deep", "dirty", "dying", "ending", "error",
-        "event_operations", "event_threads", "everybody", "exceptions", "facts", "host_limit", "hub", "incomplete",
-        "incomplete_if_multithreaded", "is_program_file", "iterating", "known_operations", "made", "made_early",
-        "most_events", "multi", "number", "numbers", "observer", "operations", "options", "os_thread", "patience",
-        "position", "process", "ready", "recorder", "recursion_limit", "replayed", "specifications", "spins",
-        "stateful", "still", "stuck", "taken_at", "threads", "timed_out", "timeouts", "trace", "unwinding",
+        "event_operations", "event_threads", "everybody", "exceptions", "facts", "half_seen", "host_limit", "hub",
+        "incomplete", "incomplete_if_multithreaded", "is_program_file", "iterating", "known_operations", "made",
+        "made_early", "most_events", "multi", "number", "numbers", "observer", "operations", "options", "os_thread",
+        "patience", "position", "process", "ready", "recorder", "recursion_limit", "replayed", "specifications",
+        "spins", "stateful", "still", "stuck", "taken_at", "threads", "timed_out", "timeouts", "trace", "unwinding",
         "virtual_time", "waiting", "workers", "yielding",
     )  # fmt: skip
 
@@ -152,7 +154,7 @@ class Run:
         self.event_threads, self.event_operations = trace.threads, trace.operations
         self.position, self.replayed, self.most_events = 0, len(trace.threads), options.max_steps
         self.number += 1
-        self.multi = self.unwinding = self.timed_out = False
+        self.multi = self.unwinding = self.timed_out = self.half_seen = False
         self.daemons = self.spins = self.deep = self.dying = self.careful = False
         self.ready = self.able = self.yielding = self.everybody = 0
         self.atomic = self.iterating = self.patience = self.back_edges = 0

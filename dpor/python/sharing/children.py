@@ -13,7 +13,7 @@ from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.run import run
 from dpor.python.sharing.code_of_types import MOST_TYPES
-from dpor.python.sharing.shared_object import adopted
+from dpor.python.sharing.shared_object import SharedObject, adopted
 from dpor.python.sharing.sharing_state import sharing
 from dpor.python.sharing.type_traits import CONTAINED, HOLD_NOTHING, NOTHING_IN_IT, fields, way_of
 
@@ -59,6 +59,10 @@ def told(obj: Any) -> str:
         return f"({','.join(sorted(map(told, obj)) if kind is frozenset else map(told, obj))})"
     if kind is types.FunctionType or issubclass(kind, type):
         return f"{obj.__module__}.{obj.__qualname__}"
+    if issubclass(kind, weakref.ReferenceType):
+        referent = weakref.ReferenceType.__call__(obj)
+        mark = sharing.table.get(id(referent))
+        return f"{kind.__qualname__}({mark.number if isinstance(mark, SharedObject) else ''},{told(referent)})"
     own = fields(obj, kind) or {}
     scalars = [
         f"{name}={value!r}" for name, value in own.items() if type(value) in HOLD_NOTHING and type(value) is not type

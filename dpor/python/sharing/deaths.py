@@ -117,7 +117,7 @@ def is_mortal(obj: Any) -> bool:
 
 def _mortal_among(objects: list[Any]) -> list[Any]:
     """Those of them that are mortal, each as often as it is there."""
-    finalised = set(filter(shared_objects.is_finalised, set(map(type, objects))))
+    finalised = set(filter(type_traits.is_finalised, set(map(type, objects))))
     noticed = zip(objects, map(getweakrefcount, objects), strict=True)
     return [obj for obj, refs in noticed if (refs or type(obj) in finalised) and is_mortal(obj)]
 

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from dpor.python.kernel import assumptions, opaque_code
 from dpor.python.kernel.assumptions import DYING, Following, about
-from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
 from dpor.python.sharing import children, orders
@@ -161,7 +161,10 @@ def escaped(obj: Any) -> SharedObject:
     """The `SharedObject` of an object that two threads touch, though no publication of it was seen: from now on all
     objects of its type are taken as shared."""
     key = type_key(type(obj))
-    assumptions.broken(key, f"objects of type {key[1]}.{key[2]} reach other threads unseen: all are taken as shared")
+    if not run.half_seen:
+        assumptions.broken(
+            key, f"objects of type {key[1]}.{key[2]} reach other threads unseen: all are taken as shared"
+        )
     return _coarse(obj)
 
 
@@ -226,6 +229,18 @@ def function_names(function: types.FunctionType) -> None:
     _put_attributes(function.__dict__)
 
 
+def give_to_function(names: Any) -> None:
+    """A function is given the dict as its `__dict__`: its keys are attributes from now on."""
+    if isinstance(names, dict):
+        known = table.get(id(names))
+        if isinstance(known, SharedObject) and known.name != CLASS_NAMES:
+            incomplete_if_multithreaded(
+                "a dict that threads share is that of a function, too: that it is one is not seen"
+            )
+        sharing.given.append(names)
+        _put_attributes(names)
+
+
 CLASS_NAMES: Final = ("dict of", "class attribute")
 CLASSES_EXPOSED: Final = ("dict exposed", "class attribute")
 
@@ -282,6 +297,8 @@ def publish_roots(thread_object: Any) -> None:
     """Share what a thread that is about to start is given, and what every thread can reach."""
     if not sharing.roots_published:
         sharing.roots_published = True
+        for names in sharing.given:
+            _put_attributes(names)
         for name, value in sharing.roots():
             _publish(value, name)
     orders.tell_of_threads()

@@ -23,6 +23,7 @@ class Sharing:
     exposed          for an unshared object whose `__dict__` the program has asked for: the object and the dict, by the
                      `id`
                      of either
+    given            dicts that functions were given as their `__dict__`
     owned_weakly     by `id`: weak references to the objects that belong to one thread and whose death does something.
                      They
                      die where that thread drops them, as no other thread can reach them
@@ -45,6 +46,7 @@ class Sharing:
         "any_finalised",
         "dropped",
         "exposed",
+        "given",
         "has_frames",
         "kept",
         "largest_set",
@@ -62,6 +64,7 @@ class Sharing:
         self.used: Final[list[SharedObject]] = []
         self.exposed: Final[dict[int, tuple[Any, dict[str, Any]]]] = {}
         self.owned_weakly: Final[dict[int, weakref.ref[Any]]] = {}
+        self.given: Final[list[dict[str, Any]]] = []
         self.dropped: Final[list[types.FrameType]] = []
         self.roots: Roots = tuple
         self.begin(tuple)
@@ -70,6 +73,7 @@ class Sharing:
         """Start a run whose threads can all reach the objects that `roots` gives."""
         self.let_all_go()
         self.exposed.clear()
+        self.given.clear()
         self.dropped.clear()
         self.roots = roots
         self.order = self.largest_set = 0

@@ -4,6 +4,7 @@ whether Python code runs when they die. All of it follows from the type alone, a
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable
 from typing import Any, Final
@@ -16,7 +17,7 @@ ATOMIC: Final[frozenset[type]] = frozenset(
         int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice, type,
         types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.CodeType,
         types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
-        types.MemberDescriptorType, types.ClassMethodDescriptorType, property, staticmethod,
+        types.MemberDescriptorType, types.ClassMethodDescriptorType, property, staticmethod, re.Pattern, re.Match,
         classmethod, types.GenericAlias, types.UnionType, tuple, frozenset, types.FrameType, types.TracebackType,
     }
 )  # fmt: skip

@@ -14,6 +14,7 @@ environment   functions that look at the environment of the process
 process    functions that look at or change the state of the process
 files      functions that are given paths, and open files
 operating  `operator`, `heapq`, `bisect`, `copy`; `ordering`: the twins of `heapq` and `bisect`
+pickles    `pickle`
 """
 
 from dpor.python.hooks.calls.calling import call

@@ -25,7 +25,16 @@ from dpor.python.effects.calls import BoundMethod, uninstrumented_method_of
 from dpor.python.effects.kinds import container_type_of, is_immutable, static
 from dpor.python.effects.reach import ANYTHING, views
 from dpor.python.hooks import special
-from dpor.python.hooks.calls import consumers, contexts, environment, files, objects, operating, tracebacks  # noqa: F401
+from dpor.python.hooks.calls import (  # noqa: F401
+    consumers,
+    contexts,
+    environment,
+    files,
+    objects,
+    operating,
+    pickles,
+    tracebacks,
+)
 from dpor.python.hooks.calls.process import in_process
 from dpor.python.hooks.calls.registry import AS_IS, class_wrappers, harmless, set_wrapper, wrappers
 from dpor.python.hooks.calls.table import (
@@ -284,7 +293,7 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
         return objects.asking(owner, method)
     if kind is types.MemberDescriptorType and name in ("__get__", "__set__", "__delete__"):
         return objects.slot_method(owner, method)
-    if kind.__module__ in TEXT_MODULES and is_immutable(kind):
+    if kind.__module__ in TEXT_MODULES and (is_immutable(kind) or kind in type_traits.ATOMIC):
         return reading_c(method)
     if issubclass(kind, decimal.Decimal):
         return contexts.in_context(method)
@@ -385,6 +394,7 @@ def _maker(kind: type) -> Callable[[type], Any] | None:
     """Return a function that makes the wrapper of a class; None if it needs none. The function does not keep the class
     alive."""
     makers = [static(kind, "__new__"), static(kind, "__init__")]
+    built_in = all(_owner(kind, name).__module__ == "builtins" for name in ("__new__", "__init__"))
     makers = [made.__func__ if isinstance(made, staticmethod) else made for made in makers]
     functions = [made for made in makers if type(made) is _FUNCTION]
     if functions:
@@ -402,7 +412,12 @@ def _maker(kind: type) -> Callable[[type], Any] | None:
         return None
     if makers == [object.__new__, object.__init__] or issubclass(kind, (BaseException, type)):
         return None
-    return unknown_c
+    return reading_c if built_in else unknown_c  # `class Message(str)`
+
+
+def _owner(kind: type, name: str) -> type:
+    """The class that the attribute is found in."""
+    return next(base for base in kind.__mro__ if name in base.__dict__)
 
 
 def _keeps_nothing(function: types.FunctionType) -> bool:

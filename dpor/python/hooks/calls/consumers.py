@@ -257,6 +257,14 @@ def join(text: Any, *args: Any) -> Any:
 set_class_wrapper(dict, "fromkeys", consumer(dict.fromkeys, HASH))
 
 
+def _new_tuple(kind: Any, *items: Any) -> Any:
+    """`tuple.__new__`, as classes derived from it call it."""
+    return tuple.__new__(kind, *map(consumer(tuple), items))
+
+
+set_class_wrapper(tuple, "__new__", _new_tuple)
+
+
 # ---------------------------------------------------------------------- iterators over iterables
 
 

@@ -248,9 +248,10 @@ def supply(namespace: dict[str, Any], frame: FrameType) -> None:
 
 def _hooks_of(namespace: dict[str, Any]) -> dict[str, Callable[..., Any]]:
     """Return the hooks for top-level names, which are keys of the dict."""
+    of_namedtuple = str(dict.get(namespace, "__name__")).startswith("namedtuple_")  # which nobody else has
 
     def touch(kind: str, touches: Callable[..., Any], name: str) -> None:
-        if run.multi:
+        if run.multi and not of_namedtuple:
             shared = shared_objects.shared_object_of(namespace)
             if shared is not None:
                 yield_before(kind, touches(shared, namespace, name))

@@ -1,0 +1,203 @@
+"""What stood in the way of checking uses of packages of other people: the smallest program for each."""
+
+from __future__ import annotations
+
+import weakref
+from pathlib import Path
+
+import pytest
+
+import dpor
+from dpor.python.dropins.locks import Lock
+from dpor.python.effects import set_order
+from dpor.python.sharing.children import told
+from tests.source_outcomes import outcomes
+
+PASSES = {
+    "a lock that died before there were threads": (
+        """
+        locks = weakref.WeakSet()
+        def scenario():
+            locks.add(threading.Lock())
+            run(lambda: None, lambda: None)
+        """,
+        1,
+    ),
+    "pickle.dump to a file": (
+        """
+        import os, pickle, tempfile
+        def scenario():
+            lock = threading.Lock()
+            with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "x"), "wb") as file:
+                def dump():
+                    with lock:
+                        pickle.dump([1], file)
+                run(dump, dump)
+        """,
+        2,
+    ),
+    "a function that is given a __dict__": (
+        """
+        def f(): pass
+        def scenario():
+            f.__dict__ = {"x": 1}
+            run(lambda: f.x, lambda: f.x)
+        """,
+        1,
+    ),
+    "the name of the process": (
+        """
+        import multiprocessing
+        def scenario():
+            def ask():
+                mine = {multiprocessing.current_process().name: multiprocessing.current_process().ident}
+                mine["x"] = [*mine]
+            run(ask, ask)
+        """,
+        1,
+    ),
+    "a class of the program derived from str": (
+        """
+        class Message(str):
+            __slots__ = ("record",)
+        def scenario():
+            run(lambda: Message("a"), lambda: Message("b"))
+        """,
+        1,
+    ),
+    "a stream in memory that is looked at": (
+        """
+        import io
+        def scenario():
+            file = io.StringIO()
+            def look():
+                mine = {}
+                mine["x"] = file.isatty(), file.getvalue(), file.writable(), file.flush()
+                return list(mine)
+            run(look, look)
+        """,
+        1,
+    ),
+    "a stream in memory that is changed by something unknown": (
+        """
+        import io
+        def scenario():
+            file = io.StringIO()
+            def look():
+                file.seek(0)
+                mine = {}
+                mine["x"] = 1
+                return list(mine)
+            run(look, look)
+        """,
+        2,
+    ),
+    "objects of classes derived from tuples and numbers": (
+        """
+        import collections
+        P = collections.namedtuple("P", "x y")
+        class Q(tuple):
+            def __new__(cls, *items):
+                return super().__new__(cls, items)
+            @property
+            def first(self):
+                return self[0]
+        class N(int): pass
+        def scenario():
+            p, q, n = P(1, [2]), Q(1, [2]), N(3)
+            def use():
+                x, y = p
+                return (
+                    p[0], p.x, len(p), [i for i in p], p._replace(x=2), P(3, 4), P._make(i for i in (1, 2)), p == q,
+                    q[0], q.first, len(q), list(q), q + (1,), Q(4, 5), q == (1, 2), 2 in q, q.index(1), q[0:1], bool(q),
+                    n + 1, n == 3, hash(n), n * 2, int(n), str(n), f"{n}", [*p], dict([p, q]), repr(q),
+                )
+            run(use, use)
+        """,
+        1,
+    ),
+    "who lets go first of what does not die": (
+        """
+        class Thing: pass
+        def scenario():
+            things = {"a": Thing()}
+            ref = weakref.ref(things["a"])
+            seen = [0, 0, 0]
+            def use(number):
+                mine = things["a"]
+                seen[number] = 1
+                del mine
+                seen[number] = 2
+            run(lambda: use(0), lambda: use(1), lambda: ref() is None)
+        """,
+        4,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_it_passes(name: str, tmp_path: Path) -> None:
+    source, executions = PASSES[name]
+    found = outcomes(tmp_path, "import weakref\n" + dedented(source))
+    assert not found.incomplete
+    assert executions is None or found.executions <= executions
+
+
+def dedented(source: str) -> str:
+    lines = source.strip("\n").splitlines()
+    return "\n".join(line[8:] for line in lines) + "\n"
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "half_seen.py").write_text(
+        "class Known:\n    def __init__(self):\n        self.known = {'a': [1]}\n    def get(self):\n"
+        "        return [{'a': self.known['a'][0]}]\n\nknown = Known()\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path / "elsewhere"))
+    (tmp_path / "project").mkdir()
+
+
+@pytest.mark.usefixtures("library")
+def test_what_code_without_hooks_shares_is_forgotten_once_it_has_hooks(tmp_path: Path) -> None:
+    source = """
+        import half_seen
+        def scenario():
+            def get():
+                mine = half_seen.known.get()
+                mine.append(len(mine))
+                mine[0]["b"] = 2
+            run(get, get)
+        """
+    file = tmp_path / "project" / "program.py"
+    file.write_text(
+        "import threading\ndef run(*bodies):\n    threads = [threading.Thread(target=b) for b in bodies]\n"
+        "    for t in threads: t.start()\n    for t in threads: t.join()\n" + dedented(source)
+    )
+    report = dpor.check(f"{file}::scenario")
+    assert (report.verdict, report.executions) == ("pass", 1)
+
+
+def test_a_dict_of_a_function_is_its_attributes(tmp_path: Path) -> None:
+    source = """
+        def f(): pass
+        def scenario():
+            names, seen = {"x": 0}, []
+            f.__dict__ = names
+            def store():
+                names["x"] = 1
+            run(store, lambda: seen.append(f.x))
+            return seen[0]
+        """
+    found = outcomes(tmp_path, source)
+    assert found == {0, 1}
+    assert not found.incomplete
+
+
+def test_weak_references_in_a_set_are_ordered_by_their_objects() -> None:
+    locks = [Lock() for _ in range(5)]
+    refs = [weakref.ref(lock) for lock in locks]
+    assert len(set(map(told, refs))) == len(locks)
+    assert not set_order.is_fixed(weakref.ref(locks[0]))
+    assert set_order.is_fixed("a")
