@@ -1,4 +1,4 @@
-"""What the program can reach from an object in one step: by the object's type, a function that finds it."""
+"""What the program can reach from an object in one step. A function for each type finds it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dpor.python.sharing.sharing_state import sharing
 from dpor.python.sharing.type_traits import CONTAINED, HOLD_NOTHING, NOTHING_IN_IT, fields, way_of
 
 _any_adopted = False
-"""Are there types whose objects are given a `__dict__`?"""
+"""True if there are types whose objects are given a `__dict__`."""
 _has_adopted: Final = Following(lambda facts: any(about(facts, "dict adopted")))
 
 
 def begin() -> None:
-    """Called before each run."""
+    """Called before each run. Empties the cache if the facts of the search say something else about `__dict__`s now."""
     global _any_adopted
     if _any_adopted != _has_adopted(run.facts):
         _any_adopted = not _any_adopted
@@ -31,12 +31,13 @@ def begin() -> None:
 
 
 def adopts(kind: type) -> bool:
-    """Are the fields of such objects the keys of a dict that was given to them? Then their locations are the dict's."""
+    """True if objects of this type are given a dict as `__dict__`. The locations of their fields are then the
+    dict's."""
     return _any_adopted and adopted(kind) in run.facts
 
 
 def callbacks(obj: Any) -> list[Any]:
-    """Of the weak references to it. (Whether a proxy has one, it does not say.)"""
+    """List the callbacks of the weak references to an object. Proxies do not give theirs, and are left out."""
     refs = [ref for ref in getweakrefs(obj) if issubclass(type(ref), weakref.ReferenceType)]
     return [callback for callback in map(_callback_of, refs) if callback is not None]
 
@@ -51,7 +52,7 @@ def children(obj: Any, kind: type) -> list[Any]:
 
 
 def told(obj: Any) -> str:
-    """What can be said of an object, and is the same in every run, without calling code of the program."""
+    """Describe an object, without calling code of the program, in a way that is the same in every run."""
     kind = type(obj)
     if kind in HOLD_NOTHING and kind is not type:
         return repr(obj)
@@ -87,7 +88,7 @@ def _of_builtin(obj: Any, kind: type) -> list[Any]:
 
 
 def _of_dict(obj: Any, kind: type) -> list[Any]:
-    return [] if HOOKS_OF in obj else gc.get_referents(obj)  # a `__builtins__` that `exec` was given: not the program's
+    return [] if HOOKS_OF in obj else gc.get_referents(obj)  # what `exec` got as `__builtins__` is not the program's
 
 
 def _of_set(obj: Any, kind: type) -> list[Any]:
@@ -103,7 +104,7 @@ def _of_any(obj: Any, kind: type) -> list[Any]:
     own = fields(obj, kind)
     if own is None:
         return gc.get_referents(obj)
-    # Whether the dict is among what the object refers to depends on whether anybody has looked at it before.
+    # `gc.get_referents` may or may not include the dict: that depends on whether anybody has asked for it before.
     others = [child for child in gc.get_referents(obj) if child is not own and child is not kind]
     if others:
         inside = set(map(id, own.values()))
@@ -128,7 +129,7 @@ _CHILDREN: Final[dict[type, Callable[[Any, type], list[Any]]]] = {
     **dict.fromkeys((list, tuple, types.CellType, types.MethodType), lambda obj, kind: gc.get_referents(obj)),
 }
 finders = dict(_CHILDREN)
-"""A cache, for the process: how to come on from an object, by its type."""
+"""A cache, for the process: the function that lists what an object refers to, by the object's type."""
 
 
 def forget() -> None:
@@ -168,13 +169,14 @@ def _has_fields_alone(kind: type) -> bool:
 
 
 HOOKS_OF: Final = ".owner"
-"""A key in a `__builtins__` of ours: names whose hooks these are."""
+"""A key in a dict that we give to `exec` as `__builtins__`: the `id` of the namespace whose names have hooks in it."""
 
 
 def _leads(value: Any, depth: int = 3) -> bool:
-    """True if something that can change may be reached from it.
+    """True if something that can change may be reached from the value.
 
-    Asked of what a drop-in for a module contains: most of its hundreds of functions lead nowhere.
+    Used for what a drop-in for a module contains. Nothing that can change is reached from most of its functions, of
+    which there are hundreds.
     """
     kind = type(value)
     if kind is types.CellType:
