@@ -126,6 +126,31 @@ run(f, f)""",
     "there is a proxy": "x = Plain()\np = weakref.ref(x), weakref.WeakSet([x])\nrun(*[lambda: setattr(x, 'y', p)] * 2)",
     "nobody notices": "x = [Plain()]\nrun(x.clear, lambda: len(x))",
     "belongs to one thread": "def f():\n    x = Noisy([])\n    x.y = 1\n    x.y += 1\n    log.append(1)\nrun(f, f)",
+    "a lock that only the main thread has had": """
+s = weakref.WeakSet()
+x = threading.Lock()
+s.add(x)
+x = None
+assert not s
+run(lambda: box.m, lambda: setattr(box, 'y', 1))""",
+    "a lock of one thread": """
+def f():
+    x = threading.Condition()
+    w = weakref.ref(x)
+    weakref.finalize(x, log.append, 'gone')
+    x = None
+    assert w() is None
+run(f, lambda: setattr(box, 'y', 1))
+assert log == ['gone']""",
+    "a lock, when the threads have ended": """
+x = threading.Lock()
+w = weakref.ref(x)
+def f():
+    with x: box.y = 1
+run(f, f)
+del f
+x = None
+assert w() is None""",
     "a thread": "x = Worker(target=lambda: box)\nx.start()\nx.join()",
 }
 

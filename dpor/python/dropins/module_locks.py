@@ -17,7 +17,7 @@ from dpor.primitives.imports import LOAD, NOBODY, THERE, WAIT, AwaitImport, Begi
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
-from dpor.python.kernel.sync_objects import SyncObject
+from dpor.python.kernel.sync_objects import Made, SyncObject
 
 _begin: Final = cache(BeginImport)
 _begin_within: Final = cache(BeginImportWithin)
@@ -33,7 +33,7 @@ class ModuleLock(SyncObject):
         self.dpor_made_at = None
         self.dpor_state = state
         self.dpor_location = run.operations.location(("module", f"import {name}"))
-        run.made.append(self)
+        run.made.append(Made(self))
 
 
 class _AtWhat(ModuleLock):

@@ -51,8 +51,6 @@ class Startable(SyncObject):
 
     def dpor_launch(self, body: Callable[[], None]) -> bool:
         """Start a model thread that runs `body` and then ends. Return False if it was started before."""
-        if len(run.threads) == 1:
-            deaths.before_threads()
         listing.enter(self)
         if perform(_START, self) is False:
             return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from greenlet import greenlet
 
@@ -48,8 +49,8 @@ class Run:
     choose        is asked who moves when nothing is left to repeat
     position      how many events have happened; `replayed`: how many are repeated; `most_events`: how many may happen
     operations, known_operations, numbers     belong to the search: see `Search`
-    made          all synchronisation objects; kept alive until the run ends, as everything that threads share
-    made_early    those that were made before the run began
+    made          weak references to all synchronisation objects
+    made_early    how many of them were made before the run began
     counters      how often locations have been written, where that is counted
 
     Settings and observers
@@ -121,8 +122,8 @@ class Run:
         self.numbers: dict[tuple[ThreadId, int], ThreadId] = {}
         self.operations = OperationTable()
         self.known_operations: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
-        self.made: list[Waited] = []
-        self.made_early: list[Waited] = []
+        self.made: list[ref[Any]] = []
+        self.made_early = 0
         self.counters: dict[Location, Any] = {}
         self.specifications: Specifications | None = None
         self.observer: Observer | None = None
@@ -171,7 +172,7 @@ class Run:
         self.taken_at.clear()
         self.made.clear()
         self.virtual_time.clear()
-        self.made_early.clear()
+        self.made_early = 0
         self.incomplete_if_multithreaded.clear()
         self.waiting.clear()
         self.timeouts.clear()

@@ -93,7 +93,7 @@ def _held(
     if not isinstance(owner, int):
         return ""
     by = "itself" if owner == waiting.id else threads[owner].name
-    taken = taken_at.get(id(lock))
+    taken = taken_at.get(lock.dpor_location)
     return f", held by {by}" + ("" if taken is None else f" since {short_place(taken)}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import Any
 
 from dpor.core.operations import (
@@ -18,6 +19,13 @@ from dpor.python.kernel.run import ABLE_UNKNOWN, run
 _set_by_program = False
 """True if a program has derived a class with a `__setattr__` from a drop-in; states must then be set past that
 method."""
+
+
+class Made(weakref.ref["SyncObject"]):
+    """Our own reference to a synchronisation object, which lives only as long as in the program. (A plain `weakref.ref`
+    would be the one that the program gets, too.)"""
+
+    __slots__ = ()
 
 
 class SyncObject:
@@ -41,11 +49,11 @@ class SyncObject:
 
     def __init__(self) -> None:
         self.dpor_made_at = None
-        run.made.append(self)
+        run.made.append(Made(self))
         thread = run.current
         if thread is None:
-            self.dpor_location = run.operations.location(("sync", type(self).__name__, -1, len(run.made_early)))
-            run.made_early.append(self)
+            self.dpor_location = run.operations.location(("sync", type(self).__name__, -1, run.made_early))
+            run.made_early += 1
         else:
             self.dpor_location = run.operations.location(("sync", type(self).__name__, *thread.name_object()))
         if run.recorder is not None:

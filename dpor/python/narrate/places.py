@@ -144,5 +144,5 @@ def object_numbered(number: int) -> Any:
     """Return the shared object with this number in the present run; None if there is none, or it is not known."""
     shared = shared_objects.shared_object_named(run.operations.name_of(number))
     if shared is None:
-        return next((o for o in run.made if o.dpor_location == number), None)
+        return next((o for made in run.made if (o := made()) is not None and o.dpor_location == number), None)
     return shared.obj

@@ -169,7 +169,7 @@ class Recording(Recorder):
             return
         for o in objects:
             if "Lock" in type(o).__name__:
-                run.taken_at[id(o)] = (frame.f_code.co_filename, frame.f_lineno)
+                run.taken_at[o.dpor_location] = (frame.f_code.co_filename, frame.f_lineno)
 
 
 def _standing() -> Iterator[FrameType]:

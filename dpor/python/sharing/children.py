@@ -12,6 +12,7 @@ from typing import Any, Final
 from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing.code_of_types import MOST_TYPES
 from dpor.python.sharing.shared_object import SharedObject, adopted
 from dpor.python.sharing.sharing_state import sharing
@@ -60,6 +61,8 @@ def told(obj: Any) -> str:
         return f"({','.join(sorted(map(told, obj)) if kind is frozenset else map(told, obj))})"
     if kind is types.FunctionType or issubclass(kind, type):
         return f"{obj.__module__}.{obj.__qualname__}"
+    if issubclass(kind, SyncObject):
+        return f"{kind.__qualname__} {obj.dpor_location}"
     if issubclass(kind, weakref.ReferenceType):
         referent = weakref.ReferenceType.__call__(obj)
         mark = sharing.table.get(id(referent))

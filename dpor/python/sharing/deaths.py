@@ -29,17 +29,17 @@ from sys import getrefcount
 from typing import Any, Final, NamedTuple
 
 from dpor.core.operations import READ, UPDATE, WRITE, Access, Accesses, Location, Operation, ThreadId
-from dpor.python.kernel import accessing, assumptions, sync_objects
+from dpor.python.kernel import accessing, assumptions
 from dpor.python.kernel.assumptions import DYING
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import children, shared_object, shared_objects, type_traits
 from dpor.python.sharing.sharing_state import sharing
 
 holders: Final[list[Callable[[], Iterable[Any]]]] = [
-    lambda: run.made,
     lambda: [thread.thread_object for thread in run.threads],
 ]
 """Who else refers to objects of the program where CPython does not says so here: each gives the objects, as often as
@@ -110,7 +110,7 @@ def fallen() -> list[Any]:
 def is_mortal(obj: Any) -> bool:
     """May anybody notice that the object has died?"""
     kind = type(obj)
-    if type_traits.is_neutral(kind) and not issubclass(kind, sync_objects.SyncObject):
+    if type_traits.is_neutral(kind) and not issubclass(kind, SyncObject):
         return False
     return type_traits.is_finalised(kind) or getweakrefcount(obj) > shared_objects.own_references(obj)
 
@@ -133,32 +133,16 @@ def _references_to_mortal() -> dict[int, int]:
     }
 
 
-# ---------------------------------------------------------------------- while there is one thread
-
-
-def before_threads() -> None:
-    """The first thread is about to be started. Synchronisation objects that only we refer to have died before."""
-    while True:
-        kept = [obj for obj, count in zip(run.made, _count_by(run.made), strict=True) if count > _kept_early(obj)]
-        if len(kept) == len(run.made):
-            break
-        run.made[:] = kept
-        del kept
-
-
-def _kept_early(obj: Any) -> int:
-    return sum(early is obj for early in run.made_early)
-
-
 # ---------------------------------------------------------------------- while nobody asks
 
 
 def _any_mortal() -> bool:
-    return (
-        sharing.any_finalised
-        or any(map(getweakrefcount, shared_objects.held()))
-        or any(any(map(getweakrefcount, holder())) for holder in holders)
-    )
+    if sharing.any_finalised:
+        return True
+    held = shared_objects.held()
+    for holder in holders:
+        held += holder()
+    return any(getweakrefcount(obj) > issubclass(type(obj), SyncObject) for obj in held)
 
 
 def tell() -> None:
@@ -269,7 +253,7 @@ def step_ends() -> None:
             if accesses:
                 letting_go.add(me.id)
                 try:
-                    accessing.touch("let go of", accesses)
+                    accessing.touch("let go", accesses)
                 finally:
                     letting_go.discard(me.id)
             number = id(released.pop(0))

@@ -29,6 +29,7 @@ from dpor.python.kernel.assumptions import DYING, Following, about
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import children, orders
 from dpor.python.sharing.children import adopts, callbacks, finder_of, finders
 from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_unseen_code
@@ -36,8 +37,8 @@ from dpor.python.sharing.shared_object import Namespace, SharedObject, exposed, 
 from dpor.python.sharing.sharing_state import Roots, sharing
 from dpor.python.sharing.type_traits import (
     HOLD_NOTHING,
+    KEPT_ALIVE,
     NOTHING_IN_IT,
-    PASSED_THROUGH,
     RECORDED,
     is_finalised,
     way_of,
@@ -64,6 +65,7 @@ def held() -> list[Any]:
     """The objects that are kept alive here, each as often as there is a reference to it."""
     objects = [shared.obj for shared in sharing.used if shared.obj is not None]
     objects += sharing.kept
+    objects += sharing.published.values()
     if sharing.exposed:
         for pair in {id(pair): pair for pair in sharing.exposed.values()}.values():
             objects += pair
@@ -74,6 +76,7 @@ def let_go(numbers: set[int]) -> None:
     """The objects with these addresses, which only those lists refer to, are not kept alive any longer."""
     for number in numbers:
         table.pop(number, None)
+        sharing.published.pop(number, None)
         for part in sharing.exposed.get(number, ()):
             sharing.exposed.pop(id(part), None)
     for shared in sharing.used:
@@ -149,7 +152,7 @@ def own_weakly(obj: Any) -> None:
 
 def own_references(obj: Any) -> int:
     """How many weak references to the object are ours."""
-    return 1 if id(obj) in sharing.owned_weakly else 0
+    return (id(obj) in sharing.owned_weakly) + issubclass(type(obj), SyncObject)
 
 
 def _died(number: int) -> None:
@@ -336,10 +339,12 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
         if way is NOTHING_IN_IT:
             continue
         key = id(obj)
-        if way is PASSED_THROUGH:
+        if way is not RECORDED:
             if key in visited:
                 continue
             visited.add(key)
+            if way is KEPT_ALIVE:
+                sharing.published[key] = obj
         else:
             mark = table.get(key)
             if isinstance(mark, SharedObject):

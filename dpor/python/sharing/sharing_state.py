@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final, TypeAlias
 
 from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing.shared_object import SharedObject
 
 Roots: TypeAlias = Callable[[], Iterable[tuple[Hashable, Any]]]
@@ -19,14 +20,12 @@ class Sharing:
     table            by `id`: the `SharedObject` of a shared object, or the thread to which an unshared one belongs.
                      Objects in it are kept alive until the run ends, so that no `id` is used twice
     kept             the objects that are kept alive for this reason
+    published        by `id`: the synchronisation objects that several threads can reach, also kept alive
     used             the `SharedObject`s that have a Python object in this run
-    exposed          for an unshared object whose `__dict__` the program has asked for: the object and the dict, by the
-                     `id`
-                     of either
+    exposed          by `id` of either: an unshared object whose `__dict__` the program has asked for, and that dict
     given            dicts that functions were given as their `__dict__`
     owned_weakly     by `id`: weak references to the objects that belong to one thread and whose death does something.
-                     They
-                     die where that thread drops them, as no other thread can reach them
+                     They die where that thread drops them, as no other thread can reach them
     roots            a function that gives the name and the object of everything that all threads can reach: globals and
                      class attributes
     roots_published  True once these have been shared, which happens when the first thread starts
@@ -37,8 +36,7 @@ class Sharing:
     order            the number of the permutation in which this run iterates over sets
     largest_set      the size of the largest set that the run has iterated over
     dropped          the frames of shared generators and coroutines that lost the last reference from a thread while
-                     several
-                     threads existed
+                     several threads existed
     """
 
     __slots__ = (
@@ -52,6 +50,7 @@ class Sharing:
         "largest_set",
         "order",
         "owned_weakly",
+        "published",
         "roots",
         "roots_published",
         "table",
@@ -61,6 +60,7 @@ class Sharing:
     def __init__(self) -> None:
         self.table: Final[dict[int, SharedObject | ModelThread]] = {}
         self.kept: Final[list[Any]] = []
+        self.published: Final[dict[int, SyncObject]] = {}
         self.used: Final[list[SharedObject]] = []
         self.exposed: Final[dict[int, tuple[Any, dict[str, Any]]]] = {}
         self.owned_weakly: Final[dict[int, weakref.ref[Any]]] = {}
@@ -84,6 +84,7 @@ class Sharing:
         belong."""
         self.table.clear()
         self.kept.clear()
+        self.published.clear()
         self.owned_weakly.clear()
         for shared in self.used:
             shared.obj = None

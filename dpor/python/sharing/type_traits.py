@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.python.kernel.run import Run
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing.code_of_types import MOST_TYPES
 
 ATOMIC: Final[frozenset[type]] = frozenset(
@@ -32,10 +33,10 @@ HOLD_NOTHING: Final = frozenset({int, float, bool, str, bytes, type(None), compl
 
 # ---------------------------------------------------------------------- what publishing does
 
-NOTHING_IN_IT, PASSED_THROUGH, RECORDED = 1, 2, 3
+NOTHING_IN_IT, PASSED_THROUGH, KEPT_ALIVE, RECORDED = 1, 2, 3, 4
 """What publishing does with an object of a type. NOTHING_IN_IT: nothing, because nothing that can change is reached
-through it. PASSED_THROUGH: it goes on to what the object refers to. RECORDED: it gives the object a `SharedObject`
-first."""
+through it. PASSED_THROUGH: it goes on to what the object refers to. KEPT_ALIVE: so with synchronisation objects, which
+are also kept alive from then on. RECORDED: it gives the object a `SharedObject` first."""
 
 ways: dict[type, int] = {}
 """A cache, for the process: what publishing does, by type."""
@@ -53,8 +54,10 @@ def way_of(kind: type) -> int:
             way = PASSED_THROUGH
         elif kind in ATOMIC or kind is Run or issubclass(kind, type):  # a `Run` is dpor's, not the program's
             way = NOTHING_IN_IT
+        elif not is_neutral(kind):
+            way = RECORDED
         else:
-            way = PASSED_THROUGH if is_neutral(kind) else RECORDED
+            way = KEPT_ALIVE if issubclass(kind, SyncObject) else PASSED_THROUGH
         if len(ways) > MOST_TYPES:
             ways.clear()
         ways[kind] = way

@@ -19,6 +19,7 @@ import types
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple, Protocol
+from weakref import ref
 
 from greenlet import getcurrent
 
@@ -32,7 +33,7 @@ from dpor.python.effects import process_state
 from dpor.python.kernel import host_modules
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
 from dpor.python.kernel.driving import Search
-from dpor.python.kernel.model_thread import ModelThread, Waited
+from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import pending_of
@@ -71,8 +72,6 @@ class Modules(Protocol):
 _in_force: Final[list[Capture]] = []
 """The capture of the current run."""
 
-deaths.holders.append(lambda: [o for capture in _in_force for o in capture._canonical])
-
 
 @deaths.before_counting.append
 def _forget_frames() -> None:
@@ -98,7 +97,7 @@ class Capture:
         self._stateful = False
         self._watched = False
         self._read: dict[ThreadId, _Read] = {}  # of the threads that have not moved since
-        self._canonical: list[Waited] = []  # of the first `_looked_at`, those with canonical names
+        self._canonical: list[ref[Any]] = []  # of the first `_looked_at`, those with canonical names
         self._looked_at = 0
 
     def begin_run(self) -> None:
@@ -170,9 +169,11 @@ class Capture:
         self._look_at_names()
         made, is_canonical = run.made, self._names.is_canonical
         if len(made) > self._looked_at:
-            self._canonical += [o for o in made[self._looked_at :] if is_canonical(o.dpor_location)]
+            new = [(one, one()) for one in made[self._looked_at :]]
+            self._canonical += [one for one, o in new if o is not None and is_canonical(o.dpor_location)]
             self._looked_at = len(made)
-        states = {o.dpor_location: o.dpor_state for o in self._canonical if hasattr(o, "dpor_state")}
+        living = [o for one in self._canonical if (o := one()) is not None]
+        states = {o.dpor_location: o.dpor_state for o in living if hasattr(o, "dpor_state")}
         for one in (run.process, run.alive):
             states[one.dpor_location] = one.dpor_state
         return states
