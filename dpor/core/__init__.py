@@ -1,1 +1,2 @@
-"""Values and pure functions that every part may use: operations, traces, the seam, outcomes, schedules, results."""
+"""Values and pure functions that all other parts may use: operations, traces, the interface between explorers and
+systems, outcomes, schedules, results."""

@@ -10,12 +10,12 @@ Clock: TypeAlias = list[int]
 
 
 def includes(clock: Clock, thread: ThreadId, index: int) -> bool:
-    """Has the `index`-th event (from 1) of the thread happened before?"""
+    """True if the `index`-th event (from 1) of the thread is in the clock."""
     return thread < len(clock) and clock[thread] >= index
 
 
 def join(clock: Clock, other: Clock) -> None:
-    """Take into `clock` all that `other` knows.
+    """Raise each component of `clock` to that of `other`, if it is smaller.
 
     >>> clock = [1, 5]
     >>> join(clock, [2, 3, 1])

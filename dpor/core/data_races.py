@@ -1,11 +1,12 @@
 """Data races of one run: conflicting accesses of a memory location by two threads that no synchronisation orders.
 
-A vector clock of synchronisation only, beside the one of `dpor.core.happens_before` (in which the accesses themselves
-order events, so that it knows no data races). What orders is what rules give and take (`Rule.gives`): a lock given
-back and taken, a notify and who it wakes, an event set and seen set, the end of a thread and its join; and the start
-of a thread. [FF09, with the last accesses of every thread for each location, so that all pairs are found]
+They are found with a second vector clock beside that of `dpor.core.happens_before`, where the accesses themselves order
+events, so that no two conflicting accesses are unordered. In this one, only synchronisation orders events: what rules
+give and take (`Rule.gives`), such as a lock released and acquired, a notify and the thread that it wakes, an event set
+and seen set, the end of a thread and its join; and the start of a thread. [FF09, with the last accesses of every thread
+for each location, so that all pairs are found]
 
-A race of a run is one of all equivalent runs. So a search that visits every trace class finds every data race.
+All equivalent runs have the same data races. So a search that visits every trace class finds every data race.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ class DataRace(NamedTuple):
 
 
 ADDING: Final = frozenset({"append", "appendleft", "extend", "extendleft", "popleft", "add"})
-"""Kinds of operations on a container that are made to be called by several threads at once: each is indivisible, and
-works whatever the others have added or taken. Two of them are no data race; one of them with any other access is."""
+"""Kinds of operations on a container that are meant to be called by several threads at once: each is indivisible, and
+correct whatever the others have added or taken. Two of them are no data race; one of them and any other access are."""
 
 
 def data_races(trace: Trace, is_memory: Callable[[Location], bool]) -> list[DataRace]:
-    """The data races of the run; of several accesses of one thread, the last before the other thread's.
+    """Return the data races of the run. Of several accesses of one thread, the last before the other thread's is taken.
 
-    is_memory   is the location one of data, not a lock or the like?
+    is_memory   tells whether a location holds data, as opposed to a lock or the like
     """
     clocks: dict[ThreadId, Clock] = {}
     given: dict[Location, Clock] = {}

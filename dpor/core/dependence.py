@@ -1,4 +1,4 @@
-"""May two operations of different threads be swapped? The one place that decides it.
+"""Decides whether two operations of different threads may be swapped. Nothing else decides it.
 
 Two operations are *dependent* if they touch a common location and their modes there conflict: anything but READ with
 READ and UPDATE with UPDATE. Whatever enables or disables an operation touches a location of it with WRITE, so two
@@ -11,7 +11,8 @@ from dpor.core.operations import WRITE, Operation
 
 
 def dependent(a: Operation, b: Operation) -> bool:
-    """Do the operations, of different threads, fail to commute? Modes are those of the outcomes, where known."""
+    """True if the operations, of different threads, do not commute. Their modes are those of the outcomes, where
+    known."""
     if a.barrier or b.barrier:
         return True
     others = b.accesses

@@ -1,10 +1,10 @@
-"""What the user got wrong, and what we did: never what the checked program did (that is a `Finding`)."""
+"""Exceptions for errors of the user and for faults of dpor. What the checked program does wrong is a `Finding`."""
 
 from __future__ import annotations
 
 
 class DporError(Exception):
-    """Base of every exception that this package raises on purpose."""
+    """The base of all exceptions that this package raises on purpose."""
 
 
 class UserError(DporError):
@@ -24,11 +24,11 @@ class BadSchedule(UserError):
 
 
 class Unsupported(UserError):
-    """The program does something that is known and not modelled."""
+    """The program does something that dpor knows of but does not model."""
 
 
 class NotDeterministic(UserError):
-    """A replay differed from what was recorded, though the same choices were made."""
+    """A replay differed from what was recorded, although it made the same choices."""
 
 
 class Unfinished(UserError):
@@ -36,11 +36,11 @@ class Unfinished(UserError):
 
 
 class InternalError(DporError):
-    """A fault of ours. Only the command line catches it (exit code 4)."""
+    """A fault of dpor. Only the command line catches it (exit code 4)."""
 
 
 class AssumptionBroken(DporError):
-    """A run has broken an assumption of the search, which starts again and knows better.
+    """A run has broken an assumption of the search. The search starts again without it.
 
     Raised by a system, caught by `dpor.app.checking`; `reason` is shown to the user.
     """

@@ -1,7 +1,7 @@
-"""Why a run fails, as values: what ordered its events, and which orders the failure needs. Values only, as in
-`dpor.core.steps`: the reports print them, `dpor.findings.explain` works them out.
+"""Why a run fails, as values: what ordered its events, and which orders the failure needs. `dpor.findings.explain`
+computes them, and the reports print them.
 
-Events are numbers into `Failure.trace`.
+Events are given as indices into `Failure.trace`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class Edge(NamedTuple):
 
 
 class Order(NamedTuple):
-    """In the failing run the first event came before the second, which is of another thread and depends on it.
+    """In the failing run, the first event came before the second, which is of another thread and depends on it.
 
-    later    None: that operation never ran, its thread stayed blocked before it
-    thread   the number of the thread of the later one
+    later    None: the second operation never ran, because its thread stayed blocked before it
+    thread   the number of the later event's thread
     """
 
     earlier: int
@@ -34,7 +34,7 @@ class Order(NamedTuple):
 class Reordering:
     """A race of the failing run, and whether the run still fails if only this order is reversed (as far as possible).
 
-    fails   the same failure again? None: that order could not be followed to an end
+    fails   True if the same failure occurs then; None if no run with that order came to an end
     """
 
     order: Order

@@ -24,7 +24,7 @@ from dpor.core.system import Trace
 
 
 class Race(NamedTuple):
-    """Event number `first` could be preceded by `operation`, the later operation as it would be there."""
+    """A race: `operation` could run before event number `first`. It is the later operation as it would be there."""
 
     first: int
     operation: Operation
@@ -42,11 +42,11 @@ _NO_RACES: list[Race] = []
 class HappensBefore:
     """Clocks of the events of a trace.
 
-    clocks     the clock of each event, itself included: event j happens before event i or is i iff
+    clocks     the clock of each event, which includes the event: event j is i or happens before it if and only if
                `clocks[i][threads[j]] >= indices[j]`
     indices    the position of each event within its thread, from 1
-    clocks_only   set it where races are not asked for and the trace has no states
-    Invariant: all lists are as long as the part of the trace taken in so far (`len(self)`).
+    clocks_only   set it if no races are needed and the trace has no states
+    Invariant: all lists are as long as the part of the trace that has been processed (`len(self)`).
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -66,12 +66,13 @@ class HappensBefore:
     # ------------------------------------------------------------------ growing and cutting
 
     def extend(self) -> list[list[Race]]:
-        """Take in the new events of the trace. Returns, for each, its races with earlier events (not to be changed)."""
+        """Process the new events of the trace. Returns, for each, its races with earlier events (do not change
+        them)."""
         add = self._add
         return [add(position) for position in range(len(self.clocks), len(self.trace))]
 
     def cut(self, length: int) -> None:
-        """Forget the events from `length` on. To be called before the trace itself is cut."""
+        """Forget the events from `length` on. Call this before the trace itself is cut."""
         while self._undo and self._undo[-1][0] >= length:
             _, location, accesses = self._undo.pop()
             self._accesses[location] = accesses
@@ -119,7 +120,7 @@ class HappensBefore:
     def _races_with(
         self, partners: list[int], thread: ThreadId, operation: Operation, before: States | None, clock: Clock
     ) -> list[Race]:
-        """The races of the event; its partners enter the clock."""
+        """Return the races of the event. The clocks of its partners are joined into `clock`."""
         clocks = self.clocks
         if operation.rule is not None and not self.clocks_only:
             assert before is not None
@@ -141,7 +142,7 @@ class HappensBefore:
         return races
 
     def clock_of(self, thread: ThreadId) -> Clock:
-        """What happened before the next event of the thread (not to be changed)."""
+        """Return the clock of what happened before the thread's next event. Do not change it."""
         latest = self._latest
         while len(latest) <= thread:
             latest.append([])
@@ -151,7 +152,7 @@ class HappensBefore:
         return clock
 
     def _partners(self, thread: ThreadId, operation: Operation, clock: Clock) -> list[int]:
-        """The latest events of other threads that are dependent and not in the clock."""
+        """Return the latest events of other threads that the event depends on and that are not in the clock."""
         found: list[int] = []
         threads, indices = self.trace.threads, self.indices
         for location, mode in operation.accesses:
@@ -186,11 +187,11 @@ class HappensBefore:
     # ------------------------------------------------------------------ questions
 
     def before(self, earlier: int, later: int) -> bool:
-        """Does the event happen before the other (or is it the same)?"""
+        """True if the first event happens before the second, or is the same."""
         return self._in(self.clocks[later], earlier)
 
     def not_after(self, event: int, end: int) -> list[int]:
-        """The events between `event` and `end` that do not happen after `event` [ADJS14: notdep(e, E)]."""
+        """Return the events between `event` and `end` that do not happen after `event` [ADJS14: notdep(e, E)]."""
         thread, index = self.trace.threads[event], self.indices[event]
         # `includes`, written out: asked of every event for every race.
         return [
@@ -200,9 +201,10 @@ class HappensBefore:
         ]
 
     def races_of(self, thread: ThreadId, operation: Operation, states: States) -> list[Race]:
-        """The races of an operation that has a rule, standing behind all events so far; `states`: of its objects now.
+        """Return the races of an operation with a rule that comes after all events so far. `states`: of its objects
+        now.
 
-        For an event just about to be taken in, and for the pending operation of a thread that stays blocked.
+        Used for an event that is about to be processed, and for the pending operation of a thread that stays blocked.
         """
         clock = self.clock_of(thread).copy()
         if len(operation.accesses) == 1:
@@ -219,8 +221,8 @@ class HappensBefore:
         return races
 
     def unordered(self, end: int, thread: ThreadId, operation: Operation) -> list[int]:
-        """The events before `end` that conflict with an operation on synchronisation objects that the thread performs
-        there (or is about to), and do not happen before it by way of what the thread did earlier."""
+        """Return the events before `end` that conflict with an operation on synchronisation objects which the thread
+        performs there (or is about to), and that do not happen before it because of what the thread did earlier."""
         clock: Clock = []
         for last in range(end - 1, -1, -1):
             if self.trace.threads[last] == thread or self.trace.operations[last].starts == thread:
@@ -229,7 +231,8 @@ class HappensBefore:
         return [p for location, mode in operation.accesses for p in self._backwards(location, mode, clock) if p < end]
 
     def _races_at(self, operation: Operation, now: object, clock: Clock) -> list[Race]:
-        """The races of an operation on one object (nearly all are): without merging, a third of the time."""
+        """Return the races of an operation on one object, as nearly all are. Having nothing to merge, this takes a
+        third of the time."""
         ((location, mode),) = operation.accesses
         operations, clocks = self.trace.operations, self.clocks
         threads, indices = self.trace.threads, self.indices
@@ -251,7 +254,7 @@ class HappensBefore:
         return includes(clock, self.trace.threads[event], self.indices[event])
 
     def _backwards(self, location: Location, mode: Mode, clock: Clock) -> Iterator[int]:
-        """The events, latest first, whose access of the location conflicts with the mode and that are not in the
+        """Yield the events, latest first, whose access of the location conflicts with the mode and that are not in the
         clock (which grows while this is iterated). Ends at a write in the clock: what came before it is there too."""
         operations = self.trace.operations
         for event in reversed(self._history.get(location, ())):
@@ -263,7 +266,7 @@ class HappensBefore:
                 yield event
 
     def _states_without(self, event: int, operation: Operation, now: States) -> States:
-        """The states of the operation's objects after all events but `event` and those that happen after it."""
+        """Return the states of the operation's objects after all events but `event` and those that happen after it."""
         return tuple(
             self._state_without(event, location, state)
             for (location, _), state in zip(operation.accesses, now, strict=True)

@@ -1,4 +1,4 @@
-"""What belongs to dpor itself, by module and by file. Its workloads do not: they are programs as users write them."""
+"""Tells which modules and files belong to dpor itself. Its workloads do not: they are programs as users write them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from typing import Final
 
 HOME: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-"""The folder that this package is in."""
+"""The folder of this package."""
 _OURS: Final = HOME + os.sep
 _WORKLOADS: Final = os.path.join(HOME, "workloads", "")
 

@@ -1,4 +1,4 @@
-"""How large this process is, in bytes."""
+"""The size of this process, in bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def peak_memory() -> int:
-    """The largest resident size so far; 0 where the system does not tell."""
+    """Return the largest resident size so far, in bytes; 0 where the system does not tell."""
     try:  # on Linux, what `getrusage` tells includes the process that started this one
         with open("/proc/self/status", encoding="ascii") as facts:
             return next(int(fact.split()[1]) * 1024 for fact in facts if fact.startswith("VmHWM:"))
@@ -22,7 +22,7 @@ def peak_memory() -> int:
 
 
 def resident_memory() -> int:
-    """The present resident size, or where only Linux would tell, the largest so far."""
+    """Return the present resident size in bytes; on systems other than Linux, the largest so far."""
     try:
         with open("/proc/self/statm", encoding="ascii") as sizes:
             return int(sizes.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,8 +1,8 @@
-"""Locations, accesses and operations: what a thread is about to do, and what it did. No behaviour of any system.
+"""Locations, accesses and operations: what a thread is about to do, and what it did. The same for all systems.
 
-An *operation* is what a thread will do next; the same type names what it did, once the outcome is known (a failed
-try-lock is another operation than a successful one). Operations are interned by an `OperationTable`, so identity is
-equality, they are made once for a whole search, and nothing is allocated for an event.
+An *operation* is what a thread will do next; the same type stands for what it did, once the outcome is known (a try of
+a lock that failed is another operation than one that succeeded). Operations are interned by an `OperationTable`: they
+are made once for a whole search, can be compared by identity, and nothing is allocated for an event.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Mode(IntEnum):
     READ = 0
     WRITE = 1
     UPDATE = 2
-    """Changes that commute with each other and with nothing else (two elements of one list are stored: each UPDATEs
-    the list as a whole, which whoever reads all of it READs)."""
+    """Changes that commute with each other, but with no read and no write. Example: two stores to different elements of
+    a list each UPDATE the list as a whole, which an operation that reads all of it READs."""
 
 
 READ, WRITE, UPDATE = Mode.READ, Mode.WRITE, Mode.UPDATE
@@ -44,7 +44,7 @@ Accesses: TypeAlias = tuple[Access, ...]
 
 
 class Effect(NamedTuple):
-    """What an operation on synchronisation objects does."""
+    """What an operation on synchronisation objects does: the new states, the modes of its accesses, its result."""
 
     states: States
     modes: tuple[Mode, ...]
@@ -52,7 +52,7 @@ class Effect(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What an operation on synchronisation objects does, and which operation it then is."""
+    """What an operation on synchronisation objects does, and the operation with the modes that it has then."""
 
     states: States
     operation: Operation
@@ -60,7 +60,8 @@ class Applied(NamedTuple):
 
 
 class Rule(Protocol):
-    """The pure meaning of one operation on synchronisation objects: enabled? what changes?
+    """The meaning of one operation on synchronisation objects, as pure functions: when it is enabled and what it
+    changes.
 
     `states` holds one value for each object, in the order of the operation's accesses.
     """
@@ -75,42 +76,44 @@ class Rule(Protocol):
 
     @property
     def blocking(self) -> bool:
-        """Are there states in which it is not enabled?"""
+        """True if there are states in which the operation is not enabled."""
         ...
 
     def enabled(self, states: States, thread: ThreadId) -> bool: ...
 
     @property
     def plain(self) -> Accesses:
-        """What it accesses besides its objects; the modes of these come last in `modes`."""
+        """The accesses of other locations than its objects. Their modes come last in `modes`."""
         ...
 
     @property
     def takes(self) -> tuple[int, ...]:
-        """Synchronisation: all that threads did before they *gave* an object happens before what a thread does after it
-        *took* it. Which objects this operation takes, by their numbers, if it succeeds."""
+        """The indices of the objects that the operation takes if it succeeds. All that threads did before they *gave*
+        an object happens before what a thread does after it *took* it."""
         ...
 
     @property
     def gives(self) -> tuple[int, ...]: ...
 
     def succeeded(self, effect: Effect) -> bool:
-        """Did it do what it is for? (Not so a try on a lock that is held, or a wait whose time was up.)"""
+        """True if the operation did what it is for. A try of a lock that is held does not, nor a wait that times
+        out."""
         ...
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        """Called only where `enabled` holds."""
+        """Return what the operation does. Called only if `enabled` holds."""
         ...
 
 
 class Operation:
-    """An interned operation. Made by `OperationTable.intern` alone; compared by identity.
+    """An interned operation. Only `OperationTable.intern` makes them; compare them by identity.
 
     kind          a word for reports: "read", "write", "lock", "try", ...
     accesses      location and mode of each object touched; for a pending operation with a rule, the strongest modes
-    rule, thread  meaning and caller, of operations whose enabledness or modes depend on object states; else None, -1
-    value, alternatives   of a data choice: the value taken, of how many
-    barrier       ordered after everything before it (time passing when nothing else can move)
+    rule, thread  the rule, and the thread that performs it, if object states decide whether the operation is enabled or
+                  which modes it has; else None and -1
+    value, alternatives   of a data choice: the value taken, and the number of values
+    barrier       True if it is ordered after everything before it (time passing when nothing else can move)
     starts        the thread whose first event comes after this one; -1: none
     """
 
@@ -153,11 +156,11 @@ class Operation:
         self.starts = starts
 
     def enabled(self, states: States) -> bool:
-        """Can it run when its objects are in these states? Operations without a rule always can."""
+        """True if the operation can run when its objects are in these states. Operations without a rule always can."""
         return self.rule is None or self.applied(states) is not None
 
     def outcome(self, modes: tuple[Mode, ...]) -> Operation:
-        """The same operation with the modes that it turned out to have."""
+        """Return the same operation with the modes that its outcome has."""
         done = self._outcomes.get(modes)
         if done is None:
             accesses = tuple((location, mode) for (location, _), mode in zip(self.accesses, modes, strict=True))
@@ -178,7 +181,8 @@ class Operation:
         return done
 
     def applied(self, states: States) -> Applied | None:
-        """What it does in these states; None if it is blocked. Rules are pure: worked out once for each states."""
+        """Return what it does in these states; None if it is blocked. Computed once for each states, as rules are
+        pure."""
         try:
             return self._applied[states]
         except KeyError:
@@ -192,13 +196,14 @@ class Operation:
         return applied
 
     def with_value(self, value: int) -> Operation:
-        """The same data choice with another value taken."""
+        """Return the same data choice with another value taken."""
         return self._table.intern(
             self.kind, self.accesses, self.rule, self.thread, value, self.alternatives, self.barrier, self.starts
         )
 
     def in_states(self, states: States) -> Operation:
-        """The operation with the modes that it would have if it ran (it must be enabled) in these states."""
+        """Return the operation with the modes that it would have if it ran in these states, in which it must be
+        enabled."""
         if self.rule is None:
             return self
         applied = self.applied(states)
@@ -212,7 +217,7 @@ class Operation:
 
 
 UNKNOWN = Operation(None, "unknown", (), None, -1, 0, 1, False, -1)  # type: ignore[arg-type]
-"""Stands in a trace that is to be repeated for an operation that is not known: whatever happens takes its place."""
+"""Stands for an unknown operation in a trace that is to be repeated: any operation may take its place."""
 
 
 class OperationTable:
@@ -224,7 +229,7 @@ class OperationTable:
         self._names: list[Hashable] = []
 
     def location(self, name: Hashable) -> Location:
-        """The number of the location with this name; a name must mean the same place in every run."""
+        """Return the number of the location with this name. A name must mean the same place in every run."""
         number = self._locations.get(name)
         if number is None:
             number = self._locations[name] = len(self._names)
@@ -233,7 +238,7 @@ class OperationTable:
 
     @property
     def size(self) -> int:
-        """How many locations there are: their numbers are those below."""
+        """The number of locations. They are numbered from 0."""
         return len(self._names)
 
     def name_of(self, location: Location) -> Hashable:

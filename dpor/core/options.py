@@ -1,8 +1,8 @@
-"""What a user can ask of a check. Values only; `dpor.app.checking` acts on them.
+"""The options of a check. Values only; `dpor.app.checking` acts on them.
 
-All that is said of an option is said here, in its field: the options of the command line (`dpor.cli.options`), what
-`help(dpor.check)` says (`dpor.app.option_docs`), the options of pytest and of its marks (`dpor.pytest.mark`) and the
-table of docs/api.md come from it.
+Everything about an option is written once, in its field. From there come the options of the command line
+(`dpor.cli.options`), the text of `help(dpor.check)` (`dpor.app.option_docs`), the options of pytest and of its marks
+(`dpor.pytest.mark`) and the table of docs/api.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Timeouts(StrEnum):
 
 
 class FieldAccess(StrEnum):
-    """How exactly calls and returns are matched where it is told what threads may still access. [PL, section 5]"""
+    """How exactly the analysis of what threads may still access matches calls and returns. [PL, section 5]"""
 
     INSENSITIVE = "insensitive"
     CALLEE = "callee"
@@ -42,7 +42,7 @@ class FieldAccess(StrEnum):
 
 
 class PointerAnalysis(StrEnum):
-    """How objects are told apart there: ci and cs, context insensitive and sensitive; ex and dd, exhaustive and
+    """How the analysis tells objects apart: ci and cs are context insensitive and sensitive, ex and dd exhaustive and
     demand-driven. [PL, section 5.5]"""
 
     NONE = "none"
@@ -56,7 +56,7 @@ class PointerAnalysis(StrEnum):
 
 
 class Group(StrEnum):
-    """What an option is about: the headings under which the documentation lists them."""
+    """The subjects of options, and the headings under which the documentation lists them."""
 
     SEARCH = "The search"
     END = "When it stops"
@@ -67,8 +67,8 @@ class Group(StrEnum):
 
 @attrs.frozen
 class OfPytest:
-    """An option of pytest's own command line, that sets an option of all marked tests. `0` is None where there can be
-    None."""
+    """An option of pytest's own command line that sets an option of all marked tests. `0` stands for None where None is
+    allowed."""
 
     flag: str
     metavar: str
@@ -76,27 +76,28 @@ class OfPytest:
 
 
 ABOUT: Final = "about"
-"""The key of a field's metadata under which its `About` is."""
+"""The key under which a field's metadata has its `About`."""
 
 
 @attrs.frozen(kw_only=True)
 class About:
-    """All that is to be known of an option besides name, default and the values that are right.
+    """Everything about an option besides its name, its default and the values that are right.
 
-    In both texts, `{own}` stands for the strategies that have a use for the option, `{samplers}` for those that try one
-    schedule after another, `{all}` for all of them, each with what it does.
+    In both texts, `{own}` stands for the strategies that use the option, `{samplers}` for those that try one schedule
+    after another, `{all}` for all of them, each with a description.
 
-    line          what it does, in a line, for users of Python
-    help          the same for users of the command line; empty: as `line`
+    line          what it does, in one line, for users of Python
+    help          the same for users of the command line; empty: the same as `line`
     group         where the documentation lists it
-    commands      those of `dpor` that have it; none: it is an option in Python alone
-    flag          how the command line spells it; empty: as the field. "--no-x" takes away what is there by default
-    metavar       what stands for its value
-    short_forms   further flags of the command line, with the value that each stands for and what help says
+    commands      the commands of `dpor` that have it; none: it is an option in Python alone
+    flag          its flag on the command line; empty: made from the field's name. "--no-x" turns off what is on by
+                  default
+    metavar       the placeholder for its value
+    short_forms   further flags of the command line, each with the value that it stands for and its help text
     pytest        an option of pytest that sets it
-    mark          can the mark of a test give it?
-    python_only   does it mean nothing for abstract programs and systems of one's own?
-    saved         does it change what an event is? It is then saved with a schedule, and replayed
+    mark          True if the mark of a test can give it
+    python_only   True if it means nothing for abstract programs and for the user's own systems
+    saved         True if it changes what an event is. It is then saved with a schedule, and used in the replay
     """
 
     line: str
@@ -117,18 +118,18 @@ def _about(line: str, group: Group, **rest: Any) -> dict[str, About]:
 
 
 def options_of(kind: type[Any]) -> Iterator[tuple[attrs.Attribute[Any], About]]:
-    """The options of `Options`, or of a class like it, with what is said of them, in order."""
+    """Yield the options of `Options`, or of a class like it, each with its `About`, in order."""
     for field in attrs.fields(kind):
         yield field, field.metadata[ABOUT]
 
 
 def flag_of(field: attrs.Attribute[Any]) -> str:
-    """How the command line spells it."""
+    """Return the option's flag on the command line."""
     return field.metadata[ABOUT].flag or f"--{field.name.replace('_', '-')}"
 
 
 def spelled(name: str) -> str:
-    """An option in an error's message: its flag, if it has one."""
+    """Return the option as an error's message names it: by its flag, if it has one."""
     field = getattr(attrs.fields(Options), name)
     return flag_of(field) if field.metadata[ABOUT].commands else name
 
@@ -138,10 +139,10 @@ def spelled(name: str) -> str:
 
 @attrs.frozen
 class Number:
-    """A check: a number, not less than `least`, not infinite.
+    """A check that a value is a number, not less than `least` and not infinite.
 
-    whole      must it be a whole one?
-    or_none    may it be None, too?
+    whole      True if it must be a whole number
+    or_none    True if it may also be None
     """
 
     least: int
@@ -523,25 +524,26 @@ class Options:
 
     @property
     def explorer(self) -> str:
-        """The strategy, also where none was given."""
+        """The name of the strategy, the default one if none was given."""
         return self.strategy or ("optimal" if self.preemptions is None else "classic")
 
     def saved(self) -> dict[str, Any]:
-        """Those that a schedule is replayed with, as plain values: `Options(**saved)` takes them again."""
+        """Return the options that a replay of a schedule needs, as plain values: `Options(**saved)` takes them
+        again."""
         values = {field.name: getattr(self, field.name) for field, about in options_of(type(self)) if about.saved}
         values["strategy"] = self.explorer
         return {name: list(value) if isinstance(value, tuple) else plain(value) for name, value in values.items()}
 
 
 def plain(value: Any) -> Any:
-    """An option's value as a user writes it: words for members of enumerations."""
+    """Return an option's value as a user writes it: the word for a member of an enumeration."""
     return value.value if isinstance(value, StrEnum) else value
 
 
 def changed(options: Options, changes: Mapping[str, Any], what: str, known: tuple[str, ...] = ()) -> Options:
-    """The options with some changed. Raises `UserError` for a name or a value that is wrong.
+    """Return the options with some changed. Raises `UserError` for a name or a value that is wrong.
 
-    what    who is given the options, for the message
+    what    what the options are given to, for the message
     known   the names that it takes; empty: all
 
     >>> changed(Options(), {"max_second": 3}, "dpor.check", ("max_steps", "max_seconds"))

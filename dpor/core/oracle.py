@@ -1,7 +1,8 @@
-"""What knows something of a program that lets a search leave out choices: the static analysis, or one of your own.
+"""Oracles: what lets a search leave out choices because it knows something of the program, such as the static analysis.
 
-Only `sa` asks. What an oracle says may be wrong: the search holds all that it relied on against what happened; what is
-contradicted is withdrawn, named, and the search starts again (`dpor.explorers.sa`). docs/embedding.md has an example.
+Users can write their own. Only `sa` asks them. What an oracle says may be wrong: the search compares all that it relied
+on with what happened; what is contradicted is withdrawn and named, and the search starts again (`dpor.explorers.sa`).
+docs/embedding.md has an example.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from typing import NamedTuple, Protocol
 
 
 class ProgramSource(NamedTuple):
-    """texts   of the program's files, by path
-    names    of their modules, by path
-    entry    what is run, "path::dotted.name"
+    """The program that an oracle is asked about.
+
+    texts    the texts of the program's files, by path
+    names    the names of their modules, by path
+    entry    what is run, as "path::dotted.name"
     """
 
     texts: Mapping[str, str]
@@ -23,7 +26,7 @@ class ProgramSource(NamedTuple):
 
 
 class At(NamedTuple):
-    """Where a frame stands: its code, and the offset of its instruction in bytes."""
+    """The place that a frame has reached: its code, and the offset of its instruction in bytes."""
 
     code: CodeType
     offset: int
@@ -34,7 +37,8 @@ class At(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int, int, int]:
-        """Of what is evaluated there: line, end line (from 1), column, end column (bytes, from 0); 0 where unknown."""
+        """Position of the expression there: line, end line (from 1), column, end column (bytes, from 0); 0 where
+        unknown."""
         spans = list(self.code.co_positions())
         line, end_line, column, end_column = (
             spans[self.offset // 2] if 0 <= self.offset // 2 < len(spans) else (None,) * 4
@@ -43,10 +47,11 @@ class At(NamedTuple):
 
 
 class Oracle(Protocol):
-    """Asked at each choice that `original` would make at an access to shared data."""
+    """An oracle for one program. The search asks it at each choice that `original` would make at a shared access."""
 
     def ruled_out(self, stack: Sequence[At], others: Iterable[Sequence[At]]) -> Collection[str]:
-        """The facts, in words, by which the access that a thread is about to make conflicts with none that the other
-        threads will make from now on; empty: there are none. Each stack has the frames of a thread that are in the
-        program, the innermost first. The answer must depend on the arguments alone."""
+        """Return the facts, in words, from which it follows that the access that a thread is about to make conflicts
+        with no access that the other threads will make from now on; return none if there are no such facts. Each stack
+        has the frames of a thread that are in the program, the innermost first. The answer must depend on the arguments
+        alone."""
         ...

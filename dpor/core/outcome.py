@@ -1,4 +1,4 @@
-"""What a checked program came to, and what it did wrong, as values."""
+"""The outcome and the failures of one run, as values."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Kind(Enum):
 
 
 NOBODY_WRITES = ": nothing that is left to run writes"
-"""In the message of a livelock that a run ends in, because its loops are known to spin. Others are cycles of states,
-which a schedule only leads into."""
+"""In the message of a livelock in which a run ends, because its loops are known to spin. Other livelocks are cycles of
+states, and a schedule only leads into them."""
 
 
 @attrs.frozen
@@ -31,12 +31,12 @@ class Finding:
     """One failure of one run.
 
     message   for exceptions "Type: text", for deadlocks one line per waiting thread
-    thread    the name of the thread that failed (of the first waiting one, for a deadlock)
-    file, line   where, in the program's source; None where there is no source
-    needs_timeout   the failure occurs only if a timed wait times out, or time passes that the program looks at
+    thread    the name of the thread that failed (for a deadlock, of the first thread that waits)
+    file, line   the place in the program's source; None where there is no source
+    needs_timeout   True if the failure occurs only if a timed wait times out, or time passes that the program reads
     details   further lines for the text report: traceback, who holds what
-    other     of a data race: the second place, as "file:line"
-    events    of a data race: the numbers of the two events in its run
+    other     for a data race: the second place, as "file:line"
+    events    for a data race: the indices of the two events in its run
     """
 
     kind: Kind
@@ -55,12 +55,13 @@ class Finding:
 
     @property
     def group(self) -> tuple[object, ...]:
-        """Findings of one kind at one place are shown once."""
+        """Findings with the same identity are reported once: they are of one kind and at one place."""
         return (self.kind, self.file, self.line, self.other, self.message if self.line is None else None)
 
 
 def digest(value: Hashable) -> str:
-    """Sixteen hex digits for an outcome: the same in every process, whatever the order in which sets were filled.
+    """Return sixteen hex digits for an outcome, the same in every process and for every order in which sets were
+    filled.
 
     >>> digest((frozenset("ab"), 1)) == digest((frozenset("ba"), 1)) != digest((frozenset("ab"), True))
     True

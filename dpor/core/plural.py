@@ -1,4 +1,4 @@
-"""How many of what, and which of several, in words."""
+"""Puts numbers of things, and lists of things, into words."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""A timer that beats several times a second, in whatever the main thread is doing.
+"""A timer that calls a function several times a second, whatever the main thread is doing.
 
-Between two runs a search can look at the clock by itself; during a run that makes no operation any more only a signal
-comes through. It beats as long as the interpreter carries out instructions: not while one call of a C function lasts,
-except where that function looks for signals (regular expressions do). The command line has a second process for that
+Between two runs a search can read the clock itself; in a run that performs no more operations, only a signal gets
+through. The timer fires as long as the interpreter executes instructions: not during a single call of a C function,
+unless that function checks for signals (regular expressions do). For that, the command line has a second process
 (`dpor.cli.guard`).
 
-Where there is no such signal, or somebody else uses it, or not in the main thread, nothing beats, and budgets are
-looked at between runs only.
+If the system has no such signal, if something else uses it, or outside the main thread, the timer does not run, and
+budgets are checked only between runs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Final, TypeAlias
 
 SECONDS: Final = 0.1
-"""Between two beats."""
+"""Seconds between two calls."""
 
 Beat: TypeAlias = Callable[[FrameType | None], None]
 """Called with the innermost frame. An exception that it raises comes out of that frame."""
@@ -27,7 +27,7 @@ Beat: TypeAlias = Callable[[FrameType | None], None]
 
 @contextmanager
 def beating(beat: Beat) -> Iterator[None]:
-    """Call `beat` several times a second meanwhile."""
+    """Call `beat` several times a second while the block runs."""
     if not is_free():
         yield
         return
@@ -41,7 +41,7 @@ def beating(beat: Beat) -> Iterator[None]:
 
 
 def is_free() -> bool:
-    """Can it beat here?"""
+    """True if the timer can run here."""
     return (
         hasattr(signal, "setitimer")
         and threading.current_thread() is threading.main_thread()

@@ -16,36 +16,36 @@ from dpor.core.steps import Step
 
 
 class Verdict(StrEnum):
-    """What a check concludes."""
+    """The conclusion of a check."""
 
     PASS = "pass"
     """Every interleaving class was covered and none failed."""
     FAIL = "fail"
     """A failure was found; it comes with its schedule."""
     INCONCLUSIVE = "inconclusive"
-    """No failure was found, and not everything was covered: `Report.reasons` says why."""
+    """No failure was found, but not everything was covered: `Report.reasons` says why."""
 
 
 NOT_FINISHED = "the search was not finished"
 NOTHING_SHARED = "there was nothing to interleave: no two threads use anything in common that dpor sees"
-"""Why a search of several threads that share nothing is no pass: it would rest on nothing."""
+"""The reason why a check of several threads that share nothing does not pass: the pass would rest on nothing."""
 NOTHING_CHANGED = "there was nothing to interleave: no two threads use anything in common that one of them changes"
 ONE_THREAD = "there was nothing to interleave: only one thread did anything"
 
 
 @attrs.frozen(kw_only=True)
 class Failure:
-    """A finding as it is reported: what went wrong, and a schedule, made small, that shows it.
+    """A finding as it is reported: what went wrong, and a short schedule that shows it.
 
     kind, message, thread, file, line, needs_timeout, details, other   as in `dpor.core.outcome.Finding`
     schedule    the choices that lead to it: for each event, the thread's number (and a data choice's value shifted)
-    first_schedule  the choices under which it was found, before they were made small
+    first_schedule  the choices under which it was found, before they were minimised
     threads     the names of the threads, by number
     trace       the run under that schedule, one step for each event
-    explanation what ordered the events of that run, and which orders the failure needs; None: not looked at
+    explanation what ordered the events of that run, and which orders the failure needs; None if this was not computed
     output      what the program printed in that run
-    switches    context switches of the schedule
-    execution   in which execution it was seen first, counted from 1
+    switches    the number of context switches in the schedule
+    execution   the number of the execution that showed it first, from 1
     occurrences how many executions showed it (1 unless the search went on after failures)
     saved       what `dpor.replay` takes, and `saved.save(path)` writes; not part of the JSON report
     """
@@ -75,22 +75,22 @@ class Report:
     """What a check found, and how much it covered.
 
     preemptions the bound, or None
-    seed        of the random strategies: the same one gives the same runs; None for the others
-    exhaustive  every interleaving class was covered
+    seed        for the random strategies: the same seed gives the same runs; None for the others
+    exhaustive  True if every interleaving class was covered
     reasons     why it is not exhaustive; empty if it is
-    executions  complete runs
-    blocked     runs that were dropped because what they would show had been seen (0 for `optimal`)
+    executions  the number of complete runs
+    blocked     runs that were dropped because they would have repeated what had been seen (0 for `optimal`)
     events      operations performed for the first time
     replayed    operations repeated to get back to a branching point
     choices     states where a second thread was tried
     states      states stored; None for searches that store none
     matched     how often a stored state was met again; None likewise
     unstored      why states could not be stored, and so cannot be matched later, with how often
-    terminates  of stateful searches: does every schedule come to an end? None: not known
-    cycle       if not: the steps of going round once, for ever
+    terminates  for stateful searches: True if every schedule comes to an end; None if this is not known
+    cycle       if not: the steps of one round of a cycle that can go on for ever
     outcomes    distinct results of complete runs
     outcome_digests   a digest of each, the same in every process and for every strategy, with the outcome in words
-    visible     was there an operation other than starts, ends and joins of threads? If not, threads shared nothing
+    visible     True if there was an operation other than starts, ends and joins of threads; else threads shared nothing
     deadlocks   distinct deadlocked terminal states
     restarts    why the search began again, each time; the counts are those of the last search
     """

@@ -1,11 +1,12 @@
-"""Saved schedules: a failure's choices, with all that must be the same for them to mean the same, as a JSON file.
+"""Saved schedules: JSON files with the choices of a failing run and all that must be the same for a replay.
 
-A schedule is a list of actions (`dpor.core.operations.Action`), one for each event. It says nothing about what the
-events are: whether the program still does the same is checked when the schedule is followed, and before that by the
-hashes of the sources.
+A schedule is a list of actions (`dpor.core.operations.Action`), one for each event. It does not say what the events
+are. Whether the program still does the same is checked while the schedule is replayed, and before that by the hashes of
+the sources.
 
-The file is one object; `FORMAT` and `SCHEMA` come first so that a foreign file is told from an old one. For each source
-file it holds the SHA-256 of the text, and a checksum of each line so that a refusal can say which lines changed.
+The file is one object; `FORMAT` and `SCHEMA` come first, which tells files of another format from old ones. For each
+source file it holds the SHA-256 of the text, and a checksum of each line, so that a refusal can say which lines
+changed.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from dpor.core.system import STOP, Chooser
 FORMAT = "dpor schedule"
 SCHEMA = 1
 OF_PYTEST = "pytest "
-"""Targets that begin so are tests: their node id follows, and pytest alone can run them."""
+"""The beginning of the names of targets that are tests. The test's node id follows; only pytest can run them."""
 LARGEST = 100_000_000
-"""Bytes of a schedule file: none of ours comes near."""
+"""The largest size of a schedule file, in bytes; real ones are much smaller."""
 
 
 @attrs.frozen
 class SourceFile:
-    """A source file as it was: the hash of its text, and eight hexadecimal digits for each line."""
+    """A source file when the schedule was saved: the hash of its text, and eight hexadecimal digits for each line."""
 
     sha256: str = attrs.field(validator=attrs.validators.instance_of(str))
     lines: str = attrs.field(validator=attrs.validators.instance_of(str))
@@ -51,17 +52,17 @@ class SourceFile:
 
 @attrs.frozen(kw_only=True)
 class SavedSchedule:
-    """What a schedule file holds.
+    """The contents of a schedule file.
 
     target, name   as given to the check
     settings       the options that change what an event is: strategy, max_steps, timeouts, timeout_limit, races,
                    every_access, instrument
     facts          what the search had learnt about the program and relied on (opaque; the system's own)
     hash_seed      PYTHONHASHSEED; None if hashes were random
-    python         the version that made it
-    sources        by path, relative to the working folder where it lies under it
-    schedule       the actions, made small
-    first_schedule the actions under which the failure was found (in old files: none)
+    python         the version of Python that made it
+    sources        the source files by path, which is relative to the working folder if they are in it
+    schedule       the actions, minimised
+    first_schedule the actions under which the failure was found (empty in old files)
     threads        the threads' names, by number
     finding        the failure that it shows
     """
@@ -79,7 +80,7 @@ class SavedSchedule:
     first_schedule: tuple[Action, ...] = ()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file. Raises `BadSchedule` if that cannot be done."""
+        """Write the file. Raises `BadSchedule` if it cannot be written."""
         finding = {
             "kind": self.finding.kind.value,
             "message": self.finding.message,
@@ -97,7 +98,7 @@ class SavedSchedule:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SavedSchedule:
-        """Read a file. Raises `BadSchedule`, with one clear line, for anything that is not a schedule of ours."""
+        """Read a file. Raises `BadSchedule`, with a message of one line, for anything that is not a saved schedule."""
         import json
 
         try:
@@ -152,7 +153,7 @@ class SavedSchedule:
         )
 
     def check_python(self) -> None:
-        """Raise `BadSchedule` if it was made by another Python, whose library may do other things."""
+        """Raise `BadSchedule` if another version of Python made the schedule: its library may do other things."""
         mine, its = sys.version.split()[0], self.python
         if its.split(".")[:2] != mine.split(".")[:2]:
             raise BadSchedule(
@@ -161,7 +162,7 @@ class SavedSchedule:
             )
 
     def check_sources(self) -> None:
-        """Raise `BadSchedule` if a source is not what it was, saying what changed."""
+        """Raise `BadSchedule` if a source has changed, and say what changed."""
         changes = []
         for path, source in self.sources.items():
             try:
@@ -179,7 +180,7 @@ class SavedSchedule:
 
 
 def changed_lines(old: SourceFile, new: SourceFile) -> str:
-    r"""Which lines differ, in words, by the numbers that they have now.
+    r"""Say in words which lines differ. They are given by their present numbers.
 
     >>> changed_lines(SourceFile.of(b"a\nb\nc"), SourceFile.of(b"a\nB\nc"))
     'line 2'
@@ -205,9 +206,9 @@ def changed_lines(old: SourceFile, new: SourceFile) -> str:
 
 
 def read_sources(hashes: Mapping[str, str]) -> dict[str, SourceFile]:
-    """The sources as a schedule file keeps them, from the system's path -> SHA-256 of what was run.
+    """Return the sources as a schedule file keeps them, given by path the SHA-256 of what was run.
 
-    A file that is no longer that (edited while it was checked) gets no line checksums; replaying will refuse it.
+    A file that was edited during the check gets no line checksums; a replay will refuse it.
     """
     found = {}
     for path, sha256 in sorted(hashes.items()):
@@ -220,7 +221,7 @@ def read_sources(hashes: Mapping[str, str]) -> dict[str, SourceFile]:
 
 
 def to_json_text(content: object) -> str:
-    """JSON that a person can read: indented, lists of numbers on one line.
+    """Return JSON that a person can read: indented, lists of numbers on one line.
 
     >>> print(to_json_text({"schedule": [0, 1, 1]}), end="")
     {
@@ -237,13 +238,14 @@ def to_json_text(content: object) -> str:
 
 
 def relative(path: str) -> str:
-    """The path as seen from the working folder, if it lies under it."""
+    """Return the path relative to the working folder if it is in it, else as it is."""
     here = os.getcwd()
     return os.path.relpath(path, here) if os.path.abspath(path).startswith(here + os.sep) else path
 
 
 def follow(schedule: Sequence[Action]) -> Chooser:
-    """A chooser that takes exactly these actions, then stops. Raises `NotDeterministic` where one cannot be taken."""
+    """Return a chooser that takes exactly these actions, then stops. It raises `NotDeterministic` if one cannot be
+    taken."""
     position = 0
 
     def choose(enabled: int) -> Action:
@@ -263,8 +265,8 @@ def follow(schedule: Sequence[Action]) -> Chooser:
 
 
 def prefer(guide: Iterable[Action]) -> Chooser:
-    """A chooser that keeps to the guide where it can: the first action left whose thread can run. After that it stays
-    with the thread that ran last, else takes the lowest."""
+    """Return a chooser that follows the guide where it can: it takes the first action left whose thread can run. After
+    the guide it stays with the thread that ran last, or else takes the lowest."""
     left = list(guide)
     start = 0
     last = STOP
@@ -291,7 +293,7 @@ def _threads(mask: int) -> str:
 
 
 def hash_seed() -> str | None:
-    """The seed of this process's string hashes; None if it is random."""
+    """Return the seed of this process's string hashes; None if it is random."""
     if not sys.flags.hash_randomization:
         return "0"
     seed = os.environ.get("PYTHONHASHSEED", "random")

@@ -1,7 +1,7 @@
-"""The seam between explorers and whatever runs: a system repeats a trace and extends it, an explorer chooses.
+"""The interface between explorers and what they run: a system repeats a trace and extends it, an explorer chooses.
 
-The explorer is called back before each new event (`Chooser`) instead of stepping the system from outside: a thread
-that goes on running is then not switched away from and back to, which costs more than the event itself.
+The system calls the explorer back before each new event (`Chooser`); the explorer does not step the system. So a thread
+that goes on running need not be switched away from and back to, which would cost more than the event itself.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dpor.core.operations import Action, Location, Operation, States, ThreadId
 from dpor.core.outcome import Finding
 
 STOP: Action = -1
-"""What a chooser answers to abandon the run."""
+"""The answer of a chooser that abandons the run."""
 
 Chooser: TypeAlias = Callable[[int], Action]
-"""Asked before each new event, with the bit mask of the enabled threads (never 0). Answers an action of one of them,
-or `STOP`. The trace given to `System.run` holds all events so far while it is asked."""
+"""Called before each new event with the bit mask of the enabled threads (never 0). Returns an action of one of them, or
+`STOP`. Meanwhile the trace given to `System.run` holds all events so far."""
 
 
 class Trace:
@@ -43,7 +43,7 @@ class Trace:
         return len(self.threads)
 
     def copy(self) -> Trace:
-        """A trace of its own with the same events."""
+        """Return a new trace with the same events."""
         new = Trace()
         new.actions, new.threads = self.actions.copy(), self.threads.copy()
         new.operations, new.befores = self.operations.copy(), self.befores.copy()
@@ -56,16 +56,17 @@ class Trace:
 
 class Ending(Enum):
     COMPLETE = "complete"
-    """No thread can move any more: finished, or deadlocked."""
+    """No thread can move any more: the program has finished, or is deadlocked."""
     SPINNING = "spinning"
-    """No thread can move any more but in loops that wait for what nobody is left to write: a livelock, no end."""
+    """Threads can move only in loops that wait for something that no thread is left to write: a livelock, without
+    end."""
     STOPPED = "stopped"
     """The chooser answered STOP."""
     ENDED = "ended"
-    """It took too long for the clock: a repetition may come further."""
+    """The run took too long by the clock. A repetition may come further."""
     CUT = "cut"
-    """Too long (`--max-steps`), or something in the program made going on senseless: the reason is in
-    `Run.incomplete`."""
+    """The run was too long (`--max-steps`), or something in the program made it pointless to go on. `Run.incomplete`
+    has the reason."""
 
 
 class Pending(NamedTuple):
@@ -83,8 +84,8 @@ class Run:
     outcome     what distinguishes this result from others: hashable, equal for equivalent runs (None unless COMPLETE)
     deadlock    identity of the deadlocked terminal state, or None if there is no deadlock
     findings    what went wrong, in order of occurrence
-    incomplete  why this run stands for less than all that its schedule could do; each goes into `Report.reasons`
-    shares      did the threads have anything in common, whether or not somebody changed it?
+    incomplete  why this run shows less than all that its schedule could do; each goes into `Report.reasons`
+    shares      True if the threads had anything in common, whether or not a thread changed it
     """
 
     __slots__ = ("blocked", "deadlock", "ending", "findings", "incomplete", "outcome", "shares")
@@ -109,23 +110,24 @@ class Run:
 
 
 class System(Protocol):
-    """A program that can be run again and again."""
+    """A program that can be run repeatedly."""
 
     def run(self, trace: Trace, choose: Chooser) -> Run:
         """Repeat the events in `trace`, then ask `choose` for each new one and append it, until the run ends.
 
-        Raises `NotDeterministic` if an event repeated is not the event recorded, `AssumptionBroken` if the search
-        must start again. Leaves no thread and no patch behind, and nothing of the program running, whatever happens.
+        Raises `NotDeterministic` if a repeated event is not the recorded one, `AssumptionBroken` if the search must
+        start again. In any case it leaves no thread, no patch and nothing of the program running.
         """
         ...
 
     def pending(self) -> Sequence[Pending]:
-        """The next operation of each live thread, enabled or not, at the moment at which a chooser is being asked."""
+        """Return the next operation of each live thread, enabled or not. Call this only while a chooser is being
+        called."""
         ...
 
 
 class Forwarding:
-    """A system that can do what another one can, and does it as that one; but for the methods of a subclass."""
+    """A system that passes every call on to another one, except for the methods that a subclass overrides."""
 
     run: Callable[[Trace, Chooser], Run]
     pending: Callable[[], Sequence[Pending]]
@@ -146,16 +148,16 @@ class Store(StrEnum):
     """Which states are stored."""
 
     EVENTS = "events"
-    """Those after every event."""
+    """The states after every event."""
     CHOICES = "choices"
-    """The first, the last, and those with a choice; and where there is none for very long, one now and then, so that
-    endless loops are seen to be such. [DHRR04, section 7]"""
+    """The first state, the last, and those with a choice; also, where there is no choice for very long, one now and
+    then, so that endless loops are recognised. [DHRR04, section 7]"""
     NOTHING = "nothing"
-    """The search is a stateless one."""
+    """None: the search is stateless."""
 
 
 class SyncChoices(StrEnum):
-    """Which starts, ends and joins of threads are choices for `original`."""
+    """The starts, ends and joins of threads at which `original` makes a choice."""
 
     ALL = "all"
     SHARED = "shared"
@@ -164,58 +166,61 @@ class SyncChoices(StrEnum):
 
 @runtime_checkable
 class StatefulSystem(System, Protocol):
-    """A system that can tell where it stands. All methods speak of the moment at which a chooser is being asked."""
+    """A system that can identify its states. Call all methods only while a chooser is being called."""
 
     def state(self) -> StateKey | None:
-        """The identity of the present state; None: it cannot be told, so this state equals no other."""
+        """Return the identity of the present state; None if it cannot be determined. Then it equals no other state."""
         ...
 
     def unstored(self) -> Mapping[str, int]:
-        """why states could not be stored so far, with how often."""
+        """Return the reasons why states could not be stored so far, with how often each occurred."""
         ...
 
     def sync_states(self) -> Mapping[Location, Any]:
-        """The states of all objects that operations which can block look at."""
+        """Return the states of all objects that the operations which can block depend on."""
         ...
 
     def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
-        """Could it matter in the present state who moves before the thread's next operation, which is enabled?
+        """True if it may matter in the present state which thread moves before the thread's next operation, which is
+        enabled.
 
-        False only if what it accesses is out of reach of all other threads, and is no synchronisation with any.
+        False only if no other thread can reach what it accesses, and it synchronises with none.
         """
         ...
 
     def remembers_way(self) -> bool:
-        """Do states tell, by names of objects or times, by which way they were reached? Then equal states are not
-        always followed by equal ones.
+        """True if states depend on how they were reached, by names of objects or by times. Then equal states do not
+        always have equal successors.
         """
         ...
 
     def changes_data(self, operation: Operation) -> bool:
-        """Does the event change anything but locks, conditions, semaphores and the like?"""
+        """True if the event changes anything else than locks, conditions, semaphores and the like."""
         ...
 
     def livelock(self, moving: int) -> Finding:
-        """What to tell of a state that can only be come back to, while the threads of the mask go on and on."""
+        """Return the finding of a livelock: no end can be reached from the present state, but the threads of the mask
+        move on and on."""
         ...
 
     def canonical(self, operation: Operation) -> Operation:
-        """The operation under names that do not depend on the path by which the present state was reached.
+        """Return the operation under names that do not depend on the path by which the present state was reached.
 
-        Where an object has no such name, one that it shares with other objects; the rule is then left out.
+        If an object has no such name, one that it shares with other objects is used, and the rule is left out.
         """
         ...
 
 
 @runtime_checkable
 class OracleSystem(StatefulSystem, Protocol):
-    """A system with facts about what its threads may still do, which may be wrong. See `dpor.explorers.sa`."""
+    """A system with facts about what its threads may still do. The facts may be wrong. See `dpor.explorers.sa`."""
 
     def ruled_out(self, thread: ThreadId) -> Collection[str]:
-        """The facts by which no other thread will make an access that conflicts with the next operation of this one,
-        which is a plain access; empty: there are none. To be asked while a chooser is called."""
+        """Return the facts from which it follows that no other thread will make an access that conflicts with this
+        thread's next operation, which is a plain access; empty if there are none. Call this only while a chooser is
+        being called."""
         ...
 
     def withdraw_facts(self, facts: Collection[str]) -> None:
-        """These do not hold: `ruled_out` will not answer by them any more. Raises `AssumptionBroken`."""
+        """Report that these facts do not hold. `ruled_out` will not use them any more. Raises `AssumptionBroken`."""
         ...

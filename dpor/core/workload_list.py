@@ -1,6 +1,6 @@
 """The programs of `workloads/`, by name: `daisy`, `daisy:bug`, `daisy:bug,length=2`. Reads their source, imports none.
 
-After the colon come arguments of the module's `main`: a name alone is True, others are numbers.
+After the colon come arguments of the module's `main`: a name alone means True, others are numbers.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ LARGER = ("cocome", "credemo", "daisy", "raytracer", "elevator", "jpapabench", "
 class Workload:
     """One program.
 
-    about        what it is, in a line
-    parameters   of its `main`, with their defaults
+    about        a description of one line
+    parameters   the parameters of its `main`, with their defaults
     """
 
     name: str
@@ -48,7 +48,7 @@ class Workload:
 
 @cache
 def workloads() -> dict[str, Workload]:
-    """All, by name: the larger ones first."""
+    """Return all workloads by name, the larger ones first."""
     names = {path.stem for path in FOLDER.glob("[a-z]*.py")}
     return {name: _read(name) for name in (*LARGER, *sorted(names - {*LARGER}))}
 
@@ -62,10 +62,10 @@ def _read(name: str) -> Workload:
 
 
 def named(target: str) -> tuple[Workload, dict[str, int]] | None:
-    """The workload that the target names and the arguments of its `main`; None if it names none.
+    """Return the workload that the target names and the arguments of its `main`; None if the target names none.
 
-    A module that can be imported by that name is meant first. Raises `BadTarget` where a file of that name lies in the
-    current folder and could be meant, or an argument is wrong.
+    A module that can be imported by that name takes precedence. Raises `BadTarget` if the current folder has a file of
+    that name, which could be meant, or if an argument is wrong.
 
     >>> found = named("daisy:bug,length=2")
     >>> found[0].name, found[1]

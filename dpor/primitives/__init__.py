@@ -1,6 +1,7 @@
-"""Pure rules of the synchronisation primitives: when is an operation enabled, and what does it change?
+"""Rules of the synchronisation primitives: when each operation is enabled, and what it changes. They are pure
+functions.
 
-One file a primitive. A rule goes from the states of its objects and the caller to an `Effect`; states are immutable,
-rules are frozen and compared by value. Both systems (abstract and Python programs) run on them, and explorers ask
-them whether an operation could have run at an earlier point. Nothing here knows of real threads.
+There is one file for each primitive. A rule maps the states of its objects and the caller to an `Effect`; states are
+immutable, rules are frozen and compared by value. Both systems (abstract and Python programs) use them, and explorers
+ask them whether an operation could have run at an earlier point. Real threads are not used here.
 """

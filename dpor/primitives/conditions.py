@@ -1,16 +1,16 @@
 """Condition variables. State: the waiting threads, first come first woken. Objects of a wait: (condition, lock).
 
-A wait is two operations: `Wait` gives the lock back and joins the queue; once a notify has taken the thread out of the
-queue, `Rewait` takes the lock again. A timed wait is followed by `RewaitOrTimeout`: a thread still in the queue may
-time out, and then takes the lock again by `Retake`. Until then it stays in the queue and a notify may be spent on it,
-as in CPython (`threading.Condition.wait` removes the waiter only when it has the lock again).
+A wait is two operations: `Wait` releases the lock and joins the queue; once a notify has taken the thread out of the
+queue, `Rewait` acquires the lock again. A timed wait is followed by `RewaitOrTimeout`: a thread still in the queue may
+time out, and then acquires the lock again by `Retake`. Until then it stays in the queue and may use up a notify, as in
+CPython (`threading.Condition.wait` removes the waiter only when it has the lock again).
 
-Every step writes what it touches, even a notify that nobody waits for: the convention of the litmus tests.
+Every step writes what it touches, even a notify that no thread waits for: the convention of the litmus tests.
 
-Python programs wait by `WaitHolding`. Their timed waits have a step more and far fewer races: whether the time is up
-before a notify comes (`AwaitNotifyOrTimeout`) concerns the condition alone, and then the lock is taken (by `GiveUp` if
-the time was up). To enter or leave the queue and to ask whether one is still in it are UPDATEs of it: they commute
-except with a notify, and two that change it are ordered by the lock.
+Python programs wait by `WaitHolding`. Their timed waits have one more step and far fewer races: whether the time is up
+before a notify comes (`AwaitNotifyOrTimeout`) concerns only the condition, and then the lock is acquired (by `GiveUp`
+if the time was up). Entering the queue, leaving it, and asking whether one is still in it are UPDATEs of it: they
+commute with each other but not with a notify, and the lock orders any two that change the queue.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpor.primitives.rules import BaseRule
 
 
 def _held(thread: ThreadId, count: int | None) -> object:
-    """The state of a lock just taken: of a plain one if `count` is None, else of a re-entrant one."""
+    """The state of a lock that was just acquired: of a plain lock if `count` is None, else of a re-entrant one."""
     return thread if count is None else (thread, count)
 
 
@@ -38,8 +38,8 @@ class Wait(BaseRule):
 
 @attrs.frozen
 class WaitHolding(Wait):
-    """A wait that first asks, in the same step, whether the lock is held: by the caller if it is `reentrant`, by anyone
-    if it is plain, as in CPython. Result: was it? If not, nothing has changed.
+    """A wait that checks in the same step, as CPython does, whether the lock is held: a lock that is `reentrant` by the
+    caller, a plain one by any thread. Result: whether it was held. If not, nothing has changed.
     """
 
     modes = (UPDATE, WRITE)
@@ -54,7 +54,10 @@ class WaitHolding(Wait):
 
 @attrs.frozen
 class Rewait(BaseRule):
-    """`count`: that of the re-entrant lock before the wait; None for a plain lock. Result: True (notified)."""
+    """Acquire the lock after a notify. `count`: that of the re-entrant lock before the wait; None for a plain lock.
+
+    Result: True (notified).
+    """
 
     name = "rewait"
     modes = (WRITE, WRITE)
@@ -70,7 +73,8 @@ class Rewait(BaseRule):
 
 @attrs.frozen
 class RewaitOrTimeout(BaseRule):
-    """Result: True if notified (the lock is then taken), False if timed out (then `Retake` must follow)."""
+    """Acquire the lock after a notify, or time out. Result: True if notified (the lock is then acquired), False if
+    timed out (then `Retake` must follow)."""
 
     name = "rewait"
     modes = (WRITE, WRITE)
@@ -88,7 +92,7 @@ class RewaitOrTimeout(BaseRule):
 
 @attrs.frozen
 class AwaitNotify(BaseRule):
-    """Result: True."""
+    """Wait for a notify. Result: True."""
 
     name = "await notify"
     modes = (UPDATE,)
@@ -103,7 +107,7 @@ class AwaitNotify(BaseRule):
 
 @attrs.frozen
 class AwaitNotifyOrTimeout(BaseRule):
-    """Result: True if notified; False if the time is up (then `GiveUp` must follow)."""
+    """Wait for a notify, or time out. Result: True if notified, False if timed out (then `GiveUp` must follow)."""
 
     name = "await notify"
     modes = (UPDATE,)
@@ -115,7 +119,7 @@ class AwaitNotifyOrTimeout(BaseRule):
 
 @attrs.frozen
 class Retake(BaseRule):
-    """After a timeout: take the lock again and leave the queue. Result: False."""
+    """After a timeout: acquire the lock again and leave the queue. Result: False."""
 
     name = "rewait"
     modes = (WRITE, WRITE)
@@ -145,7 +149,7 @@ class GiveUp(Retake):
 
 @attrs.frozen
 class Notify(BaseRule):
-    """Wakes the `n` that came first; None: all."""
+    """Wake the `n` threads that came first; None: all."""
 
     name = "notify"
     modes = (WRITE,)

@@ -1,8 +1,8 @@
-"""Daemon threads move only while the process runs, which is as long as non-daemon threads are alive.
+"""Daemon threads move only while the process runs, that is as long as non-daemon threads are alive.
 
-How many are alive, and whether the process runs, are two objects: were they one, each end of a thread would conflict
-with each operation of a daemon thread, though only the last one ends the process. Which one is the last is decided by
-the order of the ends, so what an event touches depends on what it depends on, alone.
+The number of these threads and whether the process runs are two objects. If they were one, each end of a thread would
+conflict with each operation of a daemon thread, though only the last end ends the process. Which end is the last is
+decided by the order of the ends. So what an event touches depends only on events that it is dependent on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class _WithProcess(Around):
     """An operation on synchronisation objects that also touches the process, whose state comes last."""
 
     of_process: ClassVar[tuple[Mode, ...]]
-    """How it touches what comes after its own objects."""
+    """The modes of the accesses that come after those of its own objects."""
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "name", self.inner.name)
@@ -29,7 +29,7 @@ class _WithProcess(Around):
 
 @attrs.frozen
 class DaemonRule(_WithProcess):
-    """An operation of a daemon thread on synchronisation objects: also needs the program to be running."""
+    """An operation of a daemon thread on synchronisation objects: enabled only while the process runs, too."""
 
     of_process = (READ,)
 
@@ -43,7 +43,7 @@ class DaemonRule(_WithProcess):
 
 @attrs.frozen
 class DaemonAccess(BaseRule):
-    """A plain access by a daemon thread. Its states are those of the process, then one None for each location."""
+    """A plain access by a daemon thread. Its states are that of the process, then one None for each location."""
 
     name: str  # type: ignore[misc]
     plain: Accesses  # type: ignore[misc]
@@ -61,8 +61,9 @@ class DaemonAccess(BaseRule):
 
 @attrs.frozen
 class InProcess(_WithProcess):
-    """The start or the end of a non-daemon thread: changes how many there are, and the last end whether the process
-    runs. Its states: the thread's, how many are alive, does the process run?"""
+    """The start or the end of a non-daemon thread. It changes the number of these threads, and the last end also
+    changes whether the process runs. Its states: the thread's, the number of threads alive, whether the process
+    runs."""
 
     change: int
     of_process = (WRITE, WRITE)
@@ -77,4 +78,4 @@ class InProcess(_WithProcess):
 
 @attrs.frozen
 class StartInProcess(InProcess):
-    """Kept apart so that the operation is known to start a thread."""
+    """A class of its own, which shows that the operation starts a thread."""

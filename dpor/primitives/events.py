@@ -1,8 +1,8 @@
-"""Events. Two objects: the flag (state: is it set?) and the waiters (state: the threads that wait).
+"""Events. Two objects: the flag (state: whether it is set) and the waiters (state: the threads that wait).
 
-A wait that finds the flag unset joins the waiters and is woken by `Set` alone: a waiter that was woken goes on even if
-the event is cleared before it runs, as in CPython. Waiters come and go in any order: for them the waiters are UPDATEd,
-so that it takes one run, not N!, until N threads wait for one event. A `Clear` concerns the flag alone.
+A wait that finds the flag unset joins the waiters, and only `Set` wakes it: a waiter that was woken goes on even if the
+event is cleared before it runs, as in CPython. Waiters may come and go in any order: they UPDATE the waiters, so that
+exploring N threads that begin to wait for one event takes one run, not N!. A `Clear` concerns only the flag.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dpor.primitives.rules import BaseRule
 
 @attrs.frozen
 class IsSet(BaseRule):
-    """Of the flag."""
+    """Look at the flag. Objects: the flag. Result: True if it is set."""
 
     name = "is set?"
     modes = (READ,)
@@ -27,7 +27,7 @@ class IsSet(BaseRule):
 
 @attrs.frozen
 class Set(BaseRule):
-    """Of the flag and the waiters."""
+    """Set the flag and wake the waiters. Objects: the flag, the waiters."""
 
     name = "set"
     modes = (WRITE, WRITE)
@@ -39,7 +39,7 @@ class Set(BaseRule):
 
 @attrs.frozen
 class Clear(BaseRule):
-    """Of the flag."""
+    """Unset the flag. Objects: the flag."""
 
     name = "clear"
     modes = (WRITE,)
@@ -50,7 +50,8 @@ class Clear(BaseRule):
 
 @attrs.frozen
 class BeginWait(BaseRule):
-    """Of the flag and the waiters. Result: was it set? If not, `AwaitSet` (or `AwaitSetOrTimeout`) must follow."""
+    """Begin to wait. Objects: the flag, the waiters. Result: True if the flag was set; if not, `AwaitSet` (or
+    `AwaitSetOrTimeout`) must follow."""
 
     name = "wait"
     modes = (READ, UPDATE)
@@ -63,7 +64,7 @@ class BeginWait(BaseRule):
 
 @attrs.frozen
 class AwaitSet(BaseRule):
-    """Of the waiters. Result: True."""
+    """Wait until woken. Objects: the waiters. Result: True."""
 
     name = "await set"
     modes = (UPDATE,)
@@ -78,7 +79,7 @@ class AwaitSet(BaseRule):
 
 @attrs.frozen
 class AwaitSetOrTimeout(BaseRule):
-    """Of the waiters. Result: True if woken, False if timed out."""
+    """Wait until woken or timed out. Objects: the waiters. Result: True if woken, False if timed out."""
 
     name = "await set"
     modes = (UPDATE,)

@@ -1,12 +1,12 @@
 """The import of a module.
 
-Two objects: the module (state: None, the thread that loads it, or LOADED), and who is at what (state: which thread
-loads which module, and which waits for which).
+Two objects: the module (state: None, the thread that loads it, or LOADED), and the activity of threads (state: which
+thread loads which module, and which waits for which).
 
-Who comes while another thread loads the module waits until that is over; but not if that would be for ever, since the
-other waits, perhaps through more threads, for a module that this one loads: then it goes on with half a module, as in
-CPython. Loads of different modules come in any order, so they UPDATE who is at what. Only who loads a module and has to
-wait for another looks at it: nobody waits for a thread that loads none.
+A thread that imports a module while another thread loads it waits until that is over. If it would wait for ever,
+because the other thread waits, perhaps by way of more threads, for a module that this one loads, it goes on with the
+partly loaded module, as in CPython. Loads of different modules may come in any order, so they UPDATE the activity. Only
+a thread that loads a module and has to wait for another one reads it: no thread waits for a thread that loads none.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ NOBODY: Final[AtWhat] = (frozenset(), frozenset())
 
 @attrs.frozen
 class BeginImport(BaseRule):
-    """Result: LOAD, if the caller is to load the module, after which `EndImport` must follow; THERE, if it may go on
-    with the module as it is; WAIT, if `AwaitImport` must follow."""
+    """Begin to import a module. Result: LOAD, if the caller must load the module, after which `EndImport` must follow;
+    THERE, if it may go on with the module as it is; WAIT, if `AwaitImport` must follow."""
 
     module: str
     name = "import"
@@ -50,7 +50,7 @@ class BeginImport(BaseRule):
 
 @attrs.frozen
 class BeginImportWithin(BeginImport):
-    """As `BeginImport`, by a thread that loads another module at the time: others may wait for that."""
+    """A `BeginImport` by a thread that is loading another module, which other threads may wait for."""
 
     modes = (WRITE, WRITE)
 
@@ -65,7 +65,7 @@ class BeginImportWithin(BeginImport):
 
 @attrs.frozen
 class AwaitImport(BaseRule):
-    """Result: LOAD or THERE. (Who loaded the module may have failed.)"""
+    """Wait until the module is loaded. Result: LOAD or THERE (LOAD if the thread that loaded it has failed)."""
 
     module: str
     name = "await import"
@@ -84,7 +84,7 @@ class AwaitImport(BaseRule):
 
 @attrs.frozen
 class EndImport(BaseRule):
-    """The module is loaded, or failed to load, or is to be loaded again since it is there no more."""
+    """The module is loaded, or failed to load, or was removed and has to be loaded again."""
 
     module: str
     loaded: bool

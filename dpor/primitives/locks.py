@@ -1,6 +1,6 @@
 """Locks. State of a plain lock: its owner's thread number, or None. Of a re-entrant one: (owner, count), or None.
 
-An operation that fails (a try on a held lock, a release of a free one) only reads.
+An operation that fails (a try of a lock that is held, a release of a free one) only reads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Acquire(BaseRule):
 
 @attrs.frozen
 class Try(BaseRule):
-    """`acquire(blocking=False)`, and a timed acquire where time may pass at any point. Result: taken?"""
+    """`acquire(blocking=False)`; also a timed acquire if time may pass at any point. Result: True if acquired."""
 
     name = "try"
     modes = (WRITE,)
@@ -40,7 +40,7 @@ class Try(BaseRule):
 
 @attrs.frozen
 class Release(BaseRule):
-    """Result: was it held (by anyone)?"""
+    """Release the lock. Result: True if it was held, by any thread."""
 
     name = "unlock"
     modes = (WRITE,)
@@ -63,7 +63,7 @@ class Locked(BaseRule):
 
 @attrs.frozen
 class AcquireAgain(BaseRule):
-    """A re-entrant lock, taken or entered once more. `count`: how often (more than 1 when a wait restores it)."""
+    """Acquire a re-entrant lock, for the first time or once more. `count`: by how much (more than 1 after a wait)."""
 
     name = "lock"
     modes = (WRITE,)
@@ -93,7 +93,7 @@ class TryAgain(BaseRule):
 
 @attrs.frozen
 class ReleaseAgain(BaseRule):
-    """Result: was the caller the owner?"""
+    """Release a re-entrant lock once. Result: True if the caller was the owner."""
 
     name = "unlock"
     modes = (WRITE,)
@@ -108,7 +108,7 @@ class ReleaseAgain(BaseRule):
 
 @attrs.frozen
 class ReleaseAll(BaseRule):
-    """Gives a re-entrant lock back entirely. Result: how often it was entered; 0 if the caller was not the owner."""
+    """Release a re-entrant lock entirely. Result: its count; 0 if the caller was not the owner."""
 
     name = "unlock"
     modes = (WRITE,)

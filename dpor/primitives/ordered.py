@@ -1,4 +1,4 @@
-"""Operations on synchronisation objects that mean something to a specification: ordered with others that do."""
+"""Operations on synchronisation objects that a specification looks at. They are ordered with each other."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dpor.primitives.rules import Around
 
 @attrs.frozen
 class Ordered(Around):
-    """An operation that also accesses locations which have no state; behind the states of its objects come as many
-    times None."""
+    """An operation that also accesses locations without a state (`orders`). Its states are those of its objects, then
+    None for each of these locations."""
 
     orders: Accesses
 
@@ -40,5 +40,5 @@ class Ordered(Around):
         )
 
     def _own(self, states: Sequence[object]) -> States:
-        """Without those of the orders, which are left out where an operation is about to be performed."""
+        """Return the states without those of `orders`. They are absent before the operation is performed."""
         return tuple(states[: len(self.inner.modes)])

@@ -1,4 +1,4 @@
-"""The shape that all rules share."""
+"""The base classes of rules."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from dpor.core.operations import READ, Accesses, Effect, Mode, Rule, States, Thr
 
 @attrs.frozen
 class BaseRule:
-    """A rule that is always enabled and keeps its modes, unless a subclass says otherwise."""
+    """A rule that is always enabled and always has the same modes, unless a subclass overrides that."""
 
     name: ClassVar[str]
     modes: ClassVar[tuple[Mode, ...]]
     blocking: ClassVar[bool] = False
-    """Are there states in which it is not enabled?"""
+    """True if there are states in which the operation is not enabled."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.blocking = cls.enabled is not BaseRule.enabled
 
     plain: ClassVar[Accesses] = ()
-    """What it accesses besides its objects."""
+    """The accesses of other locations than its objects."""
     takes: ClassVar[tuple[int, ...]] = ()
     gives: ClassVar[tuple[int, ...]] = ()
 
@@ -40,7 +40,7 @@ class BaseRule:
 
 @attrs.frozen
 class Around(BaseRule):
-    """Another rule, which touches more than it does alone."""
+    """A rule around another one, which touches more objects than that one does."""
 
     inner: Rule
     name: str = attrs.field(init=False)  # type: ignore[misc]
@@ -60,7 +60,7 @@ class Around(BaseRule):
 
 @attrs.frozen
 class Look(BaseRule):
-    """Looks at one object and changes nothing. Result: its state."""
+    """Read the state of one object. Result: its state."""
 
     name = "look"
     modes = (READ,)

@@ -1,5 +1,5 @@
-"""Counting semaphores. State: the value. Every successful operation writes, also one V after another (the convention of
-the litmus tests); a failed try only reads.
+"""Counting semaphores. State: the value. Every successful operation writes, even one V after another (the convention of
+the litmus tests); a try that fails only reads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class P(BaseRule):
 
 @attrs.frozen
 class TryP(BaseRule):
-    """Result: taken?"""
+    """Decrement the value if it is positive. Result: True if it was."""
 
     name = "try P"
     modes = (WRITE,)
@@ -39,7 +39,7 @@ class TryP(BaseRule):
 
 @attrs.frozen
 class V(BaseRule):
-    """Adds `n`, unless that exceeds `bound`. Result: added?"""
+    """Add `n`, unless that exceeds `bound`. Result: True if it was added."""
 
     name = "V"
     modes = (WRITE,)
@@ -56,7 +56,7 @@ class V(BaseRule):
 
 @attrs.frozen
 class CommutingV(V):
-    """Without a bound: two of them may come in either order."""
+    """A `V` of a semaphore without a bound. Two of them commute."""
 
     modes = (UPDATE,)
 

@@ -1,4 +1,4 @@
-"""A loop that waits by spinning goes on when something that it read has been written. States: how often that was."""
+"""A loop that waits by spinning goes on when something that it has read is written. States: the numbers of writes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpor.primitives.rules import BaseRule
 
 @attrs.frozen
 class Spin(BaseRule):
-    """Stands behind a round of a loop that only read. `seen`: how often each location had been written by then."""
+    """Comes after an iteration of a loop that only read. `seen`: how often each location had been written by then."""
 
     seen: tuple[int, ...]
     name = "spin"

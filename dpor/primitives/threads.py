@@ -16,7 +16,7 @@ ENDED: Final = "ended"
 
 @attrs.frozen
 class Start(BaseRule):
-    """Result: True; False if it was started before."""
+    """Start a thread. Result: True; False if it was started before."""
 
     name = "start"
     modes = (WRITE,)
@@ -39,7 +39,7 @@ class End(BaseRule):
 
 @attrs.frozen
 class Join(BaseRule):
-    """Blocks until the thread has ended. (Joining a thread that was never started is the drop-in's error.)"""
+    """Block until the thread has ended. (For a thread that was never started, the drop-in raises the error.)"""
 
     name = "join"
     modes = (READ,)
@@ -54,7 +54,7 @@ class Join(BaseRule):
 
 @attrs.frozen
 class JoinOrTimeout(BaseRule):
-    """Result: had it ended?"""
+    """Join with a timeout. Result: True if the thread had ended."""
 
     name = "join"
     modes = (READ,)
@@ -66,7 +66,7 @@ class JoinOrTimeout(BaseRule):
 
 @attrs.frozen
 class JoinStarted(Join):
-    """A join that finds out, in the same step, that the thread was never started. Result: True, or NEW."""
+    """A join that checks in the same step whether the thread was started. Result: True, or NEW if it was not."""
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return bool(states[0] != RUNNING)
@@ -77,7 +77,7 @@ class JoinStarted(Join):
 
 @attrs.frozen
 class JoinStartedOrTimeout(JoinOrTimeout):
-    """Result: True if it had ended, False if it is running, NEW if it was never started."""
+    """Result: True if the thread had ended, False if it is running, NEW if it was never started."""
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect(states, (READ,), NEW if states[0] == NEW else states[0] == ENDED)
@@ -85,7 +85,7 @@ class JoinStartedOrTimeout(JoinOrTimeout):
 
 @attrs.frozen
 class List(BaseRule):
-    """Enters a thread into the set of those that are alive, or strikes it out; in whichever order threads come."""
+    """Add a thread to the set of threads that are alive, or remove it. Threads may come and go in any order."""
 
     name = "list"
     modes = (UPDATE,)
@@ -99,7 +99,7 @@ class List(BaseRule):
 
 @attrs.frozen
 class Status(BaseRule):
-    """Result: NEW, RUNNING or ENDED."""
+    """Read the state of the thread. Result: NEW, RUNNING or ENDED."""
 
     name = "alive?"
     modes = (READ,)
