@@ -36,7 +36,7 @@ class Layers:
     alone = staticmethod(deaths.alone)
     step_begins = staticmethod(deaths.step_begins)
     step_ends = staticmethod(deaths.step_ends)
-    run_over = staticmethod(deaths.tell)
+    run_over = staticmethod(deaths.report_deaths)
     back_edge_taken = staticmethod(spinning.back_edge_taken)
     loops_without_operations = staticmethod(spinning.loops_without_operations)
     loops_unseen = staticmethod(spinning.loops_unseen)

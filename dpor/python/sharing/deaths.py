@@ -145,15 +145,15 @@ def _any_mortal() -> bool:
     return any(getweakrefcount(obj) > issubclass(type(obj), SyncObject) for obj in held)
 
 
-def tell() -> None:
+def report_deaths() -> None:
     """Say so if a mortal object has died while several threads existed."""
     if _any_mortal():
         for obj in fallen():
             if is_mortal(obj):
-                _tell(obj)
+                _report_death(obj)
 
 
-def _tell(obj: Any) -> None:
+def _report_death(obj: Any) -> None:
     """The object has died while several threads existed. Is something called by that? (A weak reference without a
     callback says so when it is asked.)"""
     kind = type(obj)
@@ -177,7 +177,7 @@ _NOT_ALL: Final = "not every order of dropping it is tried"
 def alone() -> None:
     """All other threads have ended: from here on objects die where the program drops them."""
     if _any_mortal():
-        tell()
+        report_deaths()
         sharing.let_all_go()
 
 
@@ -287,7 +287,7 @@ def _die_if_fallen(number: int) -> None:
     if theirs.get(number) != 0:
         return
     obj = objects[number]
-    _tell(obj)
+    _report_death(obj)
     locations = _written_by(obj)
     for ref in getweakrefs(obj):
         _asked[id(ref)] = (ref, locations)
@@ -316,7 +316,7 @@ def _written_by(obj: Any) -> list[Location]:
     )
 
 
-def stand_before_asking(ref: Any) -> None:
+def yield_before_asking(ref: Any) -> None:
     """The weak reference is about to be asked for its object."""
     if not run.multi:
         return

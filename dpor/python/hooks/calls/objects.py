@@ -153,7 +153,7 @@ def asking(ref: Any, method: Any = None) -> Callable[..., Any]:
     """Return what is called in place of a weak reference (or of its `__call__`)."""
 
     def ask(*args: Any, **kwargs: Any) -> Any:
-        deaths.stand_before_asking(ref)
+        deaths.yield_before_asking(ref)
         return (method or ref)(*args, **kwargs)
 
     return ask
