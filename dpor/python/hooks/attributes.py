@@ -354,13 +354,13 @@ def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | No
     elif found is not _MISSING and _is_data_descriptor(found) and not _is_field(found, name):
         for setter in (getattr(found, "fset", None), getattr(found, "fdel", None)):
             if isinstance(setter, types.FunctionType) and not is_instrumented(setter):
-                run.above.tell_store(kind, name)
+                run.above.note_field_store(kind, name)
                 yield_before_unseen(setter, obj)
                 return None
         operation = None
     else:
         key = field_key(kind, name)
-        run.above.tell_store(kind, name)
+        run.above.note_field_store(kind, name)
         if key not in run.facts:
             assumptions.broken(key, f"{kind.__qualname__}.{name} is written while several threads exist")
             for base in kind.__mro__:  # code of the base may look at the field, perhaps in a comparison without a hook

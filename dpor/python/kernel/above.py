@@ -86,6 +86,6 @@ class Above(Protocol):
         """Store an attribute such as `__dict__` or `__class__`."""
         ...
 
-    def tell_store(self, kind: type, name: str, /) -> None:
+    def note_field_store(self, kind: type, name: str, /) -> None:
         """Called when an attribute of instances of the class is stored while several threads exist."""
         ...

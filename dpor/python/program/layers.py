@@ -9,7 +9,7 @@ from typing import Final
 from dpor.python import effects
 from dpor.python.dropins import modules, stdlib
 from dpor.python.hooks import attributes, calls, special
-from dpor.python.hooks.calls.calling import tell_store
+from dpor.python.hooks.calls.calling import note_field_store
 from dpor.python.sharing import deaths, shared_objects
 from dpor.python.states import spinning
 
@@ -46,4 +46,4 @@ class Layers:
     load_special = staticmethod(special.load)
     stand_in = staticmethod(partial(modules.stand_in, stdlib.module_for_program))
     store_special = staticmethod(special.store)
-    tell_store = staticmethod(tell_store)
+    note_field_store = staticmethod(note_field_store)

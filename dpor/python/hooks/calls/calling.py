@@ -184,7 +184,7 @@ def _is_harmless_module(name: Any) -> bool:
     return name in HARMLESS_MODULES or name.partition(".")[0] in HARMLESS_MODULES or is_ours(name)
 
 
-def tell_store(kind: type, name: str) -> None:
+def note_field_store(kind: type, name: str) -> None:
     """Called when a field of a shared object of this class is assigned. Note that the run is incomplete if methods of
     the class that are taken for harmless may read it."""
     module = kind.__module__
