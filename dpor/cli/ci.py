@@ -37,7 +37,7 @@ def check_ci(github: bool, json_: str | None) -> None:
         raise UserError("--github and --json - both want standard output: give the JSON a file")
 
 
-def tell_ci(
+def write_ci_outputs(
     reports: Sequence[Mapping[str, Any]], sarif: str | None, github: bool, troubles: Sequence[str] = ()
 ) -> None:
     """Write the requested outputs.

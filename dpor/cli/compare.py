@@ -19,7 +19,7 @@ from dpor.cli.answers import (
     to_stdout,
     write_file,
 )
-from dpor.cli.ci import ci_options, tell_ci
+from dpor.cli.ci import ci_options, write_ci_outputs
 from dpor.cli.options import Real, StrategyOption, options_for
 from dpor.core.options import Options
 from dpor.report.progress import counted
@@ -85,7 +85,8 @@ def compare(
             from dpor.report.html import to_html
 
             write_file(html, to_html(done, max_seconds, interrupted))
-        tell_ci([row.report for each in done for row in each.rows if row.report], sarif, github, [*_troubles(done)])
+        reports = [row.report for each in done for row in each.rows if row.report]
+        write_ci_outputs(reports, sarif, github, [*_troubles(done)])
     rows = [row for each in done for row in each.rows]
     if any(each.agree is False for each in done) or any(row.exit_code == Exit.OUR_ERROR for row in rows):
         sys.exit(Exit.OUR_ERROR)

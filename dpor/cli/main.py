@@ -34,7 +34,7 @@ from dpor.cli.answers import (
     to_stdout,
     write_file,
 )
-from dpor.cli.ci import check_ci, ci_options, tell_ci
+from dpor.cli.ci import check_ci, ci_options, write_ci_outputs
 from dpor.cli.compare import compare
 from dpor.cli.completing import files, strategies
 from dpor.cli.doctor import doctor
@@ -153,7 +153,7 @@ def check(
             if sarif is not None or github:
                 from dpor.report.json import to_json
 
-                tell_ci([to_json(report)], sarif, github)
+                write_ci_outputs([to_json(report)], sarif, github)
             return code
 
         with _stopping(monitor), _guarded(session, monitor, deliver):

@@ -38,7 +38,7 @@ from dpor.python.dropins.threads import Startable
 from dpor.python.effects import process_state
 from dpor.python.effects.reach import ANYTHING, yield_before_reading
 from dpor.python.hooks import attributes, failures
-from dpor.python.hooks.calls.contexts import tell_shared as tell_shared_contexts
+from dpor.python.hooks.calls.contexts import report_shared_contexts
 from dpor.python.hooks.calls.files import FILES
 from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import driving, timing
@@ -401,7 +401,7 @@ class PythonSystem:
     # ------------------------------------------------------------------ how it ended
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
-        tell_shared_contexts()
+        report_shared_contexts()
         if any(map(self._capture.cleans_up, sharing.dropped)):
             incomplete(shared_objects.GENERATORS)
         findings = [] if specifying.current is None else specifying.current.findings

@@ -30,10 +30,10 @@ def note(length: int) -> None:
     """Called before a set of this many elements is iterated over."""
     sharing.largest_set = max(sharing.largest_set, length)
     if len(run.threads) > 1:
-        tell_of_threads()
+        note_several_threads()
 
 
-def tell_of_threads() -> None:
+def note_several_threads() -> None:
     """Called when there are several threads: from then on the order matters."""
     if sharing.largest_set and sharing.largest_set > _known(run.facts):
         assumptions.broken(

@@ -304,7 +304,7 @@ def publish_roots(thread_object: Any) -> None:
             _put_attributes(names)
         for name, value in sharing.roots():
             _publish(value, name)
-    orders.tell_of_threads()
+    orders.note_several_threads()
     _publish(thread_object)
 
 

@@ -56,7 +56,7 @@ def _note(context: decimal.Context) -> decimal.Context:
     return context
 
 
-def tell_shared() -> None:
+def report_shared_contexts() -> None:
     """At the end of a run: note that it is incomplete if a thread's current context, or a changed default, was
     shared."""
     if any(isinstance(shared_objects.table.get(id(context)), shared_object.SharedObject) for context in _in_force):
