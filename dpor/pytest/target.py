@@ -14,7 +14,7 @@ import pytest
 from dpor.core.errors import BadTarget
 from dpor.core.schedule import OF_PYTEST
 from dpor.pytest.fixtures import Fixtures
-from dpor.python.program.host_functions import ProgramCopies, stand_ins
+from dpor.python.program.host_functions import ProgramCopies, drop_ins_by_id
 from dpor.python.program.loader import Loader
 
 
@@ -58,7 +58,7 @@ class _Executions:
         self._module = module
         self._loader = loader
         self._fixtures: Fixtures | None = None
-        stand_ins()  # made while the program is loaded: making them later would be events of an execution
+        drop_ins_by_id()  # made while the program is loaded: making them later would be events of an execution
 
     def function(self) -> Callable[[], object]:
         if self._fixtures is not None:

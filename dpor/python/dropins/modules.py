@@ -31,7 +31,7 @@ def modules_of_program(drop_in_for: Callable[[str], ModuleType | None]) -> Any:
     return copying.execute("sys", source, "<sys>", names, lambda name: None).Modules()
 
 
-def stand_in(drop_in_for: Callable[[str], ModuleType | None], value: Any) -> Any:
+def replacement_for(drop_in_for: Callable[[str], ModuleType | None], value: Any) -> Any:
     """Return what the program gets in place of an object of others: a module's drop-in, its `sys.modules`, or the
     object itself."""
     if value is _REAL:

@@ -215,7 +215,7 @@ def load(obj: Any, name: str) -> Any:
         namespace(obj)
     elif name == "modules" and obj is sys:
         attributes.attr_with_classes(obj, name)
-        return Holder(name, run.above.stand_in(sys.modules))
+        return Holder(name, run.above.replacement_for(sys.modules))
     elif name in ("__globals__", "f_globals") and is_a(obj, (types.FunctionType, types.FrameType)):
         shared_objects.module_names(getattr(obj, name))
         run.dirty = True

@@ -78,7 +78,7 @@ class Above(Protocol):
         began."""
         ...
 
-    def stand_in(self, value: Any, /) -> Any:
+    def replacement_for(self, value: Any, /) -> Any:
         """Return what the program gets in place of a module of the library, or of `sys.modules`."""
         ...
 

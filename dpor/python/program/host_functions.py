@@ -77,9 +77,9 @@ class ProgramCopies:
             return value
         if id(value) in self._made:
             return self._made[id(value)]
-        stand_in = stand_ins().get(id(value))
-        if stand_in is not None:
-            module, found = stand_in
+        drop_in = drop_ins_by_id().get(id(value))
+        if drop_in is not None:
+            module, found = drop_in
             module_for_program(module)  # note that the drop-in is in use from now on
             return found
         if kind is types.FunctionType:
@@ -103,9 +103,9 @@ class ProgramCopies:
             )
         if is_a(value, (_thread.LockType, _thread.RLock)):
             real = threading.Lock if is_a(value, _thread.LockType) else threading.RLock
-            return self._keep(value, stand_ins()[id(real)][1]())
+            return self._keep(value, drop_ins_by_id()[id(real)][1]())
         if is_a(value, functools._lru_cache_wrapper):
-            decorate = stand_ins()[id(functools.lru_cache)][1](**value.cache_parameters())
+            decorate = drop_ins_by_id()[id(functools.lru_cache)][1](**value.cache_parameters())
             return self._keep(value, decorate(self.value(value.__wrapped__)))
         if kind.__module__ in _OF_HOST:
             raise BadTarget(
@@ -209,7 +209,7 @@ def _is_empty(cell: types.CellType) -> bool:
 
 
 @functools.cache
-def stand_ins() -> dict[int, tuple[str, Any]]:
+def drop_ins_by_id() -> dict[int, tuple[str, Any]]:
     """Return what the program imports in place of what the host imports, by identity, with the module's name."""
     found: dict[int, tuple[str, Any]] = {}
     with unused():

@@ -44,6 +44,6 @@ class Layers:
     lookup_target = staticmethod(effects.lookup_target)
     read_operation = staticmethod(attributes.read_operation)
     load_special = staticmethod(special.load)
-    stand_in = staticmethod(partial(modules.stand_in, stdlib.module_for_program))
+    replacement_for = staticmethod(partial(modules.replacement_for, stdlib.module_for_program))
     store_special = staticmethod(special.store)
     note_field_store = staticmethod(note_field_store)

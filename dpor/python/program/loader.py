@@ -304,7 +304,7 @@ class Loader:
         if run.multi and fromlist and not isinstance(module, DropInModule):
             for imported in fromlist:
                 attributes.read_global(module.__name__, imported)
-        return self._names_of_program(run.above.stand_in(module), fromlist) if fromlist else module
+        return self._names_of_program(run.above.replacement_for(module), fromlist) if fromlist else module
 
     def _names_of_program(self, module: types.ModuleType, names: Iterable[str]) -> types.ModuleType:
         """Return what `from module import names` takes the names from: the module itself, or a copy in which modules of
@@ -313,7 +313,7 @@ class Loader:
         others = {}
         for name in names:
             if type(found.get(name)) in (types.ModuleType, dict):
-                given = run.above.stand_in(found[name])
+                given = run.above.replacement_for(found[name])
                 if given is not found[name]:
                     others[name] = given
         if not others:
