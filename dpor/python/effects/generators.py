@@ -43,7 +43,7 @@ def drive(generator: Driven, step: Callable[..., Any], *args: Any, clash: Except
     try:
         return step(*args)
     finally:
-        come_out(generator, shared, key)
+        leave(generator, shared, key)
 
 
 def drive_asynchronous(awaitable: Any, step: Callable[..., Any], *args: Any) -> Any:
@@ -66,7 +66,7 @@ def is_executing(generator: Driven) -> bool:
     return owner is not None and owner.running and owner in run.threads
 
 
-def come_out(generator: Driven, shared: SharedObject, key: int) -> None:
+def leave(generator: Driven, shared: SharedObject, key: int) -> None:
     """Let the thread that was inside a shared generator leave it: an operation, before which others may move. What the
     generator holds is published."""
     try:

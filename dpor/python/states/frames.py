@@ -40,7 +40,7 @@ operation and its objects."""
 _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
     operators.list_steps.__code__: frozenset({"key"}),
     generators.drive.__code__: frozenset({"key"}),
-    generators.come_out.__code__: frozenset({"key"}),
+    generators.leave.__code__: frozenset({"key"}),
 }
 """Variables that hold the `id` of another variable's object."""
 
