@@ -88,7 +88,7 @@ def _place(element: Any) -> tuple[int, tuple[int, ...], str]:
     element = _hashed(element)
     name = shared_objects.run_name(element)
     if name is None:
-        return (0, (), children.told(element))
+        return (0, (), children.described(element))
     assumptions.note(IDENTITIES)
     kind, *numbers = name
     return (1, tuple(numbers), "") if kind == "object" else (2, (), repr(name))

@@ -52,13 +52,13 @@ def children(obj: Any, kind: type) -> list[Any]:
     return (finders.get(kind) or finder_of(kind))(obj, kind)
 
 
-def told(obj: Any) -> str:
+def described(obj: Any) -> str:
     """Describe an object, without calling code of the program, in a way that is the same in every run."""
     kind = type(obj)
     if kind in HOLD_NOTHING and kind is not type:
         return repr(obj)
     if kind is tuple or kind is frozenset:
-        return f"({','.join(sorted(map(told, obj)) if kind is frozenset else map(told, obj))})"
+        return f"({','.join(sorted(map(described, obj)) if kind is frozenset else map(described, obj))})"
     if kind is types.FunctionType or issubclass(kind, type):
         return f"{obj.__module__}.{obj.__qualname__}"
     if issubclass(kind, SyncObject):
@@ -66,7 +66,7 @@ def told(obj: Any) -> str:
     if issubclass(kind, weakref.ReferenceType):
         referent = weakref.ReferenceType.__call__(obj)
         mark = sharing.table.get(id(referent))
-        return f"{kind.__qualname__}({mark.number if isinstance(mark, SharedObject) else ''},{told(referent)})"
+        return f"{kind.__qualname__}({mark.number if isinstance(mark, SharedObject) else ''},{described(referent)})"
     own = fields(obj, kind) or {}
     scalars = [
         f"{name}={value!r}" for name, value in own.items() if type(value) in HOLD_NOTHING and type(value) is not type
@@ -95,7 +95,7 @@ def _of_dict(obj: Any, kind: type) -> list[Any]:
 
 
 def _of_set(obj: Any, kind: type) -> list[Any]:
-    return sorted(gc.get_referents(obj), key=told)
+    return sorted(gc.get_referents(obj), key=described)
 
 
 def _of_fields_alone(obj: Any, kind: type) -> list[Any]:
