@@ -30,7 +30,7 @@ class Part(NamedTuple):
     """How the value of a part is read, and restored."""
 
     get: Callable[[], Any]
-    put: Callable[[Any], object]
+    restore: Callable[[Any], object]
 
 
 parts: Final[dict[str, Part]] = {}
@@ -90,7 +90,7 @@ class Kept(NamedTuple):
         found = self.find()
         return None if found is None else (found, self.contents(found))
 
-    def put(self, value: tuple[Any, Any] | None) -> None:
+    def restore(self, value: tuple[Any, Any] | None) -> None:
         if value is not None and value != self.get():
             found, contents = value
             vars(sys.modules[self.module])[self.name] = found
@@ -106,7 +106,7 @@ def kept(module: str, name: str, contents: Callable[[Any], Any], refill: Callabl
     """Register such an object as a part."""
     found = Kept(module, name, contents, refill)
     _kept.append(found)
-    part(f"{module}.{name}", found.get, found.put)
+    part(f"{module}.{name}", found.get, found.restore)
 
 
 def named_in(sources: Iterable[str]) -> list[Kept]:
@@ -164,13 +164,13 @@ def hidden() -> str | None:
     return next((name for name, before in _before.items() if before is _HIDDEN), None)
 
 
-def put_back() -> None:
+def restore() -> None:
     """When the run is over: restore all parts, the last changed first."""
     global _runs
     while _before:
         name, before = _before.popitem()
         if before is not _HIDDEN:
-            parts[name].put(before)
+            parts[name].restore(before)
     if _runs % LOOK_EVERY < 2:
         _look_for_unseen()
     _runs += 1
@@ -189,7 +189,7 @@ def _look_for_unseen() -> None:
         now = parts[name].get()
         if _at_first.setdefault(name, now) != now:
             _unseen.add(name)
-            parts[name].put(_at_first[name])
+            parts[name].restore(_at_first[name])
 
 
 def begin_search() -> None:
@@ -208,11 +208,11 @@ def has_changed(name: str) -> bool:
 looked_at: Final[list[str]] = []
 
 
-def part(name: str, get: Callable[[], Any], put: Callable[[Any], object], *, unseen: bool = False) -> None:
+def part(name: str, get: Callable[[], Any], restore: Callable[[Any], object], *, unseen: bool = False) -> None:
     """Register how the part is read and restored.
 
     unseen   True if uninstrumented code may change it, so that it has to be examined. (Reading it must change nothing.)
     """
-    parts[name] = Part(get, put)
+    parts[name] = Part(get, restore)
     if unseen:
         looked_at.append(name)

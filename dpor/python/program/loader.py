@@ -280,7 +280,7 @@ class Loader:
         host_fields.restore()
         if self.host is not None:
             self.host.restore()
-        process_state.put_back()
+        process_state.restore()
 
     def _logs(self) -> AbstractContextManager[None]:
         return _NOTHING if self.host is None else logs.watched(self._module_for_program("threading"))

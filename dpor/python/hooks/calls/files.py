@@ -435,7 +435,7 @@ class _Temporary:
         vars(tempfile)["_name_sequence"] = _names()
         return before
 
-    def put(self, before: Any) -> None:
+    def restore(self, before: Any) -> None:
         is_set, folder, vars(tempfile)["_name_sequence"] = before
         if not is_set:  # else the program has set it, and it was restored like other attributes
             tempfile.tempdir = folder
@@ -457,7 +457,7 @@ def _names() -> Iterator[str]:
 
 
 TEMPORARY: Final = "the folder for temporary files"
-part(TEMPORARY, (_temporary := _Temporary()).get, _temporary.put)
+part(TEMPORARY, (_temporary := _Temporary()).get, _temporary.restore)
 
 
 def _in_folder(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Effect]:
