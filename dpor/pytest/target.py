@@ -45,7 +45,7 @@ class TestTarget:
             )
         for fixture in _fixtures_of(item):
             if isinstance(plain := getattr(fixture.func, "__func__", fixture.func), FunctionType):
-                loader.twin(plain)
+                loader.instrumented_copy(plain)
         return _Executions(item, module, loader)
 
 

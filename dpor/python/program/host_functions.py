@@ -35,7 +35,7 @@ _OF_HOST: Final = frozenset({"threading", "queue", "concurrent.futures.thread", 
 
 
 class ProgramCopies:
-    """The program's copies of host objects, for one run. `module`: the instrumented twin of the target's own module."""
+    """The program's copies of host objects, for one run. `module`: the instrumented copy of the target's own module."""
 
     def __init__(self, module: types.ModuleType, loader: Loader) -> None:
         self.module = module

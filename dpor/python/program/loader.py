@@ -385,7 +385,7 @@ class Loader:
                 if is_a(value, type) and issubclass(value, BaseException):
                     module.__dict__[other] = value
 
-    def twin(self, plain: types.FunctionType) -> types.ModuleType | None:
+    def instrumented_copy(self, plain: types.FunctionType) -> types.ModuleType | None:
         """Return the instrumented copy of the module in which a function of the host was defined; None if it is not the
         program's."""
         file = Path(plain.__code__.co_filename)
