@@ -54,7 +54,7 @@ def _way_to(path: Any) -> Iterator[Effect]:
         yield FOLDER, READ
 
 
-def looks(path: Any) -> Iterator[Effect]:
+def looks_at_path(path: Any) -> Iterator[Effect]:
     real = _real(path)
     if real is None:
         yield _WHOLE, READ if path is None else WRITE
@@ -73,18 +73,18 @@ def changes_contents(path: Any) -> Iterator[Effect]:
     if real is None or _has_other_names(real):
         yield _WHOLE, WRITE
         return
-    yield from looks(path)
+    yield from looks_at_path(path)
     yield (FILES, real), WRITE
 
 
-def makes(path: Any) -> Iterator[Effect]:
+def makes_entry(path: Any) -> Iterator[Effect]:
     """Yield the effects of making or removing something at the path. If it is a link, the link itself is removed."""
     yield UMASK, READ
     real = _real(path)
     if real is None or os.path.islink(path):
         yield _WHOLE, WRITE
         return
-    yield from looks(path)
+    yield from looks_at_path(path)
     yield from _changes_entry(real)
 
 
@@ -104,12 +104,12 @@ def _has_other_names(real: str) -> bool:
     return status.st_nlink > 1 and not os.path.isdir(real)
 
 
-def lists(path: Any, *, in_order: bool) -> Iterator[Effect]:
+def lists_folder(path: Any, *, in_order: bool) -> Iterator[Effect]:
     real = _real("." if path is None else path)
     if real is None:
         yield _WHOLE, WRITE
         return
-    yield from looks("." if path is None else path)
+    yield from looks_at_path("." if path is None else path)
     yield (FILES, real, "entries"), READ
     if not in_order:
         if run.multi:
@@ -118,28 +118,28 @@ def lists(path: Any, *, in_order: bool) -> Iterator[Effect]:
 
 
 def removes_folder(path: Any) -> Iterator[Effect]:
-    yield from makes(path)
+    yield from makes_entry(path)
     real = _real(path)
     if real is not None:
         yield (FILES, real, "entries"), READ
 
 
-def moves(path: Any, to: Any) -> Iterator[Effect]:
+def moves_entry(path: Any, to: Any) -> Iterator[Effect]:
     real, target = _real(path), _real(to)
     if real is None or target is None or os.path.isdir(real) or os.path.islink(path) or os.path.islink(to):
         yield _WHOLE, WRITE
         return
-    yield from makes(path)
-    yield from makes(to)
+    yield from makes_entry(path)
+    yield from makes_entry(to)
 
 
-def opens(path: Any, mode: str) -> Iterator[Effect]:
+def opens_file(path: Any, mode: str) -> Iterator[Effect]:
     if set(mode).isdisjoint("wax+"):
-        yield from looks(path)
+        yield from looks_at_path(path)
     elif os.path.exists(path) if type(path) is not int else True:
         yield from changes_contents(path)
     else:
-        yield from makes(path)
+        yield from makes_entry(path)
 
 
 # ---------------------------------------------------------------------- which functions do it
@@ -173,7 +173,7 @@ _all_on(
     " pathlib.Path.is_file pathlib.Path.is_dir pathlib.Path.is_symlink pathlib.Path.stat pathlib.Path.lstat"
     " pathlib.Path.is_mount pathlib.Path.is_socket pathlib.Path.is_fifo pathlib.Path.is_block_device"
     " pathlib.Path.is_char_device pathlib.Path.owner pathlib.Path.group pathlib.Path.readlink pathlib.Path.resolve",
-    looks,
+    looks_at_path,
 )
 _all_on(
     "os.truncate os.chmod os.lchmod os.chown os.lchown os.utime os.setxattr os.removexattr os.chflags"
@@ -182,11 +182,11 @@ _all_on(
 )
 _all_on(
     "os.mkdir os.remove os.unlink os.mknod os.mkfifo pathlib.Path.unlink pathlib.Path.touch",
-    makes,
+    makes_entry,
 )
 _all_on("os.rmdir pathlib.Path.rmdir", removes_folder)
-_all_on("os.listdir", lambda path: lists(path, in_order=True))
-_all_on("os.scandir", lambda path: lists(path, in_order=False))
+_all_on("os.listdir", lambda path: lists_folder(path, in_order=True))
+_all_on("os.scandir", lambda path: lists_folder(path, in_order=False))
 _all_on(
     "os.link os.symlink os.close os.closerange os.copy_file_range os.dup os.dup2 os.fchmod os.fchown os.fdatasync"
     " os.fdopen os.fpathconf os.fstat os.fstatvfs os.fsync os.ftruncate os.lockf os.lseek os.posix_fadvise"
@@ -202,12 +202,12 @@ _all_on(
 def _rename(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
     if len(args) < 2 or kwargs:
         return [(_WHOLE, WRITE)]
-    return moves(*args[:2])
+    return moves_entry(*args[:2])
 
 
 @does("genericpath.samefile", "pathlib.Path.samefile")
 def _samefile(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
-    return [effect for path in args for effect in looks(path)]
+    return [effect for path in args for effect in looks_at_path(path)]
 
 
 @does("os.open")
@@ -216,7 +216,7 @@ def _os_open(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effec
     if kwargs.get("dir_fd") is not None or type(flags) is not int or not args:
         return [(_WHOLE, WRITE)]
     changing = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-    return opens(args[0], "w" if changing else "r")
+    return opens_file(args[0], "w" if changing else "r")
 
 
 @does("pathlib.Path.mkdir")
@@ -226,7 +226,7 @@ def _path_mkdir(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Ef
         if run.multi:
             opaque_code.opaque("pathlib.Path.mkdir")
         return [(_WHOLE, WRITE)]
-    return makes(args[0])
+    return makes_entry(args[0])
 
 
 def _in_steps(names: str, mode: Mode) -> None:
@@ -290,7 +290,7 @@ class _File:
         if self.dpor_inside:
             return getattr(base, name)(self, *args)
         if run.multi:
-            effects = changes_contents if changes else looks
+            effects = changes_contents if changes else looks_at_path
             yield_before_effects(name.strip("_"), lambda: [*effects(self.dpor_path), (self.dpor_piece, WRITE)], args)
         elif changes:
             process_state.changes(FILES)
@@ -360,7 +360,7 @@ def _open(
 ) -> Any:  # fmt: skip
     if run.current is None or opener is not None or not isinstance(mode, str):
         return open(file, mode, buffering, encoding, errors, newline, closefd, opener)
-    yield_before_effects("open", lambda: opens(file, mode))
+    yield_before_effects("open", lambda: opens_file(file, mode))
     made: Any = open(file, mode, buffering, encoding, errors, newline, closefd)  # noqa: SIM115
     path = file if type(file) is int else os.path.abspath(os.fsdecode(file))
     room = 0 if buffering == 0 or (buffering == 1 and "b" not in mode) else io.DEFAULT_BUFFER_SIZE // 4
@@ -465,7 +465,7 @@ def _in_folder(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Eff
     process_state.changes(TEMPORARY)
     yield from looks_at_folder(args, kwargs)
     folder = os.path.realpath(os.fsdecode(kwargs.get("dir") or tempfile.gettempdir()))
-    yield from looks(folder)
+    yield from looks_at_path(folder)
     yield (FILES, folder, "entries"), UPDATE
     if _ORDERED in run.facts:
         yield (FILES, folder, "order"), WRITE
