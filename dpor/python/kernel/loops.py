@@ -37,10 +37,10 @@ a location that is still silent because no run has written it."""
 def tick() -> None:
     """The hook at each iteration of a loop of the program. Ends a loop that performs no operation for very long."""
     me = run.current
-    if me is not None and me.ticked != me.events and run.observer is None:
+    if me is not None and me.last_back_edge_at != me.events and run.observer is None:
         if run.multi:
             run.above.back_edge_taken(sys._getframe(1))
-        me.ticked = me.events
+        me.last_back_edge_at = me.events
         run.back_edges = 0
     run.back_edges += 1
     if run.back_edges % SPIN == 0:
@@ -58,7 +58,7 @@ def many_rounds(frame: FrameType) -> None:
     may_yield = run.multi and not run.atomic and run.observer is None
     others = may_yield and bool(run.ready & ~me.bit or any(map(is_enabled, run.waiting)))
     may_pass = run.options.timeouts == "any" or not others
-    if me.looked == run.position and run.observer is None and may_pass:
+    if me.clock_read_at == run.position and run.observer is None and may_pass:
         timing.pass_time()
     elif run.multi and not run.stateful and run.observer is None:
         run.above.loops_without_operations(frame)
@@ -71,7 +71,7 @@ def many_rounds(frame: FrameType) -> None:
         accessing.access(run.operations.intern("yield", ()))
         run.yielding &= ~me.bit
         if not others:  # the search notices if the state is the same as before; if it is not, go on counting
-            me.ticked, run.back_edges = me.events, rounds
+            me.last_back_edge_at, run.back_edges = me.events, rounds
 
 
 # ---------------------------------------------------------------------- runs that take too long

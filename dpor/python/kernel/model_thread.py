@@ -39,12 +39,13 @@ class ModelThread:
     ended     mask of the threads that it knows to have ended because it waited for their end
     time      its virtual clock, in seconds
     loops     the loops that it is in and that may spin (see `dpor.python.states.spinning`)
-    looked    how many events the run had when it last looked at the clock
-    ticked    how many operations it had performed when one of its loops last went round
+    clock_read_at    how many events the run had when it last looked at the clock
+    last_back_edge_at    how many operations it had performed when one of its loops last went round
     """
 
     __slots__ = (
         "bit",
+        "clock_read_at",
         "count",
         "daemon",
         "data",
@@ -53,7 +54,7 @@ class ModelThread:
         "events",
         "greenlet",
         "id",
-        "looked",
+        "last_back_edge_at",
         "loops",
         "name",
         "named_at",
@@ -64,7 +65,6 @@ class ModelThread:
         "started",
         "starter",
         "thread_object",
-        "ticked",
         "time",
         "timed",
         "yielded_at",
@@ -89,7 +89,7 @@ class ModelThread:
         self.ended = 0
         self.time = 0.0
         self.loops: dict[Any, Any] = {}
-        self.looked = self.ticked = -1
+        self.clock_read_at = self.last_back_edge_at = -1
         self.running = True
         self.started = 0
         self.starter: greenlet = None

@@ -84,7 +84,7 @@ def look_at_clock() -> float:
     assumptions.note(CLOCKS)
     time = now()
     if run.current is not None:
-        run.current.looked = run.position
+        run.current.clock_read_at = run.position
     if not time or run.clock_stands:
         return 0.0
     run.virtual_time.seen = True
@@ -111,7 +111,7 @@ def pass_time() -> None:
     """Advance the current thread's clock: it is in a loop that only looks at the clock and at what does not change."""
     run.timed_out = True
     run.virtual_time.set(run.current, later())
-    run.current.looked = -1
+    run.current.clock_read_at = -1
 
 
 @contextmanager

@@ -137,7 +137,7 @@ def _look_at_clocks(me: ModelThread, frame: FrameType) -> None:
     when it reaches a state again, although the clock might go on."""
     key = (id(frame.f_code), frame.f_lasti)
     loop = me.loops.get(key) or _enter(me, key)
-    if me.looked >= loop.start and me.time == loop.time and run.options.timeouts == "any":
+    if me.clock_read_at >= loop.start and me.time == loop.time and run.options.timeouts == "any":
         place = short_place((frame.f_code.co_filename, frame.f_lineno))
         incomplete(f"the loop at {place} looks at the clock: only optimal tries that time passes meanwhile")
     loop.start, loop.time = run.position, me.time
@@ -238,7 +238,7 @@ def _spin(me: ModelThread, start: int) -> None:
 def _yield_before_spin(me: ModelThread, start: int, spin: Spin, *objects: SyncObject) -> None:
     """Wait at the `Spin`. If the thread has looked at the clock since `start`, it may also go on because time passes,
     like a timed wait."""
-    if me.looked < start:
+    if me.clock_read_at < start:
         perform(spin, *objects)
     elif run.options.timeouts == "any":
         timing.pass_time()
