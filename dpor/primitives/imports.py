@@ -24,10 +24,10 @@ LOAD: Final = "load"
 THERE: Final = "there"
 WAIT: Final = "wait"
 
-AtWhat: TypeAlias = tuple[frozenset[tuple[ThreadId, str]], frozenset[tuple[ThreadId, str]]]
+Activity: TypeAlias = tuple[frozenset[tuple[ThreadId, str]], frozenset[tuple[ThreadId, str]]]
 """Which thread loads which module, and which waits for which."""
 
-NOBODY: Final[AtWhat] = (frozenset(), frozenset())
+IDLE: Final[Activity] = (frozenset(), frozenset())
 
 
 @attrs.frozen

@@ -12,9 +12,9 @@ import pytest
 
 from dpor.core.operations import READ, UPDATE, WRITE
 from dpor.primitives.imports import (
+    IDLE,
     LOAD,
     LOADED,
-    NOBODY,
     THERE,
     WAIT,
     AwaitImport,
@@ -307,7 +307,7 @@ def test_a_module_that_fails_to_load_is_loaded_by_the_next(tmp_path: Path, strat
 
 
 def test_who_comes_later_waits_and_goes_on() -> None:
-    taken = BeginImport("m").apply((None, NOBODY), 1)
+    taken = BeginImport("m").apply((None, IDLE), 1)
     assert (taken.result, taken.modes) == (LOAD, (WRITE, UPDATE))
     assert BeginImport("m").apply(taken.states, 1).result == THERE
     waits = BeginImport("m").apply(taken.states, 2)
@@ -316,18 +316,18 @@ def test_who_comes_later_waits_and_goes_on() -> None:
     done = EndImport("m", True).apply(waits.states, 1)
     assert done.states[0] == LOADED
     gone_on = AwaitImport("m").apply(done.states, 2)
-    assert (gone_on.result, gone_on.states) == (THERE, (LOADED, NOBODY))
+    assert (gone_on.result, gone_on.states) == (THERE, (LOADED, IDLE))
 
 
 def test_who_waits_for_a_module_that_fails_loads_it() -> None:
-    taken = BeginImport("m").apply((None, NOBODY), 1)
+    taken = BeginImport("m").apply((None, IDLE), 1)
     waits = BeginImport("m").apply(taken.states, 2)
     failed = EndImport("m", False).apply(waits.states, 1)
     assert AwaitImport("m").apply(failed.states, 2).result == LOAD
 
 
 def test_a_circle_of_waits_is_not_closed() -> None:
-    at_what: Any = NOBODY
+    at_what: Any = IDLE
     for thread, module in ((1, "a"), (2, "b"), (3, "c")):
         at_what = BeginImport(module).apply((None, at_what), thread).states[1]
     for thread, module, owner in ((1, "b", 2), (2, "c", 3)):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
-from dpor.primitives.imports import LOAD, NOBODY, THERE, WAIT, AwaitImport, BeginImport, BeginImportWithin, EndImport
+from dpor.primitives.imports import IDLE, LOAD, THERE, WAIT, AwaitImport, BeginImport, BeginImportWithin, EndImport
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
@@ -36,7 +36,7 @@ class ModuleLock(SyncObject):
         run.made.append(Made(self))
 
 
-class _AtWhat(ModuleLock):
+class _Activity(ModuleLock):
     """Its state is which threads load which modules, and which wait for which. (Reports do not name it.)"""
 
 
@@ -50,7 +50,7 @@ class _Locks:
     def of(self, name: str) -> tuple[ModuleLock, ModuleLock]:
         if self.run != run.number:
             self.run = run.number
-            self.by_name = {"": _AtWhat("", NOBODY)}
+            self.by_name = {"": _Activity("", IDLE)}
         if name not in self.by_name:
             self.by_name[name] = ModuleLock(name, None)
         return self.by_name[name], self.by_name[""]
