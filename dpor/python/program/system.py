@@ -402,7 +402,7 @@ class PythonSystem:
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
         report_shared_contexts()
-        if any(map(self._capture.cleans_up, sharing.dropped)):
+        if any(map(self._capture.closing_runs_code, sharing.dropped)):
             incomplete(shared_objects.GENERATORS)
         findings = [] if specifying.current is None else specifying.current.findings
         findings += [self._failure(*failure) for failure in run.exceptions]

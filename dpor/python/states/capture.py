@@ -227,9 +227,9 @@ class Capture:
             return None
         return heap.encoding()
 
-    def cleans_up(self, frame: types.FrameType) -> bool:
+    def closing_runs_code(self, frame: types.FrameType) -> bool:
         """True if closing the generator that is suspended in this frame would run code of the program."""
-        return self._layouts.of(frame.f_code).cleans_up(frame.f_lasti)
+        return self._layouts.of(frame.f_code).closing_runs_code(frame.f_lasti)
 
     def variables(self, frame: types.FrameType) -> tuple[int, ...]:
         """Return the addresses of the objects in the frame's live variables."""

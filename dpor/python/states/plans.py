@@ -302,7 +302,7 @@ def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
     heap.dead.extend(dead)
     if place.handles:
         _handled(heap, obj)
-    if layout.cleans_up(frame.f_lasti):
+    if layout.closing_runs_code(frame.f_lasti):
         heap.finalised = True
 
 
@@ -339,7 +339,7 @@ def finalised_among(values: list[Any], heap: Heap) -> bool:
             continue
         if kind is types.GeneratorType:
             frame = value.gi_frame
-            if frame is not None and heap.layouts.of(frame.f_code).cleans_up(frame.f_lasti):
+            if frame is not None and heap.layouts.of(frame.f_code).closing_runs_code(frame.f_lasti):
                 return True
         if kind is types.FunctionType:
             stack += (value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__)

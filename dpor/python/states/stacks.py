@@ -194,7 +194,7 @@ class Layout:
         stopped."""
         return self._flow.offsets[self._flow.at(lasti) - _POINTS_BEHIND]
 
-    def cleans_up(self, lasti: int) -> bool:
+    def closing_runs_code(self, lasti: int) -> bool:
         """True if closing a generator that is suspended here would run code of the program."""
         stopped = self.suspended(lasti)
         if stopped == self.start:
