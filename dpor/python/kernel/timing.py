@@ -102,7 +102,7 @@ def standing_clock() -> Iterator[None]:
         run.clock_stands = False
 
 
-def later() -> float:
+def guess_deadline() -> float:
     """The time to advance the clock to, for a thread that loops until some deadline, which is unknown."""
     return 16 * now() + 1
 
@@ -110,7 +110,7 @@ def later() -> float:
 def pass_time() -> None:
     """Advance the current thread's clock: it is in a loop that only looks at the clock and at what does not change."""
     run.timed_out = True
-    run.virtual_time.set(run.current, later())
+    run.virtual_time.set(run.current, guess_deadline())
     run.current.clock_read_at = -1
 
 

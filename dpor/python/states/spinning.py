@@ -243,7 +243,7 @@ def _yield_before_spin(me: ModelThread, start: int, spin: Spin, *objects: SyncOb
     elif run.options.timeouts == "any":
         timing.pass_time()
     else:
-        with timing.until(timing.later()):
+        with timing.until(timing.guess_deadline()):
             perform(spin, *objects)
 
 
