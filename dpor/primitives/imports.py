@@ -25,9 +25,10 @@ THERE: Final = "there"
 WAIT: Final = "wait"
 
 Activity: TypeAlias = tuple[frozenset[tuple[ThreadId, str]], frozenset[tuple[ThreadId, str]]]
-"""Which thread loads which module, and which waits for which."""
+"""Two sets of pairs of a thread and a module: which thread loads which module, and which thread waits for which."""
 
 IDLE: Final[Activity] = (frozenset(), frozenset())
+"""No thread loads a module, and so none waits for one."""
 
 
 @attrs.frozen

@@ -37,7 +37,7 @@ class ModuleLock(SyncObject):
 
 
 class _Activity(ModuleLock):
-    """Its state is which threads load which modules, and which wait for which. (Reports do not name it.)"""
+    """The object whose state is the activity of all threads (`primitives.imports.Activity`). Reports do not name it."""
 
 
 class _Locks:

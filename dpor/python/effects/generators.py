@@ -67,8 +67,8 @@ def is_executing(generator: Driven) -> bool:
 
 
 def leave(generator: Driven, shared: SharedObject, key: int) -> None:
-    """Let the thread that was inside a shared generator leave it: an operation, before which others may move. What the
-    generator holds is published."""
+    """Let the thread that was inside a shared generator leave it. This is an operation, so other threads may move
+    before it. What the generator holds is published."""
     try:
         yield_before("yield", ((shared.location(STRUCTURE), WRITE),))
         for held in gc.get_referents(generator):

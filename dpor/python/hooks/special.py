@@ -1,4 +1,5 @@
-"""Rare routes: stores and loads of what decides how fields, elements and globals are found.
+"""Special attributes: stores and loads by names such as `__class__`, `__dict__` and `__add__`, which decide how fields,
+elements and globals are found.
 
 `C.__add__ = ...`, `x.__class__ = D`, `C.__bases__ = ...`, `f.__defaults__ = ...`, `x.__dict__ = ...`,
 `cell.cell_contents = ...` and `ABC.register` change what look-ups, operators and calls find. All of that is one

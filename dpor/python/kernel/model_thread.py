@@ -28,19 +28,21 @@ class Waited(Protocol):
 class ModelThread:
     """One model thread of the current run.
 
-    thread_object  the program's Thread object, or None
-    events    how many operations it has performed
-    pending   the operation before which it waits; `objects`: the objects of its rule, or None for a plain access
-    reread    returns the current accesses of the pending operation; None if other threads cannot change them
-    yielded_at   how many events the run had when the thread yielded before an operation with `reread`
-    starter   until it reaches its first operation: the greenlet that started it and waits for that
-    timed     the rule to apply if the pending operation times out because nothing else can move; `deadline`: when
-    started   how many threads it has started
-    ended     mask of the threads that it knows to have ended because it waited for their end
-    time      its virtual clock, in seconds
-    loops     the loops that it is in and that may spin (see `dpor.python.states.spinning`)
-    clock_read_at    how many events the run had when it last looked at the clock
-    last_back_edge_at    how many operations it had performed when one of its loops last went round
+    thread_object      the program's Thread object, or None
+    events             how many operations it has performed
+    pending            the operation before which it waits
+    objects            the objects of the rule of that operation; None for a plain access
+    reread             returns the current accesses of the pending operation; None if other threads cannot change them
+    yielded_at         how many events the run had when the thread yielded before an operation with `reread`
+    starter            until it reaches its first operation: the greenlet that started it and waits for that
+    timed              the rule to apply if the pending operation times out because nothing else can move
+    deadline           when that happens, in seconds
+    started            how many threads it has started
+    ended              mask of the threads that it knows to have ended because it waited for their end
+    time               its virtual clock, in seconds
+    loops              the loops that it is in and that may spin (see `dpor.python.states.spinning`)
+    clock_read_at      how many events the run had when it last looked at the clock
+    last_back_edge_at  how many operations it had performed when one of its loops last went round
     """
 
     __slots__ = (

@@ -103,7 +103,8 @@ def standing_clock() -> Iterator[None]:
 
 
 def guess_deadline() -> float:
-    """The time to advance the clock to, for a thread that loops until some deadline, which is unknown."""
+    """Return the time, in seconds, to which the clock of a thread is advanced that loops until a deadline which is not
+    known. The guesses grow sixteenfold, so that any deadline is passed after a few of them."""
     return 16 * now() + 1
 
 

@@ -561,8 +561,8 @@ class Loader:
         return sorted(homes - {name.partition(".")[0] for name in self.modules} - STDLIB - {"dpor", "pytest"})
 
     def roots(self, of_all: bool) -> Iterable[tuple[Any, Any]]:
-        """Yield what every thread can reach by the globals that are changing, or by all: their values, and the
-        attributes of classes, each with a name."""
+        """Yield the roots of the program's objects, each as (name, object): the values of globals and the attributes of
+        classes, which every thread can reach. `of_all`: of all globals, not only of those that a run can change."""
         yield from host_fields.roots()
         for name, loaded in self.modules.items():
             for key, value in loaded.globals(of_all):

@@ -146,7 +146,8 @@ def _any_mortal() -> bool:
 
 
 def report_deaths() -> None:
-    """Say so if a mortal object has died while several threads existed."""
+    """Report each mortal object that has died while several threads existed: break an assumption, or note that the run
+    is incomplete."""
     if _any_mortal():
         for obj in fallen():
             if is_mortal(obj):
@@ -154,8 +155,8 @@ def report_deaths() -> None:
 
 
 def _report_death(obj: Any) -> None:
-    """The object has died while several threads existed. Is something called by that? (A weak reference without a
-    callback says so when it is asked.)"""
+    """Report the death of the object if code of the program is called because of it. (A weak reference without a
+    callback reports the death when it is asked for the object.)"""
     kind = type(obj)
     if type_traits.is_finalised(kind):
         why = "its class has a __del__"
@@ -175,7 +176,7 @@ _NOT_ALL: Final = "not every order of dropping it is tried"
 
 
 def alone() -> None:
-    """All other threads have ended: from here on objects die where the program drops them."""
+    """Called when all other threads have ended: from here on objects die where the program drops them."""
     if _any_mortal():
         report_deaths()
         sharing.let_all_go()
@@ -303,7 +304,7 @@ def _die_if_fallen(number: int) -> None:
 
 
 def _written_by(obj: Any) -> list[Location]:
-    """Where it is written whether the object is alive."""
+    """Return the locations that say whether the object is alive."""
     marks = [shared_objects.table.get(id(obj))]
     if not isinstance(marks[0], shared_object.SharedObject):  # a function: known by those who may ask for it
         marks = [shared_objects.table.get(id(ref)) for ref in getweakrefs(obj)]
@@ -317,7 +318,7 @@ def _written_by(obj: Any) -> list[Location]:
 
 
 def yield_before_asking(ref: Any) -> None:
-    """The weak reference is about to be asked for its object."""
+    """Yield before a weak reference is asked for its object: whether the object is still alive is read then."""
     if not run.multi:
         return
     obj = weakref.ReferenceType.__call__(ref)

@@ -50,7 +50,8 @@ def is_changed(holder: ModuleType, name: str) -> bool:
 
 
 def roots() -> Iterator[tuple[tuple[str, str, str], Any]]:
-    """Yield name and value of what the program has stored in modules: every thread can reach it."""
+    """Yield the name and the value of each attribute that the program has stored in a module of the host: these are
+    roots, since every thread can reach them."""
     for holder, first in _first.values():
         if type(holder) is ModuleType:
             for name, value in vars(holder).items():

@@ -34,7 +34,8 @@ def note(length: int) -> None:
 
 
 def note_several_threads() -> None:
-    """Called when there are several threads: from then on the order matters."""
+    """Called when there are several threads: from then on the order in which sets are iterated over matters. If the
+    program iterates over a larger set than was known, that is a new fact."""
     if sharing.largest_set and sharing.largest_set > _known(run.facts):
         assumptions.broken(
             (ORDERS, sharing.largest_set),

@@ -292,7 +292,8 @@ def publish(value: Any) -> None:
 
 
 def roots() -> Iterable[tuple[Hashable, Any]]:
-    """Yield (name, object) for what every thread can reach: globals and class attributes of the program."""
+    """Return the roots of the program's objects, each as (name, object): the values of its globals and of its class
+    attributes, which every thread can reach without being given them."""
     return sharing.roots()
 
 

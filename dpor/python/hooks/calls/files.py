@@ -55,6 +55,7 @@ def _way_to(path: Any) -> Iterator[Effect]:
 
 
 def looks_at_path(path: Any) -> Iterator[Effect]:
+    """Yield the effects of a function that looks at the path: it reads the path and all folders above."""
     real = _real(path)
     if real is None:
         yield _WHOLE, READ if path is None else WRITE
@@ -69,6 +70,7 @@ def looks_at_path(path: Any) -> Iterator[Effect]:
 
 
 def changes_contents(path: Any) -> Iterator[Effect]:
+    """Yield the effects of a function that changes the file at the path: its contents, its owner, its times."""
     real = _real(path)
     if real is None or _has_other_names(real):
         yield _WHOLE, WRITE
@@ -105,6 +107,8 @@ def _has_other_names(real: str) -> bool:
 
 
 def lists_folder(path: Any, *, in_order: bool) -> Iterator[Effect]:
+    """Yield the effects of a function that lists the entries of a folder. `in_order`: in an order of its own, which
+    does not depend on the order in which they were made."""
     real = _real("." if path is None else path)
     if real is None:
         yield _WHOLE, WRITE
@@ -118,6 +122,7 @@ def lists_folder(path: Any, *, in_order: bool) -> Iterator[Effect]:
 
 
 def removes_folder(path: Any) -> Iterator[Effect]:
+    """Yield the effects of a function that removes a folder, which must be empty."""
     yield from makes_entry(path)
     real = _real(path)
     if real is not None:
@@ -125,6 +130,7 @@ def removes_folder(path: Any) -> Iterator[Effect]:
 
 
 def moves_entry(path: Any, to: Any) -> Iterator[Effect]:
+    """Yield the effects of a function that moves a file to another path, where it may replace one."""
     real, target = _real(path), _real(to)
     if real is None or target is None or os.path.isdir(real) or os.path.islink(path) or os.path.islink(to):
         yield _WHOLE, WRITE
@@ -134,6 +140,7 @@ def moves_entry(path: Any, to: Any) -> Iterator[Effect]:
 
 
 def opens_file(path: Any, mode: str) -> Iterator[Effect]:
+    """Yield the effects of a function that opens the file at the path in this mode of `open`."""
     if set(mode).isdisjoint("wax+"):
         yield from looks_at_path(path)
     elif os.path.exists(path) if type(path) is not int else True:
