@@ -159,23 +159,23 @@ _TABLE = (
 )
 
 STRATEGIES: Final[dict[str, Strategy]] = {strategy.name: strategy for strategy in _TABLE}
-"""By the names of the command line: all that is known of each, and known nowhere else."""
+"""All strategies, by their names on the command line. Nothing about a strategy is said anywhere else."""
 
 SAMPLERS: Final = tuple(strategy.name for strategy in _TABLE if strategy.samples)
-"""Those that only try one schedule after another."""
+"""The strategies that try one random schedule after another."""
 
 STATEFUL: Final = tuple(strategy.name for strategy in _TABLE if strategy.stores_states)
-"""Those that store the states they meet, for systems that can tell them."""
+"""The strategies that store the states they meet. They need a system that can tell its state."""
 
 STATELESS: Final = tuple(name for name in STRATEGIES if name not in (*SAMPLERS, *STATEFUL))
-"""Those that cover everything and store no states, for any system."""
+"""The strategies that cover everything and store no states. They work with any system."""
 
 STATIC: Final = tuple(strategy.name for strategy in _TABLE if "immutable" in strategy.options)
-"""Those that use facts about the program's source."""
+"""The strategies that use facts about the program's source."""
 
 
 def strategies_with(option: str) -> list[str]:
-    """Those that an option says something to, where it does not to all; empty: it does to all.
+    """Return the names of the strategies that use an option; an empty list if all use it.
 
     >>> strategies_with("depth"), strategies_with("max_steps")
     (['pct'], [])
@@ -184,13 +184,13 @@ def strategies_with(option: str) -> list[str]:
 
 
 def described(names: Iterable[str]) -> str:
-    """What each does, for the help of the command line."""
+    """Describe the strategies with these names, for the help of the command line."""
     return ", ".join(f"{name} ({STRATEGIES[name].one_line})" for name in names)
 
 
 def in_words(text: str, option: str) -> str:
-    """What is said of an option, with the strategies that it names by `{own}` and the like: see
-    `dpor.core.options.About`.
+    """Return the text about an option with the strategies filled in that it names by `{own}` and the like (see
+    `dpor.core.options.About`).
 
     >>> in_words("of {own}, not of {samplers}", "sync_choices")
     'of original and sa, not of random, pct and pos'

@@ -1,5 +1,5 @@
-"""DPOR with backtrack sets and sleep sets, with a bound on preemptions: every outcome that some schedule within the
-bound has is reached [CMM13, bounded partial-order reduction].
+"""DPOR with backtrack sets, sleep sets and a bound on preemptions [CMM13, bounded partial-order reduction]. It reaches
+every outcome that some schedule within the bound has.
 
 Here                      In the paper
 reverse()                 Backtrack(S, i, u)
@@ -10,11 +10,12 @@ A thread that is explored at a point may lead to less there than elsewhere: what
 bound allows, where the same events in another order would not. Two things follow.
 
 - Where it preempts a thread in the middle of a run of consecutive events, it is also explored before that run, where it
-  preempts none. Here only if the bound left something out below it (or it itself): else all was seen.
-- It is put to sleep only if the bound left nothing out below it.
+  preempts nobody. (Here this is done only if the bound has left out something below it, or it itself. Otherwise
+  everything has been seen.)
+- It is put to sleep only if the bound has left out nothing below it.
 
-Beyond what is planned a run goes on with the thread that ran last; if that takes very long, it goes on with another as
-far as the bound allows, and the longer run is planned.
+Once nothing is planned any more, a run goes on with the thread that ran last. If that takes very long, the run goes on
+with another thread as far as the bound allows, and going on with the first one is planned.
 """
 
 from __future__ import annotations
@@ -34,12 +35,15 @@ from dpor.explorers.wakeup_tree import Branch
 
 @attrs.define
 class _Bounded:
-    """What a node has besides.
+    """The part of a node that only a search with a bound needs.
 
-    seen    actions that were planned, explored or refused here
-    below   the bound left something out below the present action;  cut   ... below this node
-    asked   the threads that are blocked here have been asked for their races
-    waits   threads that would wait here for the present event, instead of coming after it unblocked
+    point   the point of the trace, with the number of preemptions so far
+    seen    actions that have been planned, explored or refused here
+    below   True if the bound has left out something below the present action
+    cut     True if the bound has left out something below this node
+    asked   True if the races of the threads that are blocked here have been planned
+    waits   actions of threads that could wait here for the present event, instead of coming after it unblocked, with
+            their operations
     """
 
     point: Point
@@ -51,14 +55,15 @@ class _Bounded:
 
 
 class BoundedClassic(Search):
-    """Backtrack sets, conservative ones too, and careful sleep sets."""
+    """A search with backtrack sets, to which conservative backtrack points are added, and with sleep sets from which an
+    action stays out if the bound has left out something below it."""
 
     def __init__(self, system: System, preemptions: int) -> None:
         super().__init__(system)
         self._most = preemptions
         self._bounded: list[_Bounded] = []  # one for each node
         self._blocked: Sequence[Pending] = ()
-        self._left: Action = STOP  # what would have gone on, where another was chosen for want of patience
+        self._left: Action = STOP  # the action that would have gone on, had another thread not been given a turn
 
     def check(self, start: int, run: Run) -> None:
         super().check(start, run)
@@ -109,7 +114,7 @@ class BoundedClassic(Search):
         return action
 
     def _is_long(self) -> bool:
-        """Has the thread that ran last run for very long? Asked anew after as many events again."""
+        """True if the thread that ran last has just performed another `PATIENCE` events in a row."""
         threads = self.trace.threads
         end = len(threads)
         return end % PATIENCE == 0 and threads[-PATIENCE:].count(threads[-1]) == PATIENCE
@@ -126,13 +131,15 @@ class BoundedClassic(Search):
             self._note_waits(len(self.trace), thread, operation)
 
     def _note_waits(self, end: int, thread: ThreadId, operation: Operation) -> None:
-        """An operation on synchronisation objects stands at `end`. Before an event that it depends on, it may be
-        blocked; then to switch away from its thread is free, where after that event it would be a preemption."""
+        """Note where the thread of an operation on synchronisation objects, which is at `end`, could have waited.
+
+        Before an event that the operation depends on, the thread may be blocked. Then a switch away from it costs
+        nothing, whereas after that event it would be a preemption."""
         for position in self.happens_before.unordered(end, thread, operation):
             self._bounded[position].waits[self._first_of(thread, position)] = operation
 
     def _first_of(self, thread: ThreadId, position: int) -> Action:
-        """The thread's next action, seen from this event."""
+        """Return the next action of the thread after this event; value 0 of it if it has none in the trace."""
         trace = self.trace
         for later in range(position + 1, len(trace)):
             if trace.threads[later] == thread:
@@ -146,7 +153,8 @@ class BoundedClassic(Search):
         self._want_action(position, action, operation)
 
     def _want(self, position: int, action: Action, operation: Operation) -> None:
-        """Plan the action before this event; where its thread is asleep (see `classic`) or cannot run, all that can."""
+        """Plan the action before this event. If it is asleep there (see `classic`) or its thread cannot run, plan all
+        enabled threads."""
         node = self.nodes[position]
         enabled = node.enabled
         if enabled >> (action & THREAD_MASK) & 1 and action not in node.sleep:
@@ -159,9 +167,11 @@ class BoundedClassic(Search):
                 self._ask_blocked(position)
 
     def _ask_blocked(self, position: int) -> None:
-        """Plan what the races of the threads ask for that are blocked before this event. (In the paper those of every
-        thread are looked for in every state. Without a bound it is enough to look when they go on: by way of races with
-        what comes in between. With one, that way may be cut.)"""
+        """Plan the reversals of the races of the threads that are blocked before this event.
+
+        The paper looks for races of every thread in every state. Without a bound it is enough to look for them when a
+        thread goes on, because its races with the events in between lead there. With a bound, that way may be cut.
+        """
         trace = self.trace
         pending = {thread: (operation, states) for thread, operation, states in self._blocked}
         states_here: dict[Location, object] = {}
@@ -201,14 +211,14 @@ class BoundedClassic(Search):
             self._earlier(position, action, operation)
 
     def _point(self, position: int) -> Point:
-        """Before this event of the trace."""
+        """Return the point before this event of the trace."""
         point = self._bounded[position].point
         point.happened(self.trace.operations[position])
         return point
 
     def _earlier(self, position: int, action: Action, operation: Operation) -> None:
-        """Of an action that preempts, and of which not all is explored: it may be cheaper before the run of events that
-        it preempts."""
+        """Plan an action, of which the bound has left out something, also before the run of consecutive events that it
+        preempts here: there it may cost less."""
         if self._point(position).cost(action):
             threads = self.trace.threads
             start = position - 1

@@ -1,4 +1,4 @@
-"""Every interleaving with no more than so many preemptions, depth first. The judge of `bounded_classic`. [MQ07]"""
+"""Every interleaving with at most a given number of preemptions, depth first [MQ07]. The judge of `bounded_classic`."""
 
 from __future__ import annotations
 

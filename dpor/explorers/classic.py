@@ -6,10 +6,10 @@ Node.plan                 backtrack(pre(S, i)), what is left of it
 _candidates()             the set E of line 7: threads that lead to the later operation
 reverse()                 lines 5 to 9
 
-Differs: races are looked for once, when a run has ended. A candidate that is asleep at the node does not count (runs
-that begin with it are not explored again from there, so adding it adds nothing and a class is lost); if none is awake,
-all enabled threads are added. And the partner of an operation that can block is the latest event before which it was
-enabled, where the paper takes the latest that "may be co-enabled".
+Differences: races are looked for once, when a run has ended. A candidate that is asleep at the node does not count:
+runs that begin with it are not explored again from there, so adding it would add nothing, and a class would be lost. If
+no candidate is awake, all enabled threads are added. And the partner of an operation that can block is the latest event
+before which it was enabled, where the paper takes the latest that "may be co-enabled".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dpor.explorers.wakeup_tree import Branch
 
 
 class Classic(Search):
-    """Backtrack sets (persistent sets found on the way) and sleep sets."""
+    """A search with backtrack sets, which are persistent sets found on the way, and sleep sets."""
 
     def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
         node = self.nodes[first]
@@ -37,8 +37,8 @@ class Classic(Search):
                 self.plan(node, Branch(thread, operation))
 
     def _candidates(self, first: int, end: int, action: Action) -> list[Action]:
-        """Enabled actions at the node that lead to the later operation: its own thread's, or the next one of a thread
-        that later has an event which happens before it. The own thread first."""
+        """Return the enabled actions at the node that lead to the later operation: one of its own thread, which comes
+        first, or the next one of another thread that has an event after the node which happens before the operation."""
         trace = self.trace
         thread = action & THREAD_MASK
         found: dict[int, Action] = {}
@@ -50,8 +50,8 @@ class Classic(Search):
         return sorted((a for t, a in found.items() if enabled >> t & 1), key=lambda a: a & THREAD_MASK != thread)
 
     def _leading(self, first: int, end: int, thread: ThreadId) -> list[int]:
-        """The events after `first` that happen before the thread's operation at `end` by way of an earlier event of the
-        thread, or of its start."""
+        """Return the events after `first` that happen before the thread's operation at `end` by way of an earlier event
+        of the thread, or of its start."""
         trace, happens_before = self.trace, self.happens_before
         for last in range(end - 1, first, -1):
             if trace.threads[last] == thread or trace.operations[last].starts == thread:

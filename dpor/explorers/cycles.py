@@ -1,4 +1,4 @@
-"""Cycles of a graph: nodes that break all of them, and the components that have any. Pure functions."""
+"""Pure functions on the cycles of a graph: which nodes break all of them, and which components have any."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TypeAlias
 
 Node: TypeAlias = int
 Successors: TypeAlias = Mapping[Node, Iterable[Node]]
-"""Has a key for each node, those without successors too."""
+"""The successors of each node. Nodes without successors are keys, too."""
 
 
 def breaking(successors: Successors) -> Iterator[Node]:
-    """Nodes such that every cycle goes through one of them; none if there is no cycle. (Few, not fewest.)
+    """Yield nodes such that every cycle goes through one of them. They are few, but not always as few as possible.
 
-    Nodes from which no cycle can be reached are taken away until none is left (Kahn's algorithm, from the end), then
-    one on a cycle, and so on.
+    Nodes from which no cycle can be reached are taken away until none is left (Kahn's algorithm, from the end). Then a
+    node on a cycle is yielded and taken away, and so on.
 
     >>> list(breaking({0: [1], 1: [2], 2: [1, 3], 3: []}))
     [1]
@@ -46,7 +46,8 @@ def breaking(successors: Successors) -> Iterator[Node]:
 
 
 def _on_a_cycle(successors: Successors, left: Container[Node]) -> Node:
-    """The first node met twice by going on and on among those left, each of which has a successor there."""
+    """Return a node on a cycle: the first that is met twice on a path among the nodes left, each of which has a
+    successor among them."""
     node = next(node for node in successors if node in left)
     seen = set()
     while node not in seen:
@@ -56,7 +57,8 @@ def _on_a_cycle(successors: Successors, left: Container[Node]) -> Node:
 
 
 def cyclic_components(successors: Successors) -> list[list[Node]]:
-    """The strongly connected components that have a cycle, those first that others lead to. [Tarjan 1972]
+    """Return the strongly connected components that have a cycle. A component comes before those that lead to it.
+    [Tarjan 1972]
 
     >>> cyclic_components({0: [1, 0], 1: [2], 2: [1, 3], 3: []})
     [[1, 2], [0]]

@@ -1,4 +1,5 @@
-"""DPOR with state matching, sound for every graph of states: backtrack sets from summaries [FG05, YCGK08].
+"""DPOR with state matching. Its backtrack sets come from summaries, and it is sound for every graph of states [FG05,
+YCGK08].
 
 Here                          In the papers
 StateGraph.planned, done      backtrack(s), done(s) of [FG05], kept for each state instead of each stack frame
@@ -11,8 +12,9 @@ the state has been left, until nothing changes. Then planned(s) is a persistent 
 which no state has all its threads planned, one gets them, and the search goes on. This keeps deadlocks, terminal
 states and every thread's own states (so failed assertions), not all global states.
 
-Differs: [YCGK08] compares with the summary that a state has when it is met, which on a graph with cycles, or while the
-state's own subtree is being explored, is incomplete. Happens-before is replaced by what is stuck (`summaries`).
+Differences: [YCGK08] compares an event with the summary that a state has when it is met. That summary is incomplete on
+a graph with cycles, and while the state's own subtree is being explored. What happens before what is not kept: items
+that are stuck take its place (see `summaries`).
 """
 
 from __future__ import annotations
@@ -31,19 +33,19 @@ from dpor.explorers.summaries import Items, KnownEvent, Summary, SyncNumber
 
 
 class Dpor(StatefulSearch):
-    """Backtrack sets with state matching and summaries."""
+    """A stateful search with a backtrack set and a summary for each state."""
 
     def __init__(self, system: StatefulSystem, store: Store = Store.EVENTS) -> None:
         super().__init__(system, store)
         self._items = Items()
-        self._known: list[KnownEvent] = []  # the graph's, by number, as those are named that last
+        self._known: list[KnownEvent] = []  # the events of the graph, by number, under canonical names
         self._standing: dict[Event, Summary] = {}
         self._summaries: list[Summary] = []
-        self._offered: list[Summary] = []  # those, and what was not taken into them as it says less
-        self._spread: list[Summary] = []  # what of them was carried back, over so many of the events that lead there:
+        self._offered: list[Summary] = []  # the summaries, and items that were left out of them because others say more
+        self._spread: list[Summary] = []  # what of each was carried back, over as many incoming events:
         self._spread_over = array("q")
         self._sync: list[SyncNumber] = []
-        self._grown: SortedSet[StateNumber] = SortedSet()  # those whose summaries have; deep ones have large numbers
+        self._grown: SortedSet[StateNumber] = SortedSet()  # their summaries have grown; deep ones have large numbers
 
     def first(self, enabled: int) -> int:
         return last_or_lowest(self.trace, enabled)
@@ -76,7 +78,8 @@ class Dpor(StatefulSearch):
         self._grown.add(target)
 
     def between(self) -> None:
-        """Propagate what has become known, what lies deep first: nothing else is done as often, so it is one loop."""
+        """Propagate the summaries that have grown, those of deep states first. Nothing else is done as often, so this
+        is one loop."""
         grown, known, items = self._grown, self._known, self._items
         summaries, offered, spread, spread_over = self._summaries, self._offered, self._spread, self._spread_over
         planned_at, enabled_at, leading_to = self.graph.planned, self.graph.enabled, self.graph.leading_to
@@ -119,7 +122,7 @@ class Dpor(StatefulSearch):
         invariants.check_persistent(self.graph, self._rivals)
 
     def _rivals(self, source: StateNumber, number: int, target: StateNumber) -> int:
-        """The threads with something that could come before this event."""
+        """Return the mask of the threads with an item that could come before this event."""
         items = self._items
         return items.threads_of(items.rivals(self._event(number), self._summaries[target], self._sync[source]))
 
@@ -130,7 +133,8 @@ class Dpor(StatefulSearch):
         return known[number]
 
     def _compare(self, source: StateNumber, event: KnownEvent, below: Summary) -> None:
-        """Plan what could come before an event."""
+        """Plan the threads with an item that could come before an event; if one of them is blocked, all enabled
+        threads."""
         items, enabled = self._items, self.graph.enabled[source]
         rivals = items.rivals(event, below, self._sync[source])
         if rivals:

@@ -1,4 +1,5 @@
-"""Explicit-state search without reduction: every reachable state once, every event of each. The second judge."""
+"""Explicit-state search without reduction: it visits every reachable state once and tries every event of each. It is
+the judge of the other searches that store states."""
 
 from __future__ import annotations
 

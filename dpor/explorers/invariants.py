@@ -1,7 +1,7 @@
-"""What holds in every search, checked after each run where the environment asks for it (`DPOR_CHECK=1`, as in tests).
+"""Invariants of searches. They are checked after each run if the environment asks for it (`DPOR_CHECK=1`, as in tests).
 
-Each function checks one thing that a docstring promises, and raises `InternalError` with one line that says where it
-does not hold. A search decides when it is made whether it asks them, so they cost nothing where nobody wants them.
+Each function checks one thing that a docstring promises. If it does not hold, the function raises `InternalError` with
+one line that says where. A search decides when it is made whether it checks them, so they cost nothing otherwise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VARIABLE = "DPOR_CHECK"
 
 
 class PlannedNode(Protocol):
-    """What is looked at of a node of `dpor.explorers.search`."""
+    """The part of a `dpor.explorers.search.Node` that is checked."""
 
     enabled: int
     sleep: dict[Action, Operation]
@@ -33,12 +33,12 @@ class PlannedNode(Protocol):
 
 
 def are_wanted() -> bool:
-    """Does the environment ask for the checks?"""
+    """True if the environment asks for the checks."""
     return os.environ.get(VARIABLE, "") not in ("", "0")
 
 
 def check_lengths(length: int, **lists: Sized) -> None:
-    """The lists have so many elements: one for each event, node or state."""
+    """Check that each of the lists has `length` elements: one for each event, node or state."""
     for name, elements in lists.items():
         if len(elements) != length:
             raise InternalError(f"{name}: {len(elements)} elements where there should be {length}")
@@ -48,7 +48,7 @@ def check_lengths(length: int, **lists: Sized) -> None:
 
 
 def check_trace(trace: Trace) -> None:
-    """Its lists are parallel, and each action is one of the event's thread."""
+    """Check that the lists of the trace are parallel and that each action is one of the event's thread."""
     check_lengths(len(trace), actions=trace.actions, operations=trace.operations, befores=trace.befores)
     for position, (action, thread) in enumerate(zip(trace.actions, trace.threads, strict=True)):
         if action & THREAD_MASK != thread:
@@ -56,7 +56,7 @@ def check_trace(trace: Trace) -> None:
 
 
 def check_not_repeated(trace: Trace, explored: set[tuple[Action, ...]]) -> None:
-    """No schedule is explored twice. `explored`: those so far; this one is added."""
+    """Check that no schedule is explored twice. `explored`: the schedules so far, to which this one is added."""
     actions = tuple(trace.actions)
     if actions in explored:
         raise InternalError(f"a run of {len(actions)} events was explored for the second time")
@@ -64,7 +64,7 @@ def check_not_repeated(trace: Trace, explored: set[tuple[Action, ...]]) -> None:
 
 
 def check_not_blocked(run: Run) -> None:
-    """No run had to be given up because all that could move was asleep."""
+    """Check that the run was not given up because every enabled thread was asleep."""
     if run.ending is Ending.STOPPED:
         raise InternalError("an optimal search began a run in vain")
 
@@ -73,8 +73,8 @@ def check_not_blocked(run: Run) -> None:
 
 
 def check_clocks(happens_before: HappensBefore, start: int) -> None:
-    """From the event `start` on, each clock counts its event, and includes the clocks of what came before it: of the
-    last event of its thread, of the event that started this, and of those with which the event conflicts."""
+    """Check the clocks of the events from `start` on: each counts its own event, and includes the clocks of the last
+    event of its thread, of the event that started this thread, and of the earlier events with which it conflicts."""
     trace, clocks, indices = happens_before.trace, happens_before.clocks, happens_before.indices
     check_lengths(len(trace), clocks=clocks, indices=indices)
     performed: Counter[ThreadId] = Counter()
@@ -95,7 +95,8 @@ def _includes(clock: Clock, other: Clock) -> bool:
 
 
 def _predecessors(trace: Trace, start: int) -> Iterator[list[int]]:
-    """For each event, those that happen before it with nothing in between; none of events before `start`."""
+    """Yield for each event the events that happen before it with nothing in between; an empty list for events before
+    `start`."""
     last: dict[ThreadId, int] = {}  # by thread: its latest event, or the one that started it
     accesses: dict[Location, list[tuple[int, Mode]]] = defaultdict(list)
     for position, (thread, operation) in enumerate(zip(trace.threads, trace.operations, strict=True)):
@@ -113,7 +114,8 @@ def _predecessors(trace: Trace, start: int) -> Iterator[list[int]]:
 
 
 def _conflicting(mode: Mode, accesses: list[tuple[int, Mode]]) -> Iterator[int]:
-    """The accesses that conflict with one of this mode. What came before a write is included in that."""
+    """Yield the positions of the accesses that conflict with one of this mode, the latest first, back to the latest
+    write: that comes after all earlier ones."""
     for position, other in reversed(accesses):
         if other is not mode or mode is WRITE:
             yield position
@@ -125,7 +127,8 @@ def _conflicting(mode: Mode, accesses: list[tuple[int, Mode]]) -> Iterator[int]:
 
 
 def check_nodes(trace: Trace, nodes: Sequence[PlannedNode]) -> None:
-    """There is one for each event; what is planned and what sleeps there could run there, and is not the same."""
+    """Check that there is one node for each event, that the actions which are planned or asleep at a node could run
+    there, and that none is both."""
     check_lengths(len(trace), nodes=nodes)
     for position, (node, action) in enumerate(zip(nodes, trace.actions, strict=True)):
         where = f"event {position}"
@@ -159,7 +162,8 @@ def _check_different(where: str, plan: list[Branch]) -> None:
 
 
 def check_wakeup_trees(nodes: Sequence[PlannedNode]) -> None:
-    """No branch covers a sequence that lies in a later one beside it [ADJS14, section 6]."""
+    """Check that no branch of a wakeup tree covers a sequence that is in a later branch beside it [ADJS14, section
+    6]."""
     for position, node in enumerate(nodes):
         if node.plan:
             _check_disjoint(f"event {position}", node.plan)
@@ -177,7 +181,7 @@ def _check_disjoint(where: str, plan: list[Branch]) -> None:
 
 
 def _sequences(branch: Branch) -> Iterator[wakeup_tree.Sequence]:
-    """The ways through the tree that begins with the branch."""
+    """Yield the sequences from the branch to each leaf below it."""
     step = (branch.action, branch.operation)
     if not branch.children:
         yield [step]
@@ -190,7 +194,8 @@ def _sequences(branch: Branch) -> Iterator[wakeup_tree.Sequence]:
 
 
 def check_graph(graph: StateGraph, states: Iterable[StateNumber]) -> None:
-    """At these states: what is done was planned, what is planned could run, and ways become longer."""
+    """Check at these states that what is done was planned, that what is planned could run, and that the way to a state
+    is longer than that to its parent."""
     check_lengths(
         len(graph),
         planned=graph.planned,
@@ -211,7 +216,8 @@ def check_graph(graph: StateGraph, states: Iterable[StateNumber]) -> None:
 
 
 def check_finished(graph: StateGraph) -> None:
-    """All that was planned is done; the events are known where they begin and where they end."""
+    """Check that everything that was planned has been done, and that each event is known both at the state where it
+    begins and at the state where it ends."""
     for state in range(len(graph)):
         if graph.planned[state] != graph.done[state]:
             raise InternalError(f"state {state}: a thread that is planned there was never run")
@@ -225,7 +231,8 @@ def check_finished(graph: StateGraph) -> None:
 
 
 def check_summaries(graph: StateGraph, summaries: Sequence[int], offered: Sequence[int], spread: Sequence[int]) -> None:
-    """What was offered includes what was taken, and all of that was carried back over the events that lead there."""
+    """Check that each summary contains only items that were offered, and that all of it was carried back over the
+    events that lead to its state."""
     check_lengths(len(graph), summaries=summaries, offered=offered, spread=spread)
     for state, (summary, more, carried) in enumerate(zip(summaries, offered, spread, strict=True)):
         if summary & ~more:
@@ -235,9 +242,10 @@ def check_summaries(graph: StateGraph, summaries: Sequence[int], offered: Sequen
 
 
 def check_persistent(graph: StateGraph, rivals: Callable[[StateNumber, int, StateNumber], int]) -> None:
-    """What is planned at each state is a persistent set, unless nothing leads to the state any more. `rivals`: of a
-    state, the number of an event from it and the state that it leads to, the mask of the threads with something that
-    could come before the event."""
+    """Check that what is planned at each state is a persistent set, unless nothing leads to the state any more.
+
+    `rivals` takes a state, the number of an event from it and the state to which that leads. It returns the mask of the
+    threads with an item that could come before the event."""
     for state in range(len(graph)):
         for source, number in graph.leading_to(state):
             planned = graph.planned[source]

@@ -1,4 +1,4 @@
-"""No reduction: every interleaving of the events, depth first. The judge of all other searches."""
+"""No reduction: every interleaving of the events is run, depth first. It is the judge of all other searches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class NoReduction(DepthFirst):
         return todo.pop(0)
 
     def _learn(self, start: int, run: Run) -> None:
-        """A data choice is known once it has been made: its other values are alternatives too."""
+        """Add the other values of each new data choice to the alternatives: how many there are is known only once the
+        choice has been made."""
         trace, stats = self.trace, self.stats
         for position in range(start, len(trace)):
             operation, todo = trace.operations[position], self._todo[position]

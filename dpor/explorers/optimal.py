@@ -6,9 +6,9 @@ Node.sleep, Node.plan         sleep(E), wut(E)
 HappensBefore.not_after()     notdep(e, E)
 reverse()                     lines 6 to 10: v = notdep(e, E).e', unless sleep(E') ∩ WI[E'](v) ≠ ∅: insert
 
-Differs: notdep is taken up to e' only, not up to the end of E (so races are looked at once, when e' is new); an
-operation of which only the outcome is known after e' is reordered carries the modes that it will have then; pending
-operations of blocked threads take part in races [ADJS17, section 9].
+Differences: notdep is taken up to e' only, not up to the end of E, so a race is looked at once, when e' is new. An
+operation whose outcome changes when it is reordered has the modes of its new outcome. Pending operations of blocked
+threads take part in races [ADJS14, section 9 of the long form].
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpor.explorers.wakeup_tree import insert, is_weak_initial
 
 
 class Optimal(Search):
-    """Wakeup trees and sleep sets."""
+    """A search with wakeup trees and sleep sets."""
 
     def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
         node, trace = self.nodes[first], self.trace

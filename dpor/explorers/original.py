@@ -1,13 +1,13 @@
-"""What Java Pathfinder does: a choice wherever it could matter in the present state, and state matching [PL11, 3.3].
+"""The search of Java Pathfinder: a choice wherever it could matter in the present state, and state matching [PL, 3.3].
 
 Here                            In the paper
 first()                         the scheduling choice of Fig. 2
 system.is_choice(thread, ...)   "globally relevant" for the original: a synchronisation, or an access to an object that
                                 is reachable from several threads in the present state (dynamic escape analysis)
 
-Where there is no choice the thread goes on: nobody else can reach what it is about to access, nor will before the
-thread itself lets them. So what is planned at a state is a persistent set. Differs: a cycle without a choice is broken
-(`StatefulSearch.complete`), where JPF ends a transition after a number of instructions.
+Where there is no choice the thread goes on: no other thread can reach what it is about to access, and none will before
+the thread itself lets it. So what is planned at a state is a persistent set. Difference: a cycle without a choice is
+broken (`StatefulSearch.complete`), whereas Java Pathfinder ends a transition after a number of instructions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from dpor.explorers.states import StatefulSearch
 
 
 class Original(StatefulSearch):
-    """All enabled threads where a choice could matter, else the one that is running."""
+    """A stateful search that plans all enabled threads where a choice could matter, and otherwise the one that is
+    running.
+    """
 
     def __init__(
         self, system: StatefulSystem, store: Store = Store.EVENTS, sync_choices: SyncChoices = SyncChoices.ALL
@@ -33,7 +35,7 @@ class Original(StatefulSearch):
         threads = self.trace.threads
         if threads and enabled >> threads[-1] & 1:
             candidates: Iterable[ThreadId] = threads[-1:]
-        else:  # it has ended or must wait, which is a choice in itself, unless only what threads share counts
+        else:  # it has ended or must wait: that is a choice, unless only shared objects count
             candidates = threads_of(enabled) if self.sync_choices is SyncChoices.SHARED else ()
         for thread in candidates:
             if not self.system.is_choice(thread, self.sync_choices):

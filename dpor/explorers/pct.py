@@ -1,15 +1,15 @@
 """Probabilistic concurrency testing: random priorities, lowered at a few random points [BKMN10, Fig. 3].
 
-Each thread has a random priority, and the highest that can run does. At d - 1 random steps the thread that would run
-gets a priority below all others. A bug that shows if d events come in a certain order (depth d) is found in a run with
-probability at least 1 / (n k^(d-1)), for n threads and k steps.
+Each thread has a random priority, and of the enabled threads the one with the highest priority runs. At d - 1 random
+steps the thread that would run gets a priority below all others. A bug that shows if d events come in a certain order
+(a bug of depth d) is found in a run with probability at least 1 / (n k^(d-1)), for n threads and k steps.
 
 Here                In the paper
 _priorities         p, the initial ones in 1..2 instead of d..d+n, since n is not known before
 _changes            k_1, ..., k_(d-1); k is the length of the longest run so far
 
-Differs: a thread that has run `PATIENCE` steps in a row is lowered below all, or a loop that waits for a thread of
-lower priority would go on for ever.
+Difference: a thread that has run `PATIENCE` steps in a row gets a priority below all others. Otherwise a loop that
+waits for a thread of lower priority would go on for ever.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpor.explorers.walk import Walk
 
 
 class Pct(Walk):
-    """Random priorities with `depth` - 1 changes a run."""
+    """A random search with priorities of threads, `depth` - 1 of which change in each run."""
 
     def __init__(self, system: System, seed: int, depth: int) -> None:
         super().__init__(system, seed)

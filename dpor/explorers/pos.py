@@ -1,18 +1,19 @@
 """Partial order sampling: random priorities of events, drawn anew where events race [YYG18].
 
-Each pending event has a random priority, and the highest that can run does. Then the pending events that conflict with
-it get new ones: that they came after it is to say nothing of how they come among themselves.
+Each pending event has a random priority, and of the enabled ones the event with the highest priority runs. Then the
+pending events that conflict with it get new priorities: that they come after it is to say nothing about the order in
+which they come among themselves.
 
 Here              In the paper
 _priorities       the priority of each thread's pending event
 dependent()       two events race
 
-Guarantee: n threads of one event each, all conflicting, come in each order with probability 1 / n!. An event that
-follows k others of its thread comes before a conflicting first event of another thread, where nothing else conflicts,
-with probability 1 / (k + 2); in a random walk, 1 / 2^(k + 1).
+Guarantee: if n threads have one event each, and all conflict, each order has probability 1 / n!. An event that follows
+k others of its thread comes before a conflicting first event of another thread with probability 1 / (k + 2), if nothing
+else conflicts; in a random walk, with probability 1 / 2^(k + 1).
 
-Differs: a thread that has run `PATIENCE` steps in a row goes below all until it has run again, or a loop that waits for
-another thread could go on for very long.
+Difference: a thread that has run `PATIENCE` steps in a row gets a priority below all others until it has run again.
+Otherwise a loop that waits for another thread could go on for very long.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dpor.explorers.walk import Walk
 
 
 class Pos(Walk):
-    """Random priorities of events."""
+    """A random search with priorities of events."""
 
     def __init__(self, system: System, seed: int) -> None:
         super().__init__(system, seed)

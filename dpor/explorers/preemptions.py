@@ -1,7 +1,7 @@
 """Counting preemptions: context switches away from a thread that could have gone on [MQ07].
 
-Time that passes where nothing else can move preempts nobody: that an event was one (`Operation.barrier`) shows when it
-has happened, so points are told then (`Point.happened`).
+Where time passes because nothing else can move, nobody is preempted. Whether an event is of this kind
+(`Operation.barrier`) is known only once it has happened, so a search tells a point then (`Point.happened`).
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from dpor.core.operations import THREAD_MASK, Action, Operation, ThreadId
 
 NOBODY: ThreadId = -1
+"""In place of a thread: no thread could go on."""
 
 
 class Point:
     """A point of a trace, before one event.
 
-    running   the thread that ran last and could go on; `NOBODY` if there is none
-    before    preemptions of the trace up to here
+    running   the thread that ran last, if it can go on; else `NOBODY`
+    before    the number of preemptions in the trace up to here
     """
 
     __slots__ = ("before", "running")
@@ -25,23 +26,23 @@ class Point:
         self.before = before
 
     def cost(self, action: Action) -> int:
-        """How many preemptions (0 or 1) this action is here."""
+        """Return how many preemptions (0 or 1) this action is here."""
         return int(self.running not in (NOBODY, action & THREAD_MASK))
 
     def within(self, most: int, enabled: int) -> int:
-        """Those of the enabled threads that may come next with at most so many preemptions in all."""
+        """Return the mask of those enabled threads that may come next without exceeding `most` preemptions in all."""
         return enabled if self.running == NOBODY or self.before < most else 1 << self.running
 
     def happened(self, operation: Operation) -> None:
-        """This came next."""
+        """Called with the operation that has come next."""
         if operation.barrier:
             self.running = NOBODY
 
     def next(self, action: Action, enabled: int) -> Point:
-        """The point after this action, where these threads can run."""
+        """Return the point after this action, at which the threads of the mask `enabled` can run."""
         thread = action & THREAD_MASK
         return Point(thread if enabled >> thread & 1 else NOBODY, self.before + self.cost(action))
 
 
 START = Point(NOBODY, 0)
-"""Before the first event. Never changes: nobody is running."""
+"""The point before the first event. It never changes, because no thread is running."""

@@ -1,4 +1,4 @@
-"""Random schedules: before each event, every thread that can run is as likely as any other."""
+"""Random schedules: before each event, every enabled thread is equally likely to be chosen."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dpor.explorers.walk import Walk
 
 
 class RandomWalk(Walk):
-    """Uniformly random walks."""
+    """A random search in which every enabled thread is equally likely."""
 
     def begin(self) -> None:
-        """Nothing to prepare."""
+        """Do nothing: there is nothing to prepare."""
 
     def pick(self, enabled: int) -> ThreadId:
         threads = list(threads_of(enabled))

@@ -1,9 +1,9 @@
-"""The cycles of a finished graph of states: does the program go on for ever, and is that a livelock?
+"""The cycles of a finished graph of states. They show whether the program can go on for ever, and in a livelock.
 
-A *livelock* is a set of states that cannot be left and in which nothing changes: each thread that can go on somewhere
-in it does so, and no event of it changes data. So it is one of the last components of the graph, those that no event
-leads out of. Where a search has left out events, it has all of them at one state of each cycle, so that a thread that
-could move is seen to move.
+A *livelock* is a set of states that cannot be left and in which nothing changes: each thread that is enabled in one of
+them moves in one of them, and none of their events changes data. So it is a component of the graph that no event leads
+out of. A search may have left out events, but at one state of each cycle it has all of them, so a thread that could
+move is seen to move.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from dpor.explorers.state_graph import Event, StateGraph, StateNumber
 
 
 class Round(NamedTuple):
-    """A cycle.
+    """A cycle of the graph.
 
-    state     where it begins;  actions   once round it
+    state     the state where it begins
+    actions   the actions that lead once round it
     moving    the mask of the threads that move in its component
-    livelock  nothing can leave its component, and nothing changes in it
+    livelock  True if its component is a livelock
     """
 
     state: StateNumber
@@ -32,7 +33,10 @@ class Round(NamedTuple):
 
 
 def find_rounds(graph: StateGraph, changes_data: Callable[[Operation], bool]) -> list[Round]:
-    """One cycle for each component of the graph that has any, livelocks first."""
+    """Return one cycle for each component of the graph that has any, livelocks first.
+
+    changes_data   returns True for operations that write data of the program
+    """
     rounds = []
     for component in cyclic_components(graph.successors(graph.above_cycles())):
         inside = set(component)
@@ -53,7 +57,7 @@ def find_rounds(graph: StateGraph, changes_data: Callable[[Operation], bool]) ->
 
 
 def _shortest_round(graph: StateGraph, start: StateNumber, inside: set[StateNumber]) -> tuple[Action, ...]:
-    """The actions of a shortest cycle through the state: found backwards, breadth first."""
+    """Return the actions of a shortest cycle through the state. It is searched for backwards, breadth first."""
     onward: dict[StateNumber, tuple[StateNumber, Event]] = {}
     waiting = deque([start])
     while waiting:

@@ -6,16 +6,16 @@ system.ruled_out(thread)    "globally relevant" is false: the field is immutable
 first()                     the scheduling choice of Fig. 2, under that condition
 
 An analysis of Python may be wrong (a field is written under a computed name, a method is replaced while the program
-runs). So what it said is taken as a guess, and held against what was seen: where a thread was run alone because no
-other one would make a conflicting access later, none may do so anywhere below that state in the finished graph. One
-that does contradicts the facts relied on; they are withdrawn, and the search starts again without them.
+runs). So what it says is taken as a guess and compared with what was seen: where a thread was run alone because no
+other one would make a conflicting access later, none may make one anywhere below that state in the finished graph. One
+that does contradicts the facts relied on. They are then withdrawn, and the search starts again without them.
 
-That is enough. Suppose that from a state s of the graph, where thread p with its operation a was run alone, other
+This check is enough. Suppose that from a state s of the graph, where thread p with its operation a was run alone, other
 threads could come to an operation b that conflicts with a, by a shortest sequence w of operations before which none
 conflicts with a. Then w can be carried out after a as well; and wherever on the way another thread was run alone in its
 turn, w can be carried out after that too, or it contains that operation, which can come first, or it conflicts with it,
-and then the shorter part of w up to there is a counterexample in its place. No cycle is left on which w could be
-put off for ever (`StatefulSearch.complete`). So b, by the same thread, is an event of the graph below s, and is seen.
+and then the shorter part of w up to there is a counterexample in its place. No cycle is left on which w could be put
+off for ever (`StatefulSearch.complete`). So b, by the same thread, is an event of the graph below s, and is seen.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from dpor.explorers.state_graph import Event, StateNumber
 
 
 class Reliance(NamedTuple):
-    """A thread was run alone, with this operation, by these facts about the other threads that were live."""
+    """A record that a thread was run alone with this operation, because of these facts about the other live threads.
+
+    live   the mask of the threads that were live
+    """
 
     thread: ThreadId
     operation: Operation
@@ -41,7 +44,8 @@ class Reliance(NamedTuple):
 
 
 class Sa(Original):
-    """Where `original` has a choice, only the running thread if the facts say that it does not matter."""
+    """As `Original`, but where that has a choice this runs only the running thread if the facts say that the choice
+    does not matter."""
 
     system: OracleSystem
 
@@ -80,7 +84,7 @@ class Sa(Original):
         return True
 
     def _contradicted(self) -> set[str]:
-        """The facts relied on at a state below which they turned out to be wrong."""
+        """Return the facts that were relied on at a state below which they turned out to be wrong."""
         numbers: dict[Reliance, int] = {}
         for reliance in self._relied.values():
             numbers.setdefault(reliance, len(numbers))
@@ -89,7 +93,7 @@ class Sa(Original):
         events = _Contradicting(list(numbers), self._all_events(), self.system)
         below = [0] * len(self.graph)
         todo = dict.fromkeys(range(len(below)))
-        while todo:  # what is below a state, as a mask of reliances, is so above it
+        while todo:  # a reliance that is contradicted below a state is so below the states above it
             state, _ = todo.popitem()
             for source, event in self.graph.incoming(state):
                 mask = below[state] | events.of(event)
@@ -104,7 +108,7 @@ class Sa(Original):
 
 
 class _Contradicting:
-    """Which reliances an event contradicts, as a mask of their numbers."""
+    """Finds which reliances an event contradicts, as a mask of their numbers."""
 
     def __init__(self, reliances: list[Reliance], events: Iterable[Event], system: OracleSystem) -> None:
         self._system = system
@@ -131,7 +135,8 @@ class _Contradicting:
         return mask
 
     def _is_other(self, thread: ThreadId, reliance: Reliance) -> bool:
-        """Threads that the one relied on starts later come after its operation: they are not among the others."""
+        """True if the thread is not the one that was run alone, nor one that this starts later: what such threads do
+        comes after its operation."""
         while not reliance.live >> thread & 1 and thread in self._parents:
             thread = self._parents[thread]
         return thread != reliance.thread

@@ -1,12 +1,12 @@
-"""What the stateless searches share: one trace, cut and repeated; sleep sets; a plan at each node.
+"""The base of the stateless searches: one trace that is cut and repeated, sleep sets, and a plan at each node.
 
 A *node* is a point of the trace, before one event. Each has a *plan*: what is still to be tried there, as a list of
 wakeup trees (a plain backtrack set is a list of trees without children). A search runs to the end, looks for races in
 what is new, lets the algorithm put their reversals into the plans of earlier nodes, then goes back to the deepest node
-that still has a plan. What an algorithm is lies in `reverse` alone.
+that still has a plan. Algorithms differ in `reverse` alone.
 
-Beyond the planned part a run goes on with the thread that ran last, which costs the runtime no switch and the reader of
-a trace no thought, unless it is asleep.
+Beyond the planned part a run goes on with the thread that ran last, unless that is asleep: the runtime then needs no
+switch, and the trace is easier to read.
 """
 
 from __future__ import annotations
@@ -28,14 +28,17 @@ NEXT_VALUE = 1 << VALUE_SHIFT
 
 @attrs.define
 class Stats:
-    """Exact counts, the same on every machine.
+    """Exact counts of a search, the same on every machine.
 
-    executions   complete runs;  blocked   runs given up because every enabled thread was asleep
-    events       performed for the first time;  replayed   repeated to get back to a node
+    executions   complete runs
+    blocked      runs given up because every enabled thread was asleep
+    events       events performed for the first time
+    replayed     events repeated to get back to a node
     choices      nodes at which something besides the first choice was planned
-    states, matched   of stateful searches: states stored, and how often one of them was met again
+    states       states stored (stateful searches)
+    matched      how often a stored state was met again (stateful searches)
     left_out     alternatives that a bound on preemptions left out, each the beginning of at least one schedule
-    classes      different trace classes seen, of the random searches (of the others, executions are no more)
+    classes      different trace classes seen (random searches)
     """
 
     executions: int = 0
@@ -52,11 +55,12 @@ class Stats:
 class Node:
     """A point of the trace.
 
-    enabled   mask of the threads that could run
-    sleep     actions not to be tried here: their subtrees were explored from here or are covered by those of an earlier
-              node [God96, sleep sets]; with the operation that each would perform
-    plan      what is still to be tried, first things first
-    done      how many of the plan (and the first choice) are behind us, the present one not counted
+    enabled   the mask of the threads that could run
+    sleep     the actions not to be tried here, with the operation that each would perform: their subtrees were explored
+              from here, or are covered by those of an earlier node [God96, sleep sets]
+    plan      the branches still to be tried, in this order
+    done      how many alternatives have been explored, without the present one
+    branched  True if the node has been counted in `Stats.choices`
     """
 
     __slots__ = ("branched", "done", "enabled", "plan", "sleep")
@@ -70,13 +74,14 @@ class Node:
 
 
 PATIENCE = 500
-"""So many events of one thread in a row, and another gets a turn."""
+"""After this many events of one thread in a row, another thread gets a turn."""
 
 NO_SLEEP: dict[Action, Operation] = {}
+"""The sleep set of the first node."""
 
 
 class DepthFirst:
-    """Run after run, each repeating the last one up to the deepest point at which something is left to try."""
+    """A depth-first search: each run repeats the last one up to the deepest point at which something is left to try."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -86,7 +91,7 @@ class DepthFirst:
         self._explored: set[tuple[Action, ...]] = set()  # the runs so far, if that is checked
 
     def explore(self) -> Iterator[Run]:
-        """Run after run; the trace of each is in `self.trace` until the next is asked for."""
+        """Explore the system: yield run after run. The trace of each is in `self.trace` until the next is asked for."""
         stats, trace = self.stats, self.trace
         while True:
             start = len(trace)
@@ -105,12 +110,14 @@ class DepthFirst:
                 return
 
     def check(self, start: int, run: Run) -> None:
-        """Do the invariants hold, now that all has been learned from a run, new from `start` on?"""
+        """Check the invariants after everything has been learned from a run whose events are new from `start` on.
+        Raises `InternalError` if one does not hold."""
         invariants.check_trace(self.trace)
         invariants.check_not_repeated(self.trace, self._explored)
 
     def progress(self) -> float:
-        """An estimate of the share explored, in 0..1: the known alternatives of a point are taken to weigh the same."""
+        """Return an estimate of the share that has been explored, in 0..1. It takes all known alternatives of a point
+        to weigh the same."""
         done, weight = 0.0, 1.0
         for behind, left in self._alternatives():
             known = behind + 1 + left
@@ -129,15 +136,15 @@ class DepthFirst:
 
     @abstractmethod
     def _go_back(self) -> bool:
-        """Cut the trace at the deepest point with something left to try; False if there is none."""
+        """Cut the trace at the deepest point with something left to try. Returns False if there is none."""
 
     @abstractmethod
     def _alternatives(self) -> Iterable[tuple[int, int]]:
-        """For each event of the trace: how many alternatives lie behind, and how many are left."""
+        """Yield for each event of the trace how many of its alternatives have been explored, and how many are left."""
 
 
 class Search(DepthFirst):
-    """A stateless search with sleep sets. Invariant between runs: one node for each event of the trace."""
+    """A stateless search with sleep sets. Invariant between runs: there is one node for each event of the trace."""
 
     def __init__(self, system: System) -> None:
         super().__init__(system)
@@ -151,11 +158,12 @@ class Search(DepthFirst):
     def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
         """Plan that `action`, an event (or pending operation) at `end`, comes before the event `first`.
 
-        `operation` is what it would be there.
+        `operation` is the operation that it would be there.
         """
 
     def choose_again(self, position: int, action: Action, operation: Operation) -> None:
-        """Plan another alternative of the event at `position`: of a data choice, or of who times out."""
+        """Plan another alternative of the event at `position`: another value of a data choice, or another thread that
+        times out."""
         self.reverse(position, len(self.trace), action, operation)
 
     def check(self, start: int, run: Run) -> None:
@@ -226,14 +234,14 @@ class Search(DepthFirst):
         for position, races in enumerate(happens_before.extend(), start):
             for first, operation in races:
                 self.reverse(first, position, trace.actions[position], operation)
-        # Blocked threads also where the run was dropped: if all else is asleep, no run from here on shows their races.
+        # Races of blocked threads count in dropped runs, too: if all else is asleep, no run from here on shows them.
         end = len(trace)
         for thread, operation, states in run.blocked:
             for first, there in happens_before.races_of(thread, operation, states):
                 self.reverse(first, end, thread, there)
         special = [p for p, o in enumerate(trace.operations[start:], start) if o.barrier or o.alternatives > 1]
         for position in special:
-            if trace.operations[position].barrier:  # nothing but others that could have timed out instead was possible
+            if trace.operations[position].barrier:  # only other threads that could have timed out were possible
                 for thread in threads_of(self.nodes[position].enabled & ~(1 << trace.threads[position])):
                     self.choose_again(position, thread, trace.operations[position])
         # The values of a data choice are like rivals for a lock that is never given back: at the end of every run, each
@@ -260,7 +268,7 @@ class Search(DepthFirst):
         return False
 
     def _resume(self, node: Node, position: int) -> None:
-        """Cut the trace before this event: the next run goes on from there with the node's plan."""
+        """Cut the trace before this event, so that the next run goes on from there with the node's plan."""
         node.done += 1
         self._resumed = node
         self.happens_before.cut(position)
@@ -269,7 +277,7 @@ class Search(DepthFirst):
             self._choices.pop()
 
     def plan(self, node: Node, branch: Branch) -> None:
-        """Add to the plan of a node."""
+        """Add a branch to the plan of a node."""
         node.plan.append(branch)
         self.count_choice(node)
 
@@ -280,7 +288,7 @@ class Search(DepthFirst):
 
 
 def awake(thread: Action, sleep: dict[Action, Operation]) -> Action:
-    """The first action of the thread that is not asleep, or STOP."""
+    """Return the first action of the thread that is not asleep; STOP if there is none."""
     action = thread
     while (operation := sleep.get(action)) is not None:
         if operation.value + 1 >= operation.alternatives:
@@ -290,7 +298,7 @@ def awake(thread: Action, sleep: dict[Action, Operation]) -> Action:
 
 
 def threads_of(mask: int) -> Iterator[ThreadId]:
-    """The threads in a mask, lowest first."""
+    """Yield the threads in a mask, the lowest number first."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1

@@ -1,4 +1,4 @@
-"""Source-DPOR [ADJS14, Algorithm 1]: visits every trace class, none twice, but may start runs that it must drop.
+"""Source-DPOR [ADJS14, Algorithm 1]: it visits every trace class once, but may start runs that it must drop.
 
 Here                      In the paper
 Search.explore()          Explore(E, Sleep), as a list of nodes instead of recursion
@@ -7,9 +7,9 @@ happens_before.Race       e ≾ e'
 is_weak_initial(...)      q ∈ I[E'](v), for a q that occurs in v
 dependent(a, b)           not E ⊨ p ♢ q
 
-Differs: races are looked for once, when a run has ended, not before every step. A sleeping initial of v covers it as a
-planned one does. (A sleeping *weak* initial does not, unlike in Algorithm 2: what has to follow v is not kept here, so
-r2 r3 w r1 would be lost in `w x` / `r x` / `r x` / `r x`.)
+Differences: races are looked for once, when a run has ended, not before every step. A sleeping initial of v covers v as
+a planned one does. (A sleeping *weak* initial does not, unlike in Algorithm 2: what has to follow v is not kept here,
+so r2 r3 w r1 would be lost in `w x` / `r x` / `r x` / `r x`.)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dpor.explorers.wakeup_tree import Branch, Sequence, is_weak_initial
 
 
 class Source(Search):
-    """Source sets and sleep sets."""
+    """A search with source sets and sleep sets."""
 
     def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
         node, trace = self.nodes[first], self.trace

@@ -1,4 +1,6 @@
-"""The graph of states that a stateful search makes: the states met, the events between them, one way to each."""
+"""The graph of states that a stateful search makes: the states it has met, the events between them, and one way to
+each.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +20,32 @@ NOWHERE: StateNumber = -1
 Event: TypeAlias = tuple[ThreadId, Operation]
 
 _STATES = 40
-"""An edge is one integer: how far on from the next state's number that of its target is, shifted by so many bits, and
-the number of its event (incoming) or the action (outgoing). Most lead to the next state, so these are small numbers."""
+"""An edge is one integer. Its lower `_STATES` bits are the number of its event (incoming edges) or its action (outgoing
+edges). Its upper bits say how far the target's number is from that of the state after the source. Most edges lead to
+the next state, so these are small numbers."""
 
 _NEVER = -1
+"""In `StateGraph._seen`: the operation was not recorded on the way that is known."""
 
 
 class StateGraph:
-    """The states met so far, by number in order of discovery, the events between them, and one way to each.
+    """The states met so far, the events between them, and one way to each state. States have numbers, in the order in
+    which they were found.
 
-    enabled, planned, done   masks of threads, by state
-    events   the events between states, by number
-    parents, actions, operations, depths   the last event of the shortest way to the state that is known, and how long
-             the way is
+    numbers     the number of each stored state, by its key
+    enabled     by state: the mask of the threads that are enabled there
+    planned     by state: the mask of the threads to be run from there
+    done        by state: the mask of the threads that have been run from there
+    parents     by state: the state before it on the shortest way that is known
+    actions     by state: the action that leads there from its parent
+    operations  by state: the operation that leads there from its parent
+    depths      by state: the number of events on that way
+    events      by number: the events between states
 
-    On another way the same object may have another name. So an operation is only known as long as the way to where it
-    begins is the one on which it was performed: `_changed` counts how often the way to a state has changed at that
-    state, `_seen` what that was for its parent when the operation was recorded on that way (else `_NEVER`).
+    On another way the same object may have another name. So an operation is known only as long as the way to the state
+    where it begins is the one on which it was performed. `_changed` counts for each state how often the way to it has
+    changed. `_seen` has the count of the state's parent at the time when the operation was recorded on that way (else
+    `_NEVER`).
     """
 
     def __init__(self) -> None:
@@ -48,7 +59,7 @@ class StateGraph:
         self.depths = array("q")
         self._changed = array("q")
         self._seen = array("q")
-        self._incoming: list[_Edges] = []  # most states have one: a list for it were a tenth of all
+        self._incoming: list[_Edges] = []  # most states have one edge; a list for each would be a tenth of all memory
         self._outgoing: list[_Edges] = []
         self.events: list[Event] = []
         self._numbers_of_events: dict[Event, int] = {}
@@ -57,7 +68,10 @@ class StateGraph:
         return len(self.enabled)
 
     def add(self, enabled: int, parent: StateNumber, action: Action, operation: Operation, on_way: bool) -> StateNumber:
-        """`on_way`: was the operation performed where the way to the parent that is known leads?"""
+        """Add a new state and return its number. It was reached from `parent` by `action`, which performed `operation`.
+
+        `on_way`: True if the run came to the parent by the way that is known.
+        """
         number = len(self.enabled)
         self.enabled.append(enabled)
         self.planned.append(0)
@@ -75,7 +89,7 @@ class StateGraph:
     def add_edge(
         self, source: StateNumber, action: Action, operation: Operation, target: StateNumber, on_way: bool
     ) -> None:
-        """An event led from a state to another. `on_way`: see `add`.
+        """Add the event that led from one state to another. `on_way`: see `add`.
 
         The way to a state is always longer than that to its parent, since it was so when either last changed and ways
         only become shorter. So a shorter way never leads through the state itself.
@@ -96,8 +110,8 @@ class StateGraph:
         _append(self._outgoing, source, distance | action)
 
     def redirect(self, state: StateNumber, target: StateNumber) -> list[tuple[StateNumber, Operation]]:
-        """Have all events that led to the state lead to the target: from where, and which. (Ways through the state stay
-        ways.)"""
+        """Let all events that led to the state lead to the target. Returns the state where each begins, and its
+        operation. (Known ways that lead through the state stay valid.)"""
         incoming = list(self.incoming(state))
         self._incoming[state] = None
         for source in {source for source, _ in incoming}:
@@ -108,12 +122,12 @@ class StateGraph:
         return [(source, operation) for source, (_, operation) in incoming]
 
     def incoming(self, state: StateNumber) -> Iterator[tuple[StateNumber, Event]]:
-        """The states from which events lead here, and the events."""
+        """Yield the states from which events lead here, and these events."""
         events = self.events
         return ((source, events[number]) for source, number in self.leading_to(state))
 
     def leading_to(self, state: StateNumber) -> Sequence[tuple[StateNumber, int]]:
-        """As `incoming`, with the numbers of the events."""
+        """Return what `incoming` yields, with the numbers of the events in place of the events."""
         known, mask = self._incoming[state], (1 << _STATES) - 1
         if isinstance(known, int):
             return ((state - 1 - (known >> _STATES), known & mask),)
@@ -122,10 +136,11 @@ class StateGraph:
     def nearest(
         self, start: StateNumber, wanted: Callable[[StateNumber], bool], most: int, barren: set[StateNumber]
     ) -> tuple[StateNumber, list[Action]] | None:
-        """The state nearest below this one, itself included, that is wanted, and the actions that lead there, the last
-        one first. Looks at the `most` nearest states only.
+        """Return the nearest state below `start`, or `start` itself, that is wanted, and the actions that lead there,
+        the last one first; None if there is none among the `most` nearest states.
 
-        `barren`: states below which none is wanted; those that are found to be so are added.
+        wanted   returns True for states that are wanted
+        barren   states below which no state is wanted; those that are found to be so are added
         """
         came: dict[StateNumber, tuple[StateNumber, Action]] = {start: (NOWHERE, 0)}
         waiting, mask = [] if start in barren else [start], (1 << _STATES) - 1
@@ -143,7 +158,7 @@ class StateGraph:
         return None
 
     def led_to(self, state: StateNumber, thread: ThreadId, operation: Operation) -> StateNumber:
-        """The state to which this event has led from the state, or NOWHERE."""
+        """Return the state to which this event has led from `state`, or NOWHERE."""
         number = self._numbers_of_events.get((thread, operation), -1)
         action, mask = thread | operation.value << VALUE_SHIFT, (1 << _STATES) - 1
         for edge in _edges(self._outgoing[state]):
@@ -153,8 +168,8 @@ class StateGraph:
         return NOWHERE
 
     def above_cycles(self) -> list[StateNumber]:
-        """The states from which a cycle can be reached: what is left when states that lead nowhere else are taken away
-        again and again."""
+        """Return the states from which a cycle can be reached: those that are left when states from which no event
+        leads to a state that is left are taken away again and again."""
         left = array("q", [len(_edges(edges)) for edges in self._outgoing])
         ends = [state for state, count in enumerate(left) if not count]
         while ends:
@@ -165,11 +180,11 @@ class StateGraph:
         return [state for state, count in enumerate(left) if count]
 
     def targets(self, state: StateNumber) -> Iterator[StateNumber]:
-        """The states to which events lead from this one."""
+        """Yield the states to which events lead from this one."""
         return (state + 1 + (edge >> _STATES) for edge in _edges(self._outgoing[state]))
 
     def successors(self, states: Iterable[StateNumber]) -> dict[StateNumber, list[StateNumber]]:
-        """For each of these states, those of them to which an event leads from it."""
+        """Return for each of these states those among them to which an event leads from it."""
         out: dict[StateNumber, list[StateNumber]] = {state: [] for state in states}
         for target in out:
             for source, _ in self.incoming(target):
@@ -178,7 +193,8 @@ class StateGraph:
         return out
 
     def way_to(self, state: StateNumber, trace: Trace) -> bool:
-        """Make the trace the one that leads to the state. Are all its operations known?"""
+        """Make `trace` the one that leads to the state. Returns True if all its operations are known; those that are
+        not are `UNKNOWN`."""
         trace.cut(0)
         way = self._way(state)
         known = True
@@ -191,13 +207,13 @@ class StateGraph:
         return known
 
     def learn_way(self, state: StateNumber, trace: Trace) -> None:
-        """The trace leads to the state by the way that is known: these are its operations."""
+        """Record the operations of `trace`, which leads to the state by the way that is known."""
         for at, operation in zip(self._way(state), trace.operations, strict=False):
             self.operations[at] = operation
             self._seen[at] = self._changed[self.parents[at]]
 
     def _way(self, state: StateNumber) -> list[StateNumber]:
-        """The states on the way, the first one left out."""
+        """Return the states on the way, without the first."""
         way = []
         while self.parents[state] >= 0:
             way.append(state)

@@ -1,10 +1,10 @@
-"""What the stateful searches share: the graph of states, and runs that end where a known state is met.
+"""The base of the stateful searches: the graph of states, and runs that end where they meet a known state.
 
-A state is reached by repeating a schedule from the start, so what is to be done where can be taken up in any order.
-Each state has two sets of threads: `planned`, to be run from it, and `done`. A search decides in `first` what is
-planned for a new state, learns from `edge` and `ended`, and adds by `plan`, also to states left long ago. What lies
-nearest to the start is taken up first, since every event of the way there must be repeated. But where a run meets a
-known state, and something is left there or near below, it goes on to that: there is nothing to repeat at all.
+A state is reached by repeating a schedule from the start, so the planned threads can be run in any order. Each state
+has two sets of threads: `planned`, to be run from it, and `done`. A search decides in `first` what is planned for a new
+state, learns from `edge` and `ended`, and adds threads by `plan`, also to states left long ago. States nearest to the
+start are taken up first, since every event of the way there must be repeated. But where a run meets a known state, and
+something is left to do there or near below, it goes on to that: then nothing is repeated at all.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ from dpor.explorers.search import Stats
 from dpor.explorers.state_graph import FIRST, NOWHERE, StateGraph, StateNumber
 
 FEW_UNSTORED = 16
-"""So many events without a stored state, and it is looked for cycles on which there is none."""
+"""After this many events without a stored state, the search looks for a cycle on which none is stored."""
 
 MOST_LOOKED_AT = 256
-"""States below a known one at which a run looks for something left to do."""
+"""How many states below a known one a run looks at for something left to do."""
 MOST_DEEPER = 256
-"""How much further from the start that may lie than what lies nearest to it, so that endless programs do not lead the
-search astray. (And a run may be twice as long as the shortest way to where it is, and this.)"""
+"""How many events further from the start than the nearest state with something left to do such a state may lie, so that
+endless programs do not lead the search astray. (Also, a run may be as long as twice the shortest way to where it is,
+and this many events more.)"""
 
 
 class StatefulSearch:
-    """Run after run, each from a state at which something is left to do to the next known state, or the end.
+    """A stateful search. Each run goes from a state at which something is left to do to the next known state, or to the
+    end.
 
-    store      which states are stored, and so can be met again
-    terminates   does the program come to an end under every schedule? None: not known (yet)
-    cycle        if not: a schedule that leads to a cycle, and then the one that goes round it once
+    store       which states are stored, and so can be met again
+    terminates  True if the program comes to an end under every schedule; None if that is not known (yet)
+    cycle       if it does not: a schedule that leads to a cycle, and the one that goes round it once
     """
 
     def __init__(self, system: StatefulSystem, store: Store = Store.EVENTS) -> None:
@@ -51,9 +53,9 @@ class StatefulSearch:
         self.cycle: tuple[tuple[Action, ...], tuple[Action, ...]] | None = None
         self._at: StateNumber = NOWHERE
         self._resumed = False
-        self._is_way_known = False  # the operations on the way to where the search resumed
+        self._is_way_known = False  # are the operations known on the way to the state where the search resumed?
         self._met: StateNumber = NOWHERE  # the known state that the run has come to
-        self._ahead: list[Action] = []  # from there to a state where something is left, the last one first
+        self._ahead: list[Action] = []  # actions from there to a state with something left, last one first
         self._went_on = 0  # after how many events it met that state
         self._passed = 0  # events of the run that led from known states to known ones
         self._on_way = True  # has the run come by the way that the graph knows?
@@ -64,29 +66,32 @@ class StatefulSearch:
         self._unstored = 0  # events since the last state that was stored
         self._passing: tuple[StateKey | None, StateNumber] = None, NOWHERE  # one of the states since
         self._is_checked = invariants.are_wanted()
-        self._checked = 0  # so many states have been looked at
+        self._checked = 0  # how many states have been checked
 
     # ------------------------------------------------------------------ what a search decides
 
     @abstractmethod
     def first(self, enabled: int) -> int:
-        """The threads to be planned at a new state, at least one."""
+        """Return the mask of the threads to be planned at the present state, which is new: at least one."""
 
     def added(self, state: StateNumber) -> None:
-        """The present state is a new one, with this number."""
+        """Called when the present state is a new one, with this number."""
 
     def edge(self, source: StateNumber, operation: Operation, target: StateNumber) -> None:
-        """An event led from a state to another; it is in the graph now."""
+        """Called when an event has led from one state to another, and is in the graph."""
 
     def ended(self, state: StateNumber, run: Run) -> None:
-        """A run that was not cut ended in this state, which is a new one if nothing was known of it."""
+        """Called when a run that was not cut has ended in this state, if the state is new."""
 
     def between(self) -> None:
-        """A run is over."""
+        """Called when a run is over, and before a run goes on from a known state that it has met."""
 
     def complete(self) -> bool:
-        """Nothing planned is left. Is there no cycle without a state at which everything is planned? [God96, section 5:
-        the ignoring problem] Else have one of its states so."""
+        """Called when nothing planned is left: check that every cycle has a state at which all enabled threads are
+        planned [God96, section 5: the ignoring problem].
+
+        Returns True if that is so. Otherwise plans all enabled threads at one state of each cycle that has none.
+        """
         graph = self.graph
         partly = [state for state in graph.above_cycles() if graph.planned[state] != graph.enabled[state]]
         complete = True
@@ -96,20 +101,20 @@ class StatefulSearch:
         return complete
 
     def check(self) -> None:
-        """Do the invariants hold between runs?"""
+        """Check the invariants that hold between runs. Raises `InternalError` if one does not."""
         invariants.check_trace(self.trace)
         invariants.check_graph(self.graph, range(self._checked, len(self.graph)))
         self._checked = len(self.graph)
 
     def check_finished(self) -> None:
-        """Do they hold of the finished graph?"""
+        """Check the invariants of the finished graph. Raises `InternalError` if one does not hold."""
         invariants.check_graph(self.graph, range(len(self.graph)))
         invariants.check_finished(self.graph)
 
     # ------------------------------------------------------------------ searching
 
     def explore(self) -> Iterator[Run]:
-        """Run after run; the trace of each is in `self.trace` until the next is asked for."""
+        """Explore the system: yield run after run. The trace of each is in `self.trace` until the next is asked for."""
         stats, trace = self.stats, self.trace
         while True:
             start = len(trace)
@@ -131,7 +136,7 @@ class StatefulSearch:
                     return
 
     def _rounds(self) -> Iterator[Run]:
-        """The endless cycles: for each that changes nothing and cannot be left, a run that goes round once."""
+        """Find the endless cycles, and for each livelock yield a run that goes round it once."""
         rounds = find_rounds(self.graph, self.system.changes_data)
         self.terminates = not rounds
         for found in rounds:
@@ -155,13 +160,14 @@ class StatefulSearch:
         return Run(run.ending, run.blocked, findings=findings, incomplete=run.incomplete)
 
     def progress(self) -> float:
-        """Nobody knows how large a graph is before it is explored: the share of what is planned that is done."""
+        """Return the share of the planned threads that have been run, in 0..1. (How large the graph will be is not
+        known.)"""
         graph = self.graph
         planned = sum(map(int.bit_count, graph.planned))
         return sum(map(int.bit_count, graph.done)) / planned if planned else 0.0
 
     def plan(self, state: StateNumber, threads: int) -> None:
-        """Have these threads run from the state, too."""
+        """Plan the threads of this mask at the state, too."""
         graph = self.graph
         planned = graph.planned[state]
         if threads & ~planned:
@@ -188,7 +194,8 @@ class StatefulSearch:
         return self._take(self._at)
 
     def _go_on(self) -> bool:
-        """From the known state that the run has met: to where something is left to do, if that is near."""
+        """Let the run go on from the known state that it has met to one where something is left to do. Returns False if
+        none is near."""
         self.between()
         shallowest = self._shallowest()
         if shallowest is None:
@@ -205,12 +212,14 @@ class StatefulSearch:
         return True
 
     def _check_return(self) -> bool:
-        """Events were repeated: has the run come where it did? A state at which there turned out to be a choice is
-        stored now.
+        """Called when events have been repeated. Returns True if the run has come to the same state as before. A state
+        at which there turned out to be a choice is stored now.
 
-        After `_go_on` it may not have, and is ended: a state names some objects, such as locks that somebody waits for
-        until a deadline, by the events before they were made, and these differ along ways that have met. The state is
-        then reached by its own way, later.
+        After `_go_on` the run may have come to another state, and then it ends. A state names some objects, such as
+        locks that a thread waits for until a deadline, by the events before they were made, and these differ along ways
+        that have met. The state that was meant is then reached by its own way, later.
+
+        Raises `NotDeterministic` if the run was repeated from the start and has come to another state.
         """
         self._unstored, self._passing = 0, (None, NOWHERE)
         if self.store is Store.NOTHING or (self._is_way_known and self._is_stored[self._at]):
@@ -238,9 +247,9 @@ class StatefulSearch:
             self.graph.learn_way(self._at, self.trace)
 
     def _is_as_before(self) -> bool:
-        """Has the run, since the start or the known state from which it went on, done what led to here before? (Some
-        operations name objects by the way on which they were made: these differ, although the states may be the same.)
-        """
+        """True if the run has performed, since the start or since the known state from which it went on, the same
+        events that led here before. (Some operations name objects by the way on which they were made. These differ,
+        although the states may be the same.)"""
         if self.system.remembers_way():
             return False
         state, first, trace = (FIRST, 0, self.trace) if self._on_way else (self._met, self._went_on, self.trace)
@@ -251,7 +260,8 @@ class StatefulSearch:
         return state == self._at
 
     def _merge(self, state: StateNumber, known: StateNumber) -> None:
-        """The state, which was not stored, is one that is: no event leads to it any more, but to the other."""
+        """Called when a state that was not stored turns out to be a known one: the events that led to it lead to the
+        known one from now on."""
         graph = self.graph
         self.stats.matched += 1
         graph.planned[state] = graph.done[state]
@@ -267,11 +277,12 @@ class StatefulSearch:
         )
 
     def _arrive(self, enabled: int) -> bool:
-        """An event has happened, or the first run begins. Is the state that it led to a new one?"""
+        """Called when an event has happened, and when the first run begins. Returns True if the present state is
+        new."""
         graph = self.graph
         self._unstored += 1
         if self.store is Store.EVENTS:
-            to_store = to_look = True  # what is planned need not be known to look whether the state is
+            to_store = to_look = True  # the state can be looked up before it is known what is planned
             threads = 0
         else:
             threads = self.first(enabled)
@@ -341,7 +352,7 @@ class StatefulSearch:
         return bit.bit_length() - 1
 
     def _take_end(self, run: Run) -> None:
-        """The last state of a complete run is a state, too. (It is never among those that a chooser is asked at.)"""
+        """Add the last state of a run to the graph. (A chooser is never asked at such a state.)"""
         if run.ending is Ending.CUT or (self._resumed and run.ending is Ending.ENDED):
             return
         if self._resumed:
@@ -367,7 +378,7 @@ class StatefulSearch:
         return True
 
     def _shallowest(self) -> StateNumber | None:
-        """The state nearest to the start at which something is left to do."""
+        """Return the state nearest to the start at which something is left to do; None if there is none."""
         while self._open:
             state = self._open[0][1]
             if self._is_left(state):
@@ -381,6 +392,6 @@ class StatefulSearch:
 
 
 def last_or_lowest(trace: Trace, threads: int) -> int:
-    """The mask of one of these threads: of the one that moved last, if it is among them."""
+    """Return the mask of one of these threads: of the one that moved last if it is among them, else of the lowest."""
     last = 1 << trace.threads[-1] if trace.threads else 0
     return last if last & threads else threads & -threads

@@ -1,7 +1,7 @@
-"""What there is to know of a strategy. The table of all of them is `STRATEGIES` in `dpor/explorers/__init__.py`.
+"""The description of a strategy. `STRATEGIES` in `dpor/explorers/__init__.py` is the table of all of them.
 
-The help of the command line, what the shell completes, which option goes with which strategy, what `dpor fuzz` holds a
-search to and the table of docs/explorers.md all come from it.
+Several things are made from that table: the help of the command line, the completion of the shell, the check which
+option goes with which strategy, the promises that `dpor fuzz` holds a search to, and the table of docs/explorers.md.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ class Explorer(Protocol):
 
     @property
     def trace(self) -> Trace:
-        """The run that `explore` yielded last."""
+        """The trace of the run that `explore` yielded last."""
         ...
 
     @property
     def stats(self) -> Stats: ...
 
     def explore(self) -> Iterator[Run]:
-        """Yields after each run; ends when everything has been covered."""
+        """Explore the program: yield each run when it is over, and end when everything has been covered."""
         ...
 
     def progress(self) -> float | None:
-        """An estimate of the share explored, in 0..1; None where there can be none."""
+        """Return an estimate of the share that has been explored, in 0..1; None if nothing can be said."""
         ...
 
 
@@ -47,19 +47,19 @@ KNOWN_PROMISES: Final = {
 """All that a strategy can promise."""
 
 SAMPLING: Final = "seed"
-"""The option that strategies have which only try one schedule after another."""
+"""The option that marks a strategy as a sampler: it tries one random schedule after another and is never exhaustive."""
 
 
 @attrs.frozen
 class Strategy:
     """A search by its name on the command line.
 
-    make       begins it: an explorer of a system, as the options say
-    needs      what the system must be able to do, in the words of `dpor.core.system`
-    options    those that mean something to this strategy, of the options that do not mean something to all
-    promises   what it can be held to, of `KNOWN_PROMISES`; empty: it is never exhaustive
-    paper      the tag in GLOSSARY.md; "" if it needs none
-    one_line   what it does, in a few words, for help and docs
+    make       takes a system and the options, and returns the explorer
+    needs      the protocol of `dpor.core.system` that the system must implement
+    options    the options that this strategy uses, apart from those that every strategy uses
+    promises   the promises that it keeps, from `KNOWN_PROMISES`; empty if it is never exhaustive
+    paper      the paper's tag in GLOSSARY.md; "" if there is none
+    one_line   what it does, in a few words, for the help and the documents
     """
 
     name: str
@@ -71,17 +71,17 @@ class Strategy:
     one_line: str = attrs.field(kw_only=True)
 
     def __call__(self, system: Any) -> Explorer:
-        """Begin it with all options as they are by default."""
+        """Return an explorer of the system, with the default of every option."""
         return self.make(system, Options())
 
     @property
     def samples(self) -> bool:
-        """Does it only try one schedule after another, and never end?"""
+        """True if it tries one random schedule after another and never ends."""
         return SAMPLING in self.options
 
     @property
     def asks_facts(self) -> bool:
-        """Does it ask, while it searches, what the threads may still do?"""
+        """True if it asks, while it searches, what the threads may still do."""
         return issubclass(self.needs, OracleSystem)
 
     @property

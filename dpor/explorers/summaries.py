@@ -1,24 +1,27 @@
-"""Summaries: what may still happen below a state, and which of it could come before an event that leads there.
+"""Summaries: they say what may still happen below a state, and which of that could come before an event that leads
+there.
 
 An *item* (thread, operation, guards, reads, after) stands for "below this state the thread may come to this operation".
-The *guards* are the operations that can block which the thread has to perform on the way there, as far as every known
-way has them. A summary is a set of items, an integer with a bit for each, so that to unite, to compare and to test for
-conflicts are single operations on integers.
+The *guards* are operations that can block and that the thread has to perform on every known way there. A summary is a
+set of items, represented as an integer with a bit for each item, so that union, comparison and the test for conflicts
+are single operations on integers.
 
 An item is *stuck* behind an event of a thread p if, without p, it cannot be reached from the state before: one of its
-guards (or the operation itself) is disabled there, and whatever could enable that is stuck, too, or p's own. Say p
-holds a lock: what others do only after they have taken that lock is stuck. Say somebody joins p: what he does then is
-stuck. So locks, conditions, semaphores, starts and joins keep things apart without a rule for each. (Of the stuck
-items that came to happen, one would be the first; what enabled its guard happened before, and was stuck itself.)
+guards (or the operation itself) is disabled there, and everything that could enable it is stuck, too, or is an
+operation of p. For example, if p holds a lock, what others do only after they have taken that lock is stuck. If another
+thread joins p, what it does after the join is stuck. So locks, conditions, semaphores, starts and joins need no rule
+each. (Suppose that stuck items happened without p, and take the first of them. Whatever enabled its guard happened
+before it, and was stuck as well: a contradiction.)
 
-An item is *after* a thread if on the way to it an event of that thread happens before it: one with which it conflicts
-itself, or one that writes what its thread then *reads*. Nothing that the thread did before that could come after the
-item, since what leads to the item, and needs no such event, is the way of another item. So a reader who has seen that
-something is ready is not compared with what the writer did to make it so. (Let a way w from a state have no event of
-thread p, and end with one that conflicts with p's next. It can be taken after p's next as well, as far as nothing in it
-conflicts with that; and for the end of w there is an item that is after no thread but those in w.)
+An item is *after* a thread if on the way to it an event of that thread happens before it: an event with which the item
+conflicts, or one that writes what the item's thread then *reads*. Nothing that the thread did before that event could
+come after the item: if the item can be reached without such an event, that way has an item of its own. So a reader that
+has seen that something is ready is not compared with what the writer did to make it ready. (Let a way w from a state
+have no event of thread p, and end with an event that conflicts with p's next one. The way w can also be taken after p's
+next event, as far as nothing in w conflicts with that. And for the end of w there is an item that is after no thread
+but those in w.)
 
-[YCGK08] calls the summary of a state the visible operations below it; all but thread and operation is an addition.
+In [YCGK08] the summary of a state is the set of visible operations below it. Guards, reads and after are additions.
 """
 
 from __future__ import annotations
@@ -30,14 +33,20 @@ from dpor.core.dependence import dependent
 from dpor.core.operations import READ, Location, Operation, ThreadId
 
 Summary: TypeAlias = int
-"""A set of items, by bits."""
+"""A set of items: bit i is set if the item with number i is in it."""
 
 SyncNumber: TypeAlias = int
 """The number of a combination of states of synchronisation objects."""
 
 
 class Item(NamedTuple):
-    """`after`: a mask of threads; `is_exact`: are the modes of the operation those that it will have?"""
+    """An item of a summary.
+
+    is_exact  True if the modes of the operation are those that it will have when it is performed
+    guards    the operations that can block and come before it on every known way
+    reads     the locations that its thread reads on the way and that other threads may write
+    after     the mask of the threads that it is after
+    """
 
     thread: ThreadId
     operation: Operation
@@ -47,12 +56,17 @@ class Item(NamedTuple):
     after: int = 0
 
     def says_more_than(self, other: Item) -> bool:
-        """Or as much, of the same operation: is it compared with all with which the other is?"""
+        """True if this item, which has the same operation, is compared with every event with which the other is
+        compared."""
         return self.guards <= other.guards and self.reads <= other.reads and not self.after & ~other.after
 
 
 class _Guard:
-    """An operation that can block: the items behind it (itself included), and those that could enable it."""
+    """An operation that can block.
+
+    behind      the items that have it as a guard, and those of the operation itself
+    touched_by  the items that could enable it
+    """
 
     __slots__ = ("behind", "locations", "operation", "touched_by")
 
@@ -66,9 +80,10 @@ class _Guard:
 class KnownEvent:
     """An event, with the answers found so far about items relative to it.
 
-    known       items that were compared with it
+    known       the items that have been compared with it
     conflicts   those of them that conflict with it
-    changing    those that change when propagated back over this event; `changed`: the new items, as far as asked for
+    changing    those of them that change when they are carried back over it
+    changed     by the number of such an item: the summary of the changed item, as far as it was asked for
     """
 
     __slots__ = ("changed", "changing", "conflicts", "known", "operation", "thread")
@@ -88,8 +103,8 @@ class Items:
     def __init__(self) -> None:
         self._items: list[Item] = []
         self._numbers: dict[Item, int] = {}
-        self._stronger: list[Summary] = []  # by item: those that say no less
-        self._exceeded: Summary = 0  # those that some other item says no less than
+        self._stronger: list[Summary] = []  # by item: the items that say at least as much
+        self._exceeded: Summary = 0  # the items than which some other says at least as much
         self._alike: dict[tuple[ThreadId, Operation, bool], list[int]] = {}
         self._of_thread: dict[ThreadId, Summary] = {}
         self._writers: dict[Location, int] = {}  # masks of threads
@@ -103,11 +118,11 @@ class Items:
     # ------------------------------------------------------------------ items
 
     def pending(self, thread: ThreadId, operation: Operation, is_exact: bool) -> Summary:
-        """The summary of a thread that is about to perform this operation."""
+        """Return the summary of a thread that is about to perform this operation."""
         return 1 << self._number(Item(thread, operation, is_exact))
 
     def threads_of(self, summary: Summary) -> int:
-        """The mask of the threads that have an item in it."""
+        """Return the mask of the threads that have an item in the summary."""
         return sum(1 << thread for thread, items in self._of_thread.items() if items & summary)
 
     def _number(self, item: Item) -> int:
@@ -152,7 +167,7 @@ class Items:
     # ------------------------------------------------------------------ carrying back over an event
 
     def united(self, summary: Summary, more: Summary) -> Summary:
-        """Both, without new items that say less than one that is there."""
+        """Return the union of two summaries, without those items of the second that say less than another."""
         new = more & ~summary
         left = new & self._exceeded
         every = summary | new
@@ -165,12 +180,12 @@ class Items:
         return both
 
     def event(self, thread: ThreadId, operation: Operation) -> KnownEvent:
-        """The event of a thread that does this."""
+        """Return the event in which the thread performs the operation."""
         key = thread, operation
         return self._events.get(key) or self._events.setdefault(key, KnownEvent(thread, operation))
 
     def carried(self, event: KnownEvent, summary: Summary) -> Summary:
-        """What the summary of the state after an event says about the state before."""
+        """Return what the summary of the state after an event contributes to that of the state before."""
         self._learn(event, summary)
         changing = summary & event.changing
         carried = summary ^ changing
@@ -181,7 +196,7 @@ class Items:
         return carried
 
     def _learn(self, event: KnownEvent, summary: Summary) -> None:
-        """About the items of a summary that the event has not met yet."""
+        """Compare the event with those items of a summary that it has not been compared with yet."""
         left = summary & ~event.known
         event.known |= left
         while left:
@@ -209,7 +224,7 @@ class Items:
     # ------------------------------------------------------------------ what could come before an event
 
     def rivals(self, event: KnownEvent, below: Summary, sync: SyncNumber) -> Summary:
-        """The items of the state after an event that conflict with it and could come before it.
+        """Return the items of the state after an event that conflict with the event and could come before it.
 
         `sync`: the states of the synchronisation objects before the event.
         """
@@ -234,7 +249,8 @@ class Items:
         return stuck
 
     def _find_stuck(self, others: Summary, sync: SyncNumber) -> Summary:
-        """The greatest set of items behind a disabled guard that only stuck items, or the thread's own, could open."""
+        """Return the greatest set of items behind a disabled guard that only stuck items, or those of the event's
+        thread, could enable."""
         closed = [guard for guard in self._guards.values() if guard.behind & others and self._is_disabled(guard, sync)]
         while True:
             stuck = 0
@@ -261,8 +277,11 @@ class Items:
 
 
 def before(event: KnownEvent, item: Item, writers: Mapping[Location, int]) -> Item:
-    """What an item becomes when it is carried back over the event. `writers`: masks of the threads that may be met
-    writing a location, as far as is known; of reads of all others it is of no use to know."""
+    """Return the item that results when an item is carried back over the event.
+
+    `writers`: by location, the mask of the threads that may write it, as far as is known. Reads of other locations need
+    not be kept.
+    """
     thread, operation = event.thread, event.operation
     if operation.starts == item.thread:
         item = item._replace(thread=thread, after=item.after & ~(1 << thread))

@@ -1,4 +1,4 @@
-"""Wakeup trees [ADJS14, section 6]: what is to be explored from a node, as an ordered tree of sequences of events.
+"""Wakeup trees [ADJS14, section 6]: ordered trees of the sequences of events that are to be explored from a node.
 
 Here                  In the paper
 Branch                a node of wut(E), with the step that leads to it
@@ -19,7 +19,8 @@ Sequence: TypeAlias = list[tuple[Action, Operation]]
 
 
 class Branch:
-    """One step, and what is to follow it. A leaf leaves the rest to the search."""
+    """A node of a wakeup tree: one step, and the branches that may follow it. After a leaf the search chooses
+    freely."""
 
     __slots__ = ("action", "children", "operation")
 
@@ -30,8 +31,8 @@ class Branch:
 
 
 def is_weak_initial(action: Action, operation: Operation, sequence: Sequence) -> bool:
-    """Could the step come first: is it, in the sequence, preceded by nothing that it depends on, or else independent
-    of the whole sequence?"""
+    """True if the step is a weak initial of the sequence. Either it is in the sequence and depends on nothing before it
+    there, or it is not and is independent of the whole sequence."""
     thread = action & THREAD_MASK
     for other, step in sequence:
         if other & THREAD_MASK == thread:
@@ -42,7 +43,7 @@ def is_weak_initial(action: Action, operation: Operation, sequence: Sequence) ->
 
 
 def insert(plan: list[Branch], sequence: Sequence) -> bool:
-    """Make sure that the plan covers the sequence. Returns whether anything had to be added."""
+    """Make sure that the plan covers the sequence. Returns True if something had to be added."""
     while True:
         for branch in plan:
             if is_weak_initial(branch.action, branch.operation, sequence):

@@ -1,7 +1,8 @@
-"""What the random searches share: one schedule after another from a seed, none exhaustive, none ever done.
+"""The base of the random searches: they try one random schedule after another, are never exhaustive and never end.
 
-The value of a data choice is drawn when it is known of how many: the choice is first made with value 0, and if another
-is drawn the run is repeated up to there and goes on with that one. So every value is equally likely, too.
+The value of a data choice can be drawn only when it is known how many there are. So the choice is first made with value
+0; if another value is drawn, the run is repeated up to there and goes on with that one. So all values are equally
+likely.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from dpor.explorers.search import Stats
 
 
 class Walk:
-    """Run after run, for as long as one is asked for. The same seed gives the same runs everywhere: `Random.random` is
-    the one method of the standard generator that promises that, so all is drawn by it."""
+    """A random search: it makes another run whenever it is asked for one. The same seed gives the same runs everywhere.
+    `Random.random` is the only method of the standard generator that promises this, so every draw uses it."""
 
     def __init__(self, system: System, seed: int) -> None:
         self.system = system
@@ -28,12 +29,12 @@ class Walk:
         self._random = Random(seed)
         self._is_checked = invariants.are_wanted()
         self._classes: set[int] = set()
-        self._drawn = 0  # the data choices among so many events of the run have been drawn
-        self._other: Action = STOP  # what the last event is to be instead
-        self._first: Action = STOP  # how the run goes on when it has been repeated
+        self._drawn = 0  # the values of data choices have been drawn for this many events of the run
+        self._other: Action = STOP  # the action to be made in place of the last event
+        self._first: Action = STOP  # the action with which the run goes on when it has been repeated
 
     def explore(self) -> Iterator[Run]:
-        """Run after run; never ends."""
+        """Explore the system: yield run after run, without end."""
         stats, trace = self.stats, self.trace
         while True:
             self.begin()
@@ -48,19 +49,19 @@ class Walk:
             yield run
 
     def progress(self) -> None:
-        """Nobody knows how much is left."""
+        """Return None: how much is left is not known."""
         return
 
     @abstractmethod
     def begin(self) -> None:
-        """A new run begins; the trace is still that of the last one."""
+        """Called when a new run begins. The trace is still that of the last one."""
 
     @abstractmethod
     def pick(self, enabled: int) -> ThreadId:
-        """One of the threads in the mask."""
+        """Choose one of the threads in the mask."""
 
     def below(self, bound: int) -> int:
-        """A number from 0 to below the bound, each as likely."""
+        """Draw a number from 0 to `bound` - 1, each with the same probability."""
         return int(self._random.random() * bound)
 
     # ------------------------------------------------------------------ one run
@@ -83,7 +84,8 @@ class Walk:
         return STOP if self._to_be_other() else self.pick(enabled)
 
     def _to_be_other(self) -> bool:
-        """If the last event is a data choice, draw its value. Is it to be made again?"""
+        """If the last event is a data choice, draw its value. Returns True if the choice must be made again, because
+        the value is not 0."""
         trace = self.trace
         if self._drawn < len(trace):
             self._drawn = len(trace)
@@ -96,7 +98,8 @@ class Walk:
 
 
 def _class(trace: Trace) -> int:
-    """A number that equivalent runs share, and others all but never: which events happened before each."""
+    """Return a number that is the same for equivalent runs, and almost always different for others: a hash of which
+    events happen before which."""
     clocks = HappensBefore(trace)
     clocks.clocks_only = True
     clocks.extend()
@@ -110,7 +113,7 @@ def _class(trace: Trace) -> int:
 
 
 def _known(clock: list[int]) -> tuple[int, ...]:
-    """The clock without the threads of which it knows nothing at its end: how many it lists says nothing."""
+    """Return the clock without the zeros at its end, since how many threads a clock lists means nothing."""
     end = len(clock)
     while end and not clock[end - 1]:
         end -= 1
