@@ -19,8 +19,8 @@ from dpor.statics.bytecode import Flow
 
 _READS: Final = frozenset(
     {
-        "LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CLOSURE", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF",
-        "STORE_DEREF", "DELETE_DEREF",
+        "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_CLOSURE", "LOAD_DEREF", "LOAD_CLASSDEREF",
+        "LOAD_FROM_DICT_OR_DEREF", "STORE_DEREF", "DELETE_DEREF",
     }
 )  # fmt: skip
 _READS_AND_REPLACES: Final = frozenset({"DELETE_FAST", "LOAD_FAST_AND_CLEAR", "MAKE_CELL"})
@@ -104,7 +104,7 @@ def _change(name: str, arg: int, free: int) -> tuple[int, int]:
         return 1 << arg, 1 << arg
     if name == "COPY_FREE_VARS":
         return 0, free
-    if name == "LOAD_FAST_LOAD_FAST":
+    if name in ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"):
         return 1 << (arg >> 4) | 1 << (arg & 15), 0
     if name == "STORE_FAST_STORE_FAST":
         return 0, 1 << (arg >> 4) | 1 << (arg & 15)

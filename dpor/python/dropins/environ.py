@@ -10,12 +10,12 @@ from typing import Any
 from dpor.python.dropins import copying
 from dpor.python.dropins.from_threading import only
 
-_GIVEN = ("putenv", "unsetenv")
+_GIVEN = ("putenv", "unsetenv", "_clearenv", "_exists")
 
 
 def names() -> dict[str, Any]:
     """Return the replacements for names in `os`."""
-    given = {name: vars(real)[name] for name in _GIVEN}
+    given = {name: vars(real)[name] for name in _GIVEN if name in vars(real)}
     source = only(Path(real.__file__).read_text(), {"_Environ"})
     kind = copying.execute(
         "os", source, "<os>", {"MutableMapping": MutableMapping, "Mapping": Mapping, **given}, lambda name: None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from _collections_abc import MutableMapping  # `collections.abc` may be half imported
 from typing import Any
 
 real: Any = None

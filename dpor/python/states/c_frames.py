@@ -19,7 +19,7 @@ from types import CodeType, FrameType
 from typing import Any, Final, NoReturn
 
 from dpor.python.effects import generators
-from dpor.python.states.memory import OBJECTS, WORDS, in_use, slots_of
+from dpor.python.states.memory import SLOTS, TAGGED, WORDS, in_use, slots_of
 from dpor.python.states.stacks import KEEP, FramePosition, Layout, StateUnknown
 
 HeldValues = tuple[Any, ...]
@@ -41,24 +41,26 @@ class Reading:
             raise StateUnknown(f"the operand stack of {layout.code.co_qualname} is not as deep as expected")
 
     def slot(self, number: int) -> Any:
-        return OBJECTS[self.first + number]
+        return SLOTS[self.first + number]
 
     def slot_or_none(self, number: int) -> Any:
-        return OBJECTS[self.first + number] if WORDS[self.first + number] else None
+        return SLOTS[self.first + number] if WORDS[self.first + number] > 1 else None
 
     def operands(self) -> list[Any]:
         """The operands of the instruction, which calls C code and keeps them; None for a slot that holds no object."""
         return [self.slot_or_none(number) for number in range(self.place.base, self.place.top)]
 
-    def on_top(self) -> Any:
-        """The operand on top of the stack, for an instruction that leaves it there."""
-        return self.slot(self.place.top - 1)
+    def calls_directly(self) -> bool:
+        """True if the instruction has called a Python function itself, which has taken over its operands."""
+        if TAGGED:
+            return self.stacktop == self.place.base < self.place.top
+        return self.stacktop >= 0
 
 
 def values_held_by_c(lower: Reading, upper: Reading) -> HeldValues:
     """Return the values that the C code (or the interpreter itself) between the frames holds. Raises `StateUnknown`."""
     name = lower.place.name
-    if lower.stacktop >= 0 and name != "LOAD_ATTR":
+    if lower.calls_directly() and name != "LOAD_ATTR":
         if name in _DIRECT:
             return (_first(upper),) if _may_make(upper) else NOTHING
         if name in _DIRECT_METHODS:
@@ -163,13 +165,21 @@ def _enter(lower: Reading, upper: Reading) -> HeldValues:
 
 def _except(lower: Reading, upper: Reading) -> HeldValues:
     """Holds nothing: the exit method is on the stack, below the exception that it is given."""
-    exit_ = lower.slot(lower.place.top - 4)
+    exit_ = lower.slot(lower.place.top - _EXIT)
     return NOTHING if _code_of(exit_) is upper.layout.code else _cannot(lower, upper)
+
+
+_EXIT: Final = 5 if sys.version_info >= (3, 14) else 4
+"""How far below the top of the stack; from 3.14 on, what it is bound to is above it."""
 
 
 def _next(lower: Reading, upper: Reading) -> HeldValues:
     """Holds nothing: the iterator stays on the stack."""
-    return NOTHING if _advances(lower.on_top(), upper) else _cannot(lower, upper)
+    return NOTHING if _advances(lower.slot(lower.place.top - _ITERATOR), upper) else _cannot(lower, upper)
+
+
+_ITERATOR: Final = 2 if sys.version_info >= (3, 15) else 1
+"""How far below the top of the stack; from 3.15 on, there is a place in the iterator above it."""
 
 
 def _advances(iterator: Any, upper: Reading) -> bool:
@@ -193,7 +203,7 @@ _CALLED_AGAIN: Final = type(iter(int, 1))
 def _delegate(lower: Reading, upper: Reading) -> HeldValues:
     """`yield from`: the object delegated to is on the stack, below the value that is sent."""
     place = lower.place
-    receiver = lower.slot(place.base - 1)
+    receiver = lower.slot(place.base - _ITERATOR)
     code = upper.layout.code
     if _advances(receiver, upper) or _code_of(_static(type(receiver), "send")) is code:
         return NOTHING

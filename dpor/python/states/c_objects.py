@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import builtins
 import collections
 import contextvars
 import decimal
@@ -79,8 +80,11 @@ ENCODERS: Final[dict[type, Plan]] = {
     **{kind: _by_reduce_quietly for name in _ITERTOOLS if "__reduce__" in vars(kind := getattr(itertools, name))},
     **{
         kind: _by("__name__")
-        for name in _TYPE_PARAMETERS
-        if type(vars(kind := getattr(typing, name, object)).get("__name__")) in _IN_C
+        for kind in (
+            *(getattr(typing, name, object) for name in _TYPE_PARAMETERS),
+            getattr(builtins, "sentinel", object),
+        )
+        if type(vars(kind).get("__name__")) in _IN_C
     },
     **dict.fromkeys(map(type, (sys.version_info, sys.flags)), by_reduce),
     **dict.fromkeys((time.struct_time, os.stat_result, os.terminal_size), by_reduce),

@@ -235,7 +235,7 @@ class Capture:
         """Return the addresses of the objects in the frame's live variables."""
         layout = self._layouts.of(frame.f_code)
         first = slots_of(frame)
-        return tuple([WORDS[first + slot] for slot in layout.place(frame.f_lasti).live])
+        return tuple([WORDS[first + slot] & ~3 for slot in layout.place(frame.f_lasti).live])
 
     # ------------------------------------------------------------------ the state
 

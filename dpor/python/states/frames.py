@@ -19,7 +19,7 @@ from dpor.python.kernel.model_thread import ModelThread, Waited
 from dpor.python.kernel.run import run
 from dpor.python.kernel.threads import live
 from dpor.python.states.c_frames import Reading, values_held_by_c
-from dpor.python.states.memory import OBJECTS, WORDS, ask, handled_by, why_unreadable
+from dpor.python.states.memory import SLOTS, WORDS, ask, handled_by, why_unreadable
 from dpor.python.states.stacks import Layout, StateUnknown
 
 UNBOUND: Final = (1,)
@@ -222,13 +222,13 @@ def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
     shape.append(place.shape)
     if place.dead and not layout.is_ours:  # ours are about to return
         for slot in place.dead:
-            if WORDS[first + slot]:
-                value = OBJECTS[first + slot]
+            if WORDS[first + slot] > 1:
+                value = SLOTS[first + slot]
                 if type(value) not in ATOMS:
                     dead.append(value)
     for slot in place.encoded:
         try:
-            value = OBJECTS[first + slot]
+            value = SLOTS[first + slot]
         except ValueError:
             shape.append(UNBOUND)
             continue

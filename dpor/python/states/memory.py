@@ -5,8 +5,9 @@ reads the interpreter's own record of a frame: `PyFrameObject.f_frame` points to
 `localsplus` holds variables, cells, free variables and then the operands. Nothing is ever written.
 
 Two things make that safe. A slot is read only where it certainly holds a reference or nothing: variables always do;
-operands do below `stacktop`, which is exact while the frame waits for a Python function that it has called itself or is
-a suspended generator, and -1 while it waits for C code (then `dpor.python.states.stacks` works out what is there). And
+operands do below the top of the stack. From 3.14 on that is always exact; before, only while the frame waits for a
+Python function that it has called itself or is a suspended generator, and it is -1 while it waits for C code (then
+`dpor.python.states.stacks` works out what is there). And
 `why_unreadable` tries the layout on frames whose contents are known, once, before anything else is read; where that
 fails nothing is read at all. `slots_of`, the only way to a frame's memory, asks it each time.
 """
@@ -25,7 +26,7 @@ from greenlet import getcurrent, greenlet
 
 from dpor.python.states.stacks import StateUnknown
 
-_KNOWN: Final = ((3, 11), (3, 12), (3, 13))
+_KNOWN: Final = ((3, 11), (3, 12), (3, 13), (3, 14), (3, 15))
 _VERSION: Final = sys.version_info[:2]
 
 _F_FRAME: Final = 24
@@ -39,9 +40,34 @@ OBJECTS: Final = (ctypes.py_object * _EVERYWHERE).from_address(0)
 A word of 0, which is no object, raises ValueError. The caller guarantees that what it reads is not stale.
 """
 
-_CODE, _STACKTOP, _SLOTS = (4, 8, 9) if _VERSION == (3, 11) else (0, 8, 9)
+TAGGED: Final = _VERSION >= (3, 14)
+"""True if slots hold tagged references, and the top of the stack is always exact."""
+
+_CODE, _STACKTOP, _SLOTS = (4, 8, 9) if _VERSION == (3, 11) else (0, 8, 10) if TAGGED else (0, 8, 9)
 """Offsets in a `_PyInterpreterFrame`, in words: the address of the code; how many slots are in use, or -1 (an int of 32
-bits); `localsplus`."""
+bits), or, from 3.14 on, the address of the first slot that is not; `localsplus`."""
+
+
+class _Tagged:
+    """Slots of tagged references, read like `OBJECTS`.
+
+    The two lowest bits are the tag: 1 of a reference that is not counted, and of an empty slot; 3 of a number that has
+    no object.
+    """
+
+    def __getitem__(self, word: int) -> Any:
+        bits = WORDS[word]
+        if bits & 2:
+            return bits >> 2
+        _untagged.value = bits & ~1
+        return _object.value
+
+
+_untagged: Final = ctypes.c_size_t()
+_object: Final = ctypes.py_object.from_buffer(_untagged)
+SLOTS: Final[Any] = _Tagged() if TAGGED else OBJECTS
+"""The objects in the slots of frames, by the number of the word. An empty one, whose word is 0 or 1, raises
+ValueError."""
 
 
 def slots_of(frame: FrameType) -> int:
@@ -61,14 +87,17 @@ def _first_slot_of(frame: FrameType) -> int:
     """Like `slots_of`, without asking whether frames can be read. Raises RuntimeError if the record is not for the
     frame's code."""
     record = WORDS[(id(frame) + _F_FRAME) >> 3] >> 3
-    if WORDS[record + _CODE] != id(frame.f_code):
+    if WORDS[record + _CODE] & ~1 != id(frame.f_code):
         raise RuntimeError("a frame's memory is not laid out as expected")
     return record + _SLOTS
 
 
 def in_use(first: int) -> int:
     """Return how many of the slots that begin there are in use, or -1."""
-    top: int = WORDS[first + _STACKTOP - _SLOTS] & 0xFFFF_FFFF
+    top: int = WORDS[first + _STACKTOP - _SLOTS]
+    if TAGGED:
+        return (top >> 3) - first
+    top &= 0xFFFF_FFFF
     return top if top < 1 << 31 else top - (1 << 32)
 
 
@@ -90,62 +119,48 @@ def _is_as_expected() -> bool:
     marks = [object() for _ in range(4)]
     seen: list[bool] = []
 
-    def look(frame: FrameType | None, variables: list[object], operands: list[object] | None) -> None:
-        assert frame is not None
+    def look(frame: FrameType, variables: list[object], operands: list[object], through_c: bool) -> None:
+        expected = [*variables, *operands]
         try:
             top = in_use(_first_slot_of(frame))
+            if through_c and not TAGGED:
+                seen.append(top == -1 and all(map(_is, _slots(frame, len(variables)), variables)))
+            else:
+                seen.append(top == len(expected) and all(map(_is, _slots(frame, top), expected)))
         except RuntimeError:
             seen.append(False)
-            return
-        if operands is None:
-            seen.append(top == -1)
-            seen.append(all(map(_is, _slots(frame, len(variables)), variables)))
-            return
-        expected = [*variables, *operands]
-        seen.append(top == len(expected))
-        if seen[-1]:
-            seen.append(all(map(_is, _slots(frame, top), expected)))
 
     def called(first: object, second: object) -> object:
         third = marks[2]
         return [marks[3], inner(first, second, third)][0]
 
     def inner(first: object, second: object, third: object) -> object:
-        frame = sys._getframe(1)
-        look(frame, [first, second, third, *_cells(called)], [marks[3]])
+        look(sys._getframe(1), [first, second, third, *_cells(called)], [marks[3]], False)
         return None
 
-    class Through:
-        def __enter__(self) -> None:
-            look(sys._getframe(1), [marks[0], self, *_cells(by_way_of_c)], None)
+    class Sized:
+        def __len__(self) -> int:
+            look(sys._getframe(1), [marks[0], self, *_cells(by_way_of_c)], [marks[3], len, None, self], True)
+            return 0
 
-        def __exit__(self, *error: object) -> None: ...
+    def by_way_of_c(first: object, sized: Any) -> object:
+        return [marks[3], len(sized)]
 
-    def by_way_of_c(first: object, manager: Any) -> None:
-        with manager:
-            marks.count(first)
-
-    def suspended(first: object) -> Generator[None, None, None]:
-        for mark in (marks[1],):
-            yield marks.count((first, mark))  # type: ignore[misc]
+    def suspended(first: object) -> Generator[object, None, None]:
+        second = marks[1]
+        yield [marks[3], (yield None), first, second]
 
     called(marks[0], marks[1])
-    by_way_of_c(marks[0], Through())
+    by_way_of_c(marks[0], Sized())
     generator: Any = suspended(marks[0])
     next(generator)
-    frame = generator.gi_frame
-    top = in_use(_first_slot_of(frame))
-    variables = [marks[0], marks[1], *_cells(suspended)]
-    seen.append(top == len(variables) + 1)
-    if seen[-1]:
-        found = _slots(frame, top)
-        seen.append(all(map(_is, found, variables)) and type(found[-1]) is type(iter(())))
-    return len(seen) == 6 and all(seen)
+    look(generator.gi_frame, [marks[0], marks[1], *_cells(suspended)], [marks[3]], False)
+    return len(seen) == 3 and all(seen)
 
 
 def _slots(frame: FrameType, count: int) -> list[Any]:
     first = _first_slot_of(frame)
-    return [OBJECTS[first + i] for i in range(count)]
+    return [SLOTS[first + i] if WORDS[first + i] > 1 else None for i in range(count)]
 
 
 def handled_by(suspended: greenlet) -> Any:

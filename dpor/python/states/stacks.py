@@ -3,7 +3,7 @@
 While a frame waits for what its instruction has called, the operands below those of the instruction itself are certain.
 Those of the instruction are not: a Python function that is called directly takes them over as its arguments, and some
 instructions release theirs before they call. `KEEP` lists the instructions whose operands are never taken over and stay
-on the stack until the call returns, in all versions of Python that are known (3.11 to 3.13).
+on the stack until the call returns, in all versions of Python that are known (3.11 to 3.15).
 """
 
 from __future__ import annotations
@@ -66,6 +66,10 @@ KEEP: Final = frozenset(
 """If such an instruction calls through C code, all its operands stay in their slots, alive, until the call returns."""
 
 
+_SPREADS_ALWAYS: Final = sys.version_info >= (3, 14)
+"""True if `CALL_FUNCTION_EX` has a slot for keyword arguments even where there are none."""
+
+
 def _operands(name: str, arg: int) -> int:
     """Return how many operands the instruction takes. Raises `StateUnknown` for one that is not known to call
     anything."""
@@ -74,7 +78,7 @@ def _operands(name: str, arg: int) -> int:
     if name == "CALL_KW":
         return arg + 3
     if name == "CALL_FUNCTION_EX":
-        return 3 + (arg & 1)
+        return 4 if _SPREADS_ALWAYS else 3 + (arg & 1)
     if name == "FORMAT_VALUE":
         return 1 + (arg >> 2 & 1)
     found = _FIXED.get(name)
@@ -176,6 +180,8 @@ class Layout:
         if depth < 0:
             raise StateUnknown(f"{self.code.co_qualname} is at an instruction that cannot be reached")
         name, arg = instructions[index].name, instructions[index].arg
+        if (name, arg) == _SUBSCRIPT:
+            name = "BINARY_SUBSCR"
         live = self._live.after[index] & ~self._without
         place = self.places[lasti] = FramePosition(
             (self.number, index),
@@ -205,6 +211,9 @@ class Layout:
         handler = self._flow.instructions[self._flow.at(row.target)]
         return handler.name != _STOPS_GENERATORS[0] or handler.arg != _STOPS_GENERATORS[1]
 
+
+_SUBSCRIPT: Final = ("BINARY_OP", 26)
+"""How `a[b]` is compiled from 3.14 on."""
 
 _POINTS_BEHIND: Final = sys.version_info >= (3, 13)
 _STOPS_GENERATORS: Final = ("CALL_INTRINSIC_1", 3)

@@ -166,7 +166,7 @@ def _setlocale(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Eff
     yield LOCALE, READ if to is None else WRITE
 
 
-@does("os.putenv", "os.unsetenv")
+@does("os.putenv", "os.unsetenv", "os._clearenv")
 def _putenv(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
     """Many calls change the environment and few look at it, so the modes are exchanged: changes are silent until
     something looks at it. (Two changes of one name are ordered by `os.environ`.)"""
