@@ -1,27 +1,42 @@
-"""The running event loop of `asyncio`. Each OS thread has one; model threads share an OS thread, so each gets its own
-loop when it is switched to. (A loop that waits for another thread waits in C code, and is refused like everything that
-does.) The steps of tasks of one loop run in one order only; if other orders are possible, the run is incomplete."""
+"""The event loops of `asyncio`, whose code is the host's and runs as it is.
+
+A loop of the program is a primitive: callbacks are added by its own thread or by `call_soon_threadsafe`, each by an
+operation, and it waits for them by one. All else of a loop belongs to its thread, as `asyncio` demands. Its executors
+are those of the program.
+
+Each OS thread has one running loop; model threads share an OS thread, so each gets its own loop when it is switched to.
+The steps of tasks of one loop come in the order in which they become ready; where timers could change that, the run is
+incomplete.
+"""
 
 from __future__ import annotations
 
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from greenlet import gettrace, greenlet, settrace
 
+from dpor.core.operations import Rule
+from dpor.primitives.event_loops import AwaitWaking, AwaitWakingOrTimeout, CallSoon, Close, LookForCalls, Wake
+from dpor.primitives.rules import Look
+from dpor.python.dropins.time import monotonic
+from dpor.python.dropins.timeouts import on_grid
+from dpor.python.kernel import assumptions, timing
 from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.model_thread import UnwindThread
+from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
-from dpor.python.kernel.unmodelled import give_up
+from dpor.python.kernel.sync_objects import SyncObject
 
 _running: Final[dict[greenlet, Any]] = {}
 """The loops of the greenlets that are not running now. Empty between runs."""
 
 
 @contextmanager
-def apart(imported: bool) -> Iterator[None]:
+def apart(imported: bool, drop_in_for: Callable[[str], Any]) -> Iterator[None]:
     """Context in which a program runs. Meanwhile the host's own loop is suspended.
 
     imported   True if the program imported `asyncio` in an earlier run. Otherwise switches are not traced: a trace
@@ -33,7 +48,7 @@ def apart(imported: bool) -> Iterator[None]:
     if asyncio is not None:
         asyncio._set_running_loop(None)
     if imported:
-        begin()
+        begin(drop_in_for)
     try:
         yield
     finally:
@@ -44,61 +59,279 @@ def apart(imported: bool) -> Iterator[None]:
             asyncio._set_running_loop(outside)
 
 
-def begin() -> None:
-    """Called when the program imports `asyncio`."""
-    import asyncio  # (before `_asyncio`, or there are two of that, each with tasks of its own)
+def begin(drop_in_for: Callable[[str], Any]) -> None:
+    """Called when the program imports `asyncio`. `drop_in_for` gives the program's module of a name."""
+    import asyncio  # noqa: F401 (before `_asyncio`, or there are two of that, each with tasks of its own)
     from _asyncio import _get_running_loop, _set_running_loop
 
     settrace(_switching(_get_running_loop, _set_running_loop))
-    _watched.watch(asyncio.BaseEventLoop)
-
-
-class _Watched:
-    """Replaces methods of event loops while a program runs."""
-
-    def __init__(self) -> None:
-        self._kind: Any = None
-        self._first: dict[str, Any] = {}
-
-    def watch(self, kind: Any) -> None:
-        if self._kind is None:
-            self._kind = kind
-            self._first = {name: vars(kind)[name] for name in ("create_task", "run_in_executor")}
-            kind.create_task = _creating(self._first["create_task"])
-            kind.run_in_executor = _refusing(self._first["run_in_executor"])
-
-    def clear(self) -> None:
-        for name, first in self._first.items():
-            setattr(self._kind, name, first)
-        self.__init__()  # type: ignore[misc]
-
-
-_watched: Final = _Watched()
+    _watched.watch(drop_in_for)
 
 
 def _is_of_program() -> bool:
     return run.current is not None and get_ident() == run.os_thread
 
 
-def _creating(create_task: Callable[..., Any]) -> Callable[..., Any]:
-    from asyncio import all_tasks
+class _Watched:
+    """What is another in the modules and classes of `asyncio` while a program runs."""
 
+    def __init__(self) -> None:
+        self._first: list[tuple[Any, str, Any]] = []
+
+    def watch(self, drop_in_for: Callable[[str], Any]) -> None:
+        """drop_in_for   gives the program's module of a name"""
+        if self._first:
+            return
+        from asyncio import base_events, futures, selector_events, tasks
+
+        loops, selecting = base_events.BaseEventLoop, selector_events.BaseSelectorEventLoop
+        for owner, name, change in (
+            (loops, "create_task", _creating),
+            (loops, "call_at", _timing),
+            (loops, "_call_soon", _calling),
+            (selecting, "_write_to_self", _first(_WAKE, "waking")),
+            (loops, "_run_once", _looking),
+            (loops, "call_soon_threadsafe", _first(_IS_CLOSED, "end")),
+            (loops, "close", _first(_CLOSE, "end")),
+            (loops, "time", _telling_time),
+            (loops, "run_forever", _running_out),
+            (selecting, "__init__", _making),
+        ):
+            self._replace(owner, name, change(vars(owner)[name]))
+        self._replace(base_events, "threading", _Later(drop_in_for, "threading"))
+        for module in (base_events, futures, tasks):
+            self._replace(module, "concurrent", _Later(drop_in_for, "concurrent"))
+
+    def _replace(self, owner: Any, name: str, ours: Any) -> None:
+        self._first.append((owner, name, vars(owner)[name]))
+        setattr(owner, name, ours)
+
+    def clear(self) -> None:
+        for owner, name, first in self._first:
+            setattr(owner, name, first)
+        self._first.clear()
+
+
+_watched: Final = _Watched()
+
+
+class _Later:
+    """Stands for a module of the program's that is made when it is needed. Host's threads get the real one."""
+
+    def __init__(self, drop_in_for: Callable[[str], Any], name: str) -> None:
+        self._made, self._name = drop_in_for, name
+
+    def __getattr__(self, name: str) -> Any:
+        if _is_of_program():
+            return getattr(self._made(self._name), name)
+        return getattr(sys.modules[self._name], name)
+
+
+# ---------------------------------------------------------------------- what loops of the program do
+
+
+class _Flag(SyncObject):
+    """Has an event loop been woken? Is it closed?"""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = False
+
+
+class _EventLoop(SyncObject):
+    """The callbacks that are ready in an event loop.
+
+    waking    has it been woken?
+    end       is it closed?
+    thread    the number of the thread in which it runs, or ran
+    own       has that added some since the last round?
+    looked    has it looked since it has run a callback that another thread had added?
+    others    handles of those that other threads have added
+    stopped   has it stopped?
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = None
+        self.waking, self.end = _Flag(), _Flag()
+        self.thread = -1
+        self.own = self.looked = self.stopped = False
+        self.others: list[Any] = []
+
+    def look(self) -> None:
+        with suppress(UnwindThread):  # see `_running_out`
+            perform(_LOOK, self)
+
+
+_LATE: Final = "callbacks come late"
+"""The fact that callbacks are added by other threads when the loop may have stopped. Else it makes no difference in
+which round they are run, as they are run in the order in which they are added."""
+
+_CALL_SOON, _WAKE, _LOOK, _CLOSE, _IS_CLOSED = CallSoon(), Wake(), LookForCalls(), Close(), Look()
+_AWAIT, _AWAIT_OR_TIMEOUT = AwaitWaking(), AwaitWakingOrTimeout()
+
+
+class _Selector:
+    """What a loop waits with. Others wake it by `call_soon_threadsafe`; what else it waits for is the outside world."""
+
+    def __init__(self, calls: _EventLoop, real: Any) -> None:
+        self._calls, self._real = calls, real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def select(self, timeout: float | None = None) -> Any:
+        if not _is_of_program() or len(self._real.get_map()) > 1:
+            return self._real.select(timeout)
+        if run.unwinding and timeout != 0:
+            raise UnwindThread
+        if timeout != 0:
+            self._calls.looked = False
+        if timeout is None:
+            perform(_AWAIT, self._calls.waking)
+        elif timeout > 0:
+            if run.multi:
+                timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, on_grid(timeout), self._calls.waking)
+            else:
+                timing.sleep(on_grid(timeout))
+        return self._real.select(0)
+
+
+def _making(init: Callable[..., None]) -> Callable[..., None]:
+    def __init__(loop: Any, *args: Any) -> None:
+        init(loop, *args)
+        if _is_of_program():
+            loop.dpor_calls = _EventLoop()
+            loop._selector = _Selector(loop.dpor_calls, loop._selector)
+
+    return __init__
+
+
+def _running_out(run_forever: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A thread that is unwound lets its loop go on until that waits, or ends: else tasks would be left half-way in code
+    of C, and coroutines never be begun."""
+
+    def running(loop: Any) -> None:
+        calls = _calls_of(loop)
+        if calls is not None:
+            calls.thread, calls.stopped = run.current.id, False
+        run_forever(loop)
+        if calls is not None:
+            if run.unwinding:
+                raise UnwindThread
+            calls.look()
+            calls.stopped = True
+            if any(handle in loop._ready for handle in calls.others):
+                _note_late()
+            calls.others.clear()
+
+    return running
+
+
+def _calls_of(loop: Any) -> _EventLoop | None:
+    """What is known of a loop of the program; None of others."""
+    return getattr(loop, "dpor_calls", None) if _is_of_program() else None
+
+
+def _note_late() -> None:
+    assumptions.used_by_several(_LATE, "a loop that may have stopped, to which callbacks are added,")
+
+
+def _calling(call_soon: Callable[..., Any]) -> Callable[..., Any]:
+    def _call_soon(loop: Any, callback: Any, *args: Any) -> Any:
+        calls = _calls_of(loop)
+        if calls is None:
+            return call_soon(loop, callback, *args)
+        with suppress(UnwindThread):
+            perform(_CALL_SOON, calls)
+        if run.current.id == calls.thread:
+            calls.own = True
+            return call_soon(loop, callback, *args)
+        if calls.stopped:
+            _note_late()
+        handle = call_soon(loop, _of_another(calls, callback), *args)
+        calls.others.append(handle)
+        return handle
+
+    return _call_soon
+
+
+def _of_another(calls: _EventLoop, callback: Any) -> Callable[..., Any]:
+    def call(*args: Any) -> Any:
+        if not calls.looked:
+            calls.look()
+        calls.looked = False
+        return callback(*args)
+
+    return call
+
+
+def _looking(run_once: Callable[[Any], None]) -> Callable[[Any], None]:
+    def _run_once(loop: Any) -> None:
+        calls = _calls_of(loop)
+        if calls is not None:
+            if not calls.own or _LATE in run.facts:
+                calls.look()
+                calls.looked = not calls.own
+            calls.own = False
+        run_once(loop)
+
+    return _run_once
+
+
+def _first(rule: Rule, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Before the method does its work, the operation is performed on that part of the loop."""
+
+    def change(method: Callable[..., Any]) -> Callable[..., Any]:
+        def act(loop: Any, *args: Any, **kwargs: Any) -> Any:
+            calls = _calls_of(loop)
+            if calls is not None:
+                with suppress(UnwindThread):
+                    perform(rule, getattr(calls, name))
+            return method(loop, *args, **kwargs)
+
+        return act
+
+    return change
+
+
+def _telling_time(time: Callable[[Any], float]) -> Callable[[Any], float]:
+    return lambda loop: time(loop) if _calls_of(loop) is None else monotonic()
+
+
+def _timing(call_at: Callable[..., Any]) -> Callable[..., Any]:
+    def at(loop: Any, *args: Any, **kwargs: Any) -> Any:
+        if _is_of_program():
+            if _has_several_tasks(loop):
+                incomplete(_SEVERAL)
+            elif run.multi:
+                incomplete("an event loop has a timer: that it runs out while other callbacks are ready is not tried")
+            loop.dpor_has_timers = True
+        return call_at(loop, *args, **kwargs)
+
+    return at
+
+
+def _creating(create_task: Callable[..., Any]) -> Callable[..., Any]:
     def create(loop: Any, *args: Any, **kwargs: Any) -> Any:
         task = create_task(loop, *args, **kwargs)
-        if _is_of_program() and len(all_tasks(loop)) > 1:
-            incomplete("an event loop has several tasks: their steps are tried in one order only, asyncio's own")
+        if _is_of_program() and hasattr(loop, "dpor_has_timers") and _has_several_tasks(loop):
+            incomplete(_SEVERAL)
         return task
 
     return create
 
 
-def _refusing(run_in_executor: Callable[..., Any]) -> Callable[..., Any]:
-    def run(loop: Any, executor: Any, *args: Any) -> Any:
-        if executor is not None and _is_of_program():
-            give_up("an event loop waits in C code for a thread of an executor: use the executor without asyncio")
-        return run_in_executor(loop, executor, *args)
+_SEVERAL: Final = (
+    "an event loop has several tasks, and timers: of the orders of their steps one is tried, that of asyncio if nothing"
+    " takes time"
+)
 
-    return run
+
+def _has_several_tasks(loop: Any) -> bool:
+    from asyncio import all_tasks
+
+    return len(all_tasks(loop)) > 1
 
 
 def _switching(get: Callable[[], Any], put: Callable[[Any], None]) -> Callable[[str, Any], None]:

@@ -15,6 +15,7 @@ import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import Context
 from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import READ, WRITE, Accesses
@@ -260,6 +261,8 @@ def stepwise(items: Any) -> Any:
     kind = type(items)
     if kind in ATOMIC:
         return stable_order(items) or items if kind is frozenset else items
+    if kind is Context:  # its variables are hashed by address, too
+        return stable_order(frozenset(items)) or items
     container_type = container_type_of(kind)
     if container_type is not None and not isinstance(static(kind, "__iter__"), types.FunctionType):
         return StepwiseContainer(items, iterator_of(items), container_type.step)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Set
+from contextvars import ContextVar
 from math import factorial
 from typing import Any, Final
 
@@ -74,6 +75,8 @@ def is_fixed(element: Any) -> bool:
     kind = type(element)
     if kind is tuple or kind is frozenset:
         return all(map(is_fixed, element))
+    if kind is ContextVar:
+        return False
     if element is None:
         return _NONE_IS_FIXED
     return kind in _FIXED or static(kind, "__hash__") is not _OBJECT_HASH

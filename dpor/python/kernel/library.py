@@ -67,8 +67,9 @@ _INTERPRETER: Final = Row(
 """Parts of the interpreter that are written in Python. The interpreter calls them itself, or the runtime does while the
 program runs; their state belongs to the process."""
 
-_WAITING: Final = Row("", "asyncio selectors subprocess")
-"""They wait for things outside of every schedule: pipes, sockets, processes."""
+_WAITING: Final = Row("asyncio", "selectors subprocess")
+"""They wait for things outside of every schedule: pipes, sockets, processes. (What threads do to a loop of `asyncio` is
+seen by `dropins/loops.py`.)"""
 
 _IN_C: Final = Row(
     "_abc _codecs _datetime _decimal _functools _imp _io _operator _random _signal _sre _string _time _uuid _warnings"

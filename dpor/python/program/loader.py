@@ -262,7 +262,7 @@ class Loader:
                 outside.watched,
                 generating.watched,
                 self._logs(),
-                loops.apart(self._has_loops),
+                loops.apart(self._has_loops, self._module_for_program),
             ):
                 yield
         finally:
@@ -294,7 +294,7 @@ class Loader:
             self.host = HostState()
         if name.partition(".")[0] == "asyncio":
             self._has_loops = True
-            loops.begin()
+            loops.begin(self._module_for_program)
         self._sides.hide_host()
         if name == "builtins":
             return self._builtins

@@ -7,6 +7,7 @@ import types
 import weakref
 from _weakref import getweakrefs
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Final
 
 from dpor.python.kernel.assumptions import Following, about
@@ -63,6 +64,8 @@ def described(obj: Any) -> str:
         return f"{obj.__module__}.{obj.__qualname__}"
     if issubclass(kind, SyncObject):
         return f"{kind.__qualname__} {obj.dpor_location}"
+    if kind is ContextVar:
+        return f"ContextVar({obj.name})"
     if issubclass(kind, weakref.ReferenceType):
         referent = weakref.ReferenceType.__call__(obj)
         mark = sharing.table.get(id(referent))

@@ -151,8 +151,11 @@ def own_weakly(obj: Any) -> None:
 
 
 def own_references(obj: Any) -> int:
-    """How many weak references to the object are ours."""
-    return (id(obj) in sharing.owned_weakly) + issubclass(type(obj), SyncObject)
+    """How many weak references to the object are ours, or those of the sets in which `asyncio` has its tasks."""
+    ours = (id(obj) in sharing.owned_weakly) + issubclass(type(obj), SyncObject)
+    if type(obj).__module__ == "_asyncio":
+        ours += sum(getattr(callback, "__module__", None) == "_weakrefset" for callback in callbacks(obj))
+    return ours
 
 
 def _died(number: int) -> None:

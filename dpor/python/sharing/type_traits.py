@@ -130,11 +130,18 @@ _finalised: dict[type, bool] = {}
 """A cache, for the process: see `is_finalised`."""
 
 
+def _only_warns(finaliser: types.FunctionType) -> bool:
+    """Those of `asyncio` say what has not been closed."""
+    return str(finaliser.__globals__.get("__name__")).startswith("asyncio.")
+
+
 def is_finalised(kind: type) -> bool:
     """True if Python code runs when an object of the class dies: the class has a `__del__` written in Python."""
     answer = _finalised.get(kind)
     if answer is None:
         if len(_finalised) > MOST_TYPES:
             _finalised.clear()
-        answer = _finalised[kind] = isinstance(getattr(kind, "__del__", None), types.FunctionType)
+        finaliser = getattr(kind, "__del__", None)
+        answer = isinstance(finaliser, types.FunctionType) and not _only_warns(finaliser)
+        _finalised[kind] = answer
     return answer

@@ -169,9 +169,24 @@ def _python_method(method: Any, function: Any) -> Any:
             if uninstrumented_method_of(type(method.__self__))
             else method
         )
+    if module.partition(".")[0] == "asyncio" and not hasattr(method.__self__, "call_soon_threadsafe"):
+        return _of_one_thread(method)
     if module not in STATEFUL_MODULES and _is_harmless_module(module):
         return method
     return unknown_python(function, method, method.__self__)
+
+
+def _of_one_thread(method: Any) -> Callable[..., Any]:
+    """A method of an object of `asyncio`, which one thread may use: that of its loop."""
+
+    def act(*args: Any, **kwargs: Any) -> Any:
+        users = run.threads[0].data.setdefault("objects of asyncio", {})
+        _, user = users.setdefault(id(method.__self__), (method.__self__, run.current))
+        if user is not run.current:
+            incomplete(f"several threads use a {type(method.__self__).__qualname__} of asyncio, which is not seen")
+        return method(*args, **kwargs)
+
+    return act
 
 
 def _is_harmless(function: types.FunctionType) -> bool:
