@@ -10,7 +10,7 @@ import pytest
 import dpor
 from dpor.python.dropins.locks import Lock
 from dpor.python.effects import set_order
-from dpor.python.sharing.children import told
+from dpor.python.sharing.children import described
 from tests.source_outcomes import outcomes
 
 PASSES = {
@@ -198,6 +198,27 @@ def test_a_dict_of_a_function_is_its_attributes(tmp_path: Path) -> None:
 def test_weak_references_in_a_set_are_ordered_by_their_objects() -> None:
     locks = [Lock() for _ in range(5)]
     refs = [weakref.ref(lock) for lock in locks]
-    assert len(set(map(told, refs))) == len(locks)
+    assert len(set(map(described, refs))) == len(locks)
     assert not set_order.is_fixed(weakref.ref(locks[0]))
     assert set_order.is_fixed("a")
+
+
+def test_a_manager_of_the_library_that_threads_share_is_entered_by_one_of_them(tmp_path: Path) -> None:
+    source = """
+        import contextlib
+        @contextlib.contextmanager
+        def manager():
+            yield
+        def scenario():
+            second = []
+            shared = manager()
+            def use(name):
+                try:
+                    with shared:
+                        pass
+                except AttributeError:
+                    second.append(name)
+            run(lambda: use("a"), lambda: use("b"))
+            return "".join(second)
+        """
+    assert {"a", "b"} <= outcomes(tmp_path, dedented(source))

@@ -412,8 +412,9 @@ def _look_at(kind: type, *, touched: bool = False) -> None:
     if asks and touched:
         opaque_code.demand("weakref", f"a {kind.__qualname__} is used while several threads exist")
     unseen = modules_of_unseen_code(kind)
+    entered = hasattr(kind, "__enter__")  # by `with`, which calls it without a hook
     for module in unseen:
-        if touched or package_of(module) not in CONSTANT:  # else it is seen when it comes to a shared object
+        if touched or entered or package_of(module) not in CONSTANT:  # else it is seen when it comes to a shared object
             opaque_code.demand(module, f"threads use objects of type {module}.{kind.__qualname__}")
     computes = computes_in_c(kind)
     if computes and ARITHMETIC not in run.facts:
