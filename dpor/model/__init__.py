@@ -15,16 +15,16 @@ Only "threads" is needed. A file holds one program, a list of them, or one a lin
 {"name": ..., "spec": {...}}.
 
 **Statements** are strings of words with blanks between them. `a` is a register of the thread, `x` a variable or an
-element (`arr[i+1]`), EXPR an expression without blanks. Each of these is one event:
+element (`arr[i+1]`), EXPR an expression without blanks. Each of these is one event, if nothing else is said:
 
     r x a             a := x
     w x EXPR          x := EXPR
     rmw x a EXPR      a := x, then x := EXPR, in one step
     cas x OLD NEW a   a := 1 and x := NEW if x is OLD, else a := 0; one that fails only reads
-    await x EXPR      blocks until EXPR holds, in which _ is the value of x; register _ keeps it
+    await x EXPR      blocks until EXPR holds, where _ is the value of x; register _ keeps that value
     lock m  unlock m  of a plain lock, or a re-entrant one
     try m a           a := 1 if the lock can be taken at once, else 0; one that fails only reads
-    tlock m a         the same, of a timed lock: while the lock is held, the wait for it may end at any point
+    tlock m a         as try, with a timeout: while the lock is held, the wait for it may end at any point
     P s  V s          of a semaphore
     tP s a            as tlock
     wait c m          two events: give m up and wait on c; once woken, take m again
@@ -35,21 +35,22 @@ element (`arr[i+1]`), EXPR an expression without blanks. Each of these is one ev
     join T            blocks until thread T has ended; the end of a thread that is joined is an event, too
     choose a N        a := one of 0 to N-1; every choice is explored
 
-These are local, no events:
+These are local; they are not events:
 
     let a EXPR        a := EXPR
-    assert EXPR       a failure if EXPR does not hold; the thread carries on
+    assert EXPR       reports a failure if EXPR does not hold; the thread goes on
     halt EXPR         ends the thread if EXPR holds
 
-And in lists: ["if", EXPR, [...]] or ["if", EXPR, [...], [...]], ["while", EXPR, [...]], ["repeat", NUMBER, [...]].
+Compound statements are lists: ["if", EXPR, [...]] or ["if", EXPR, [...], [...]], ["while", EXPR, [...]], ["repeat",
+NUMBER, [...]].
 
 **Expressions** are Python's: numbers, registers (`tid` begins as the thread's number), arithmetic, bits, comparisons,
 `and or not`, `x if c else y` (in brackets), `min max abs int`.
 
-**Details.** `unlock` by a thread that does not hold the lock is a failure; a plain lock is free afterwards, a
-re-entrant one is left alone; the thread carries on. `wait` gives the lock up whoever holds it, and all levels of a
-re-entrant one, which it restores. A thread that is spawned a second time is a failure. One that is never spawned is
-missed only by those who join it. Statements are named by their indices in the JSON form: T0:3 is `threads[0][3]`.
+**Details.** `unlock` by a thread that does not hold the lock is a failure, after which the thread goes on: a plain lock
+is then free, and a re-entrant one is left as it was. `wait` gives the lock up whoever holds it; of a re-entrant lock it
+gives up all levels, and restores them. To spawn a thread a second time is a failure. That a thread is never spawned
+matters only to those that join it. Statements are named by their indices in the JSON form: T0:3 is `threads[0][3]`.
 
 **Dependence.** Events of different threads depend on each other if they touch an object in common and one of them
 writes it. Operations on locks, semaphores and conditions write theirs; a failing cas or try, and a timeout, only read.

@@ -1,4 +1,4 @@
-"""Abstract programs in words: the events of a run, and what the threads of a deadlock wait for."""
+"""Describes runs of abstract programs in words: their events, and what the threads of a deadlock wait for."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from dpor.primitives.conditions import Retake
 class EventText(NamedTuple):
     """An event in words.
 
-    place       of its statement: "T0:3", or "T0:3.2.0" inside an if or a loop
+    thread      the thread's name: "T0"
+    place       the place of its statement: "T0:3", or "T0:3.2.0" inside an if or a loop
     statement   the statement's text
-    kind        the operation's
-    value       what was read, written, or came out
+    kind        the kind of the operation
+    value       the value that was read or written, or the result
     """
 
     thread: str
@@ -31,7 +32,7 @@ class EventText(NamedTuple):
 
 
 def describe(semantics: Semantics, machine: Machine, trace: Trace) -> list[EventText]:
-    """Repeat the trace on a fresh machine and tell what happens."""
+    """Repeat the trace on `machine`, which is at its start, and return a description of each event."""
     texts = []
     for action in trace.actions:
         thread = action & THREAD_MASK
@@ -50,7 +51,7 @@ def terminal_state(
     registers: Sequence[Iterable[Any]],
     failures: Iterable[str],
 ) -> str:
-    """A terminal state in a line: the objects, each thread's registers, what failed."""
+    """Describe a terminal state in a line: the objects, the registers of each thread, and the failures."""
     parts = [f"{name}={value}" for name, value in memory.items()]
     for thread, (code, values) in enumerate(zip(semantics.codes, registers, strict=True)):
         parts += [f"T{thread}.{name}={value}" for name, value in zip(code.registers, values, strict=True)]
@@ -84,13 +85,15 @@ def _value(operation: Operation, before: States, after: States) -> str:
 
 
 def deadlock_finding(semantics: Semantics, blocked: Sequence[Pending], timed_out: bool) -> Finding:
-    """Who waits for what, one line a thread."""
+    """Return the finding of a deadlock. Its message has a line for each thread, which says what the thread waits
+    for."""
     lines = [f"T{pending.thread} {_waits(semantics, pending)}" for pending in blocked]
     return Finding(Kind.DEADLOCK, "\n".join(lines), f"T{blocked[0].thread}", needs_timeout=timed_out)
 
 
 def livelock_finding(machine: Machine, moving: int) -> Finding:
-    """Which threads go on for ever, and where they are at a moment of it."""
+    """Return the finding of a livelock. Its message has a line for each of the threads in the mask `moving`, which go
+    on for ever, and says where the thread is at present."""
     threads = [thread for thread in range(len(machine.codes)) if moving >> thread & 1]
     places = [machine.codes[thread].places[machine.pcs[thread]] for thread in threads]
     message = "\n".join(
@@ -124,7 +127,7 @@ def _holder(lock: object, thread: ThreadId) -> str:
 
 
 def _owner(lock: object) -> object:
-    """Of a lock that is held: plain, or re-entrant."""
+    """Return the thread that holds a plain or re-entrant lock, given the lock's state."""
     return lock[0] if isinstance(lock, tuple) else lock
 
 

@@ -1,10 +1,11 @@
-"""Systems of one's own: whatever has threads that do one operation at a time is explored and reported as programs are.
+"""Systems of your own: anything whose threads perform one operation at a time can be explored, and is reported as
+programs are.
 
-Write a `Machine`: one run, from its start, that can be asked what each thread does next and told to do it. `Embedded`
-makes a target of it, for `dpor.check` and `dpor.replay`. What the reduction needs to know is in the operations alone:
-the locations that each touches, and how (`dpor.core.operations`). docs/embedding.md has two examples.
+Write a `Machine`: it is one run, from its start, and says what each thread does next and does it. `Embedded` makes a
+target of it, for `dpor.check` and `dpor.replay`. All that the reduction needs to know is in the operations: the
+locations that each touches, and in which mode (`dpor.core.operations`). docs/embedding.md has two examples.
 
-Not for programs in Python: those are targets as they are.
+Programs in Python need no machine: they are targets as they are.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ __all__ = [
 ]
 
 MAX_STEPS: Final = 20_000
+"""The default number of events after which a run is cut."""
 
 
 class Machine(Protocol):
@@ -63,42 +65,47 @@ class Machine(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """The threads' names, by number. Threads may be added, in an order that the run alone decides."""
+        """The names of the threads, by number. Threads may be added during the run, in an order that depends on the run
+        alone.
+        """
         ...
 
     def pending(self) -> Mapping[ThreadId, Operation]:
-        """The next operation of each thread that has not ended, blocked ones too.
+        """Return the next operation of each thread that has not ended, including blocked threads.
 
-        An operation may change only by what its thread does, or by an event that depends on it as it was and as it
-        then is; nothing else may enable or disable it. Else the reduction misses interleavings.
+        The next operation of a thread may be changed only by the thread itself, or by an event that depends on the
+        operation both as it was and as it then is. Only such events may enable or disable it. Otherwise the reduction
+        misses interleavings.
         """
         ...
 
     def states_of(self, operation: Operation) -> States:
-        """The present states, hashable and immutable, of what the operation accesses, in the order of its accesses. All
-        that its rule asks for must be in them."""
+        """Return the present states of what the operation accesses, in the order of its accesses. They are hashable and
+        immutable, and contain everything that the operation's rule looks at."""
         ...
 
     def perform(self, thread: ThreadId, done: Operation) -> tuple[str, str]:
-        """The thread does its pending operation, with the modes and the value that it now has. Returns it in words for
-        reports: what is done to what, and the value read or written ("" if there is none)."""
+        """Let the thread perform its pending operation, with the modes and the value that `done` has. Returns two texts
+        for reports: what is done to which object, and the value that is read or written ("" if there is none)."""
         ...
 
     def outcome(self) -> Hashable:
-        """What tells the result of a run that has ended from those of others."""
+        """Return the outcome of a run that has ended: equal for runs with the same result."""
         ...
 
     def findings(self) -> Sequence[Finding]:
-        """What has gone wrong so far. (That threads are left blocked in the end is found without.)"""
+        """Return what has gone wrong so far. (Threads that are blocked at the end are found without it.)"""
         ...
 
 
 class Embedded:
-    """A system that makes a machine for each run: a target of `dpor.check`, under all strategies that store no states.
+    """A system that makes a machine for each run. It is a target of `dpor.check`, under all strategies that store no
+    states.
 
-    make       makes a machine at its start, whose operations and locations are made by the table given
-    name       in reports and in saved schedules
-    max_steps  a run of more events is cut; the verdict is then inconclusive
+    make       takes a table, by which the machine is to make its operations and locations, and returns a machine at its
+               start
+    name       the name of the target in reports and in saved schedules
+    max_steps  a run is cut after this many events; the verdict is then inconclusive
     """
 
     def __init__(
@@ -145,7 +152,7 @@ class Embedded:
         return self._pending
 
     def _repeated(self, trace: Trace, told: list[tuple[str, str]]) -> Machine:
-        """A machine that has performed the trace; what it said of each event is put into the list."""
+        """Return a machine that has performed the trace. What it says of each event is added to the list `told`."""
         machine = self._make(self.table)
         for action, recorded in zip(trace.actions, trace.operations, strict=True):
             thread = action & THREAD_MASK
@@ -173,7 +180,7 @@ class Embedded:
     # ------------------------------------------------------------------ for reports
 
     def describe(self, trace: Trace) -> Explained:
-        """The events of the trace in words."""
+        """Describe the events of the trace in words."""
         told: list[tuple[str, str]] = []
         names = self._repeated(trace, told).names
         return Explained(
@@ -184,27 +191,27 @@ class Embedded:
         )
 
     def outcome_text(self, outcome: Any) -> str:
-        """An outcome in words."""
+        """Describe an outcome in words."""
         return repr(outcome)
 
     def is_memory(self, location: Location) -> bool:
-        """All locations count as data."""
+        """Return True: all locations count as data."""
         return True
 
     def aloud(self) -> AbstractContextManager[None]:
-        """Nothing that it prints is kept back."""
+        """Return a context in which output of the target is shown; it is never held back."""
         return nullcontext()
 
     def sources(self) -> Mapping[str, str]:
-        """A schedule is not held to source files."""
+        """Return no source files: a schedule does not depend on any."""
         return {}
 
     def versions(self) -> Mapping[str, str]:
-        """No others than dpor's."""
+        """Return no versions: a schedule depends on the version of dpor alone."""
         return {}
 
     def facts(self) -> None:
-        """Nothing is learnt on the way."""
+        """Return None: nothing is learnt during a search."""
 
 
 def _as_done(pending: Operation, states: States, value: int) -> Operation:

@@ -1,7 +1,7 @@
 """Expressions of abstract programs: a small, safe part of Python's, over the registers of one thread.
 
-A text is parsed by Python's own `ast`, checked against a list of what is allowed, and compiled to a function of the
-thread's list of registers. Nothing that is not on the list is ever compiled.
+A text is parsed by Python's own `ast`, checked against a list of the nodes that are allowed, and compiled to a function
+of the thread's list of registers. Nothing that is not on the list is ever compiled.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import attrs
 from dpor.core.errors import BadProgram
 
 Value: TypeAlias = Any
-"""What registers and variables hold: a number or a truth value."""
+"""The value of a register or variable: a number or a truth value."""
 
 Evaluate: TypeAlias = Callable[[Sequence[Value]], Value]
-"""An expression compiled: from a thread's registers to the value."""
+"""A compiled expression: it takes the registers of a thread and returns the value."""
 
 FUNCTIONS: Final = {"min": min, "max": max, "abs": abs, "int": int}
 
@@ -39,7 +39,10 @@ class Expression:
     names: tuple[str, ...]
 
     def compile(self, positions: Mapping[str, int]) -> Evaluate:
-        """The function that finds each register at the given position of its argument."""
+        """Return a function that evaluates the expression.
+
+        positions   by name, the position of each register in the list that the function takes
+        """
         tree = _PutRegisters(positions).visit(_parse(self.text))
         function = ast.parse("lambda R: 0", mode="eval")
         assert isinstance(function.body, ast.Lambda)
@@ -50,7 +53,7 @@ class Expression:
 
 
 def parse_expression(text: str) -> Expression:
-    """Check an expression; `BadProgram` says what is wrong with it.
+    """Check the text of an expression and return the expression. Raises `BadProgram` if it is not one.
 
     >>> parse_expression("(a+1)%2==tid").names
     ('a', 'tid')

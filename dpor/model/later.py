@@ -1,7 +1,7 @@
-"""What the threads of an abstract program may still access: the oracle of `dpor.explorers.sa` for these programs.
+"""Finds what the threads of an abstract program may still access: the oracle of `dpor.explorers.sa` for these programs.
 
-As coarse as `insensitive` without branches: all that stands after a point in the code, or anywhere in it if the thread
-has a loop; and what the threads do that it may spawn.
+It is as coarse as the analysis `insensitive` without branches: it takes all accesses that come after a point in the
+code, or all of the code if the thread has a loop, and those of the threads that it may spawn.
 """
 
 from __future__ import annotations
@@ -15,21 +15,25 @@ from dpor.model.machine import NOT_STARTED, Code
 
 
 class ObjectsTouched(NamedTuple):
-    """Names of objects."""
+    """The names of the objects that are read, and of those that are written."""
 
     read: frozenset[str] = frozenset()
     written: frozenset[str] = frozenset()
 
 
 class Later:
-    """What each thread may still access."""
+    """The accesses that each thread may still make.
+
+    touched   takes a thread and its position, and returns the objects that it may still access
+    """
 
     def __init__(self, codes: Sequence[Code]) -> None:
         self._codes = codes
         self.touched = lru_cache(maxsize=None)(self._touched)
 
     def _touched(self, thread: ThreadId, pc: int) -> ObjectsTouched:
-        """By this thread from this position on, and by those that it may spawn there."""
+        """Return the objects that the thread may access from this position on, and those that threads may access which
+        it may spawn from there on."""
         read: set[str] = set()
         written: set[str] = set()
         seen: set[ThreadId] = set()

@@ -1,5 +1,6 @@
-"""The state of one run of an abstract program, and how it changes. Knows no statements: those are compiled to functions
-(`dpor.model.semantics`) that work on a `Machine`.
+"""The state of one run of an abstract program, and how it changes.
+
+This module knows no statements. They are compiled to functions (`dpor.model.semantics`) that work on a `Machine`.
 """
 
 from __future__ import annotations
@@ -19,14 +20,19 @@ Memory: TypeAlias = list[Any]
 Registers: TypeAlias = list[Value]
 
 NOT_STARTED: Final = -1
-"""Where a thread stands that some other has yet to spawn. As an index it means the last instruction, the end."""
+"""The position of a thread that another has yet to spawn. As an index it is that of the last instruction, the end."""
 
 LOCAL_LIMIT: Final = 100_000
-"""So many local instructions in a row are taken for a loop that does not end."""
+"""This many local instructions in a row are taken for a loop that does not end."""
 
 
 class Done(NamedTuple):
-    """What an operation with a rule did in given states."""
+    """The effect of an operation with a rule in given states.
+
+    operation  the operation with its outcome
+    changes    the new states of the objects that it has changed
+    result     the result of the rule
+    """
 
     operation: Operation
     changes: tuple[tuple[Location, Any], ...]
@@ -36,12 +42,13 @@ class Done(NamedTuple):
 class Act:
     """An operation bound to its objects: what a thread at some instruction is about to do.
 
-    read       the states of its objects, from the memory
-    location   the first object, for operations that have just one
-    guard      is it enabled? None: always
-    recorded   do its events carry states (`Trace.befores`)?
+    operation  the operation
+    read       takes the memory and returns the states of its objects
+    location   the location of its first object, for operations that have only one
+    guard      takes the memory and returns True if the operation is enabled; None if it always is
+    recorded   True if its events carry states (`Trace.befores`)
 
-    What a rule says is asked once for each combination of states and then remembered: rules are pure.
+    Rules are pure, so a rule is applied once for each combination of states, and its effect is remembered.
     """
 
     __slots__ = ("_done", "guard", "location", "operation", "read", "recorded")
@@ -59,7 +66,7 @@ class Act:
             self.guard = lambda memory: rule.enabled(self.read(memory), operation.thread)
 
     def perform(self, memory: Memory) -> Done:
-        """Do what the rule says."""
+        """Apply the rule to the memory, which changes, and return the effect."""
         states = self.read(memory)
         done = self._done.get(states)
         if done is None:
@@ -88,17 +95,17 @@ def _reader(locations: Sequence[Location]) -> Callable[[Memory], States]:
 
 
 Find: TypeAlias = Callable[[Registers], Act]
-"""From a thread's registers to what it is about to do."""
+"""Takes the registers of a thread and returns what it is about to do."""
 
 Step: TypeAlias = Callable[[Registers, "Machine"], Operation]
-"""Performs one visible instruction; returns what was done, with its outcome."""
+"""Performs one visible instruction and returns the operation with its outcome."""
 
 Local: TypeAlias = Callable[[Registers, "Machine"], int]
-"""Performs one local instruction; returns the position of the next."""
+"""Performs one local instruction and returns the position of the next."""
 
 
 class StatementPlace(NamedTuple):
-    """Where an instruction comes from: "T0:3", and the statement's text."""
+    """The place of the statement that an instruction comes from ("T0:3"), and the statement's text."""
 
     where: str
     text: str
@@ -108,8 +115,15 @@ class Code:
     """The instructions of one thread, as parallel lists. At each position there is a step and its find, or a local
     instruction; the last position is the end.
 
-    registers   names; `initial` values
-    statements  with the positions where their instructions begin
+    thread      the number of the thread
+    finds       by position: returns what the thread is about to do there
+    steps       by position: the visible instruction
+    locals      by position: the local instruction; None if there is a visible one
+    places      by position: the statement that the instruction comes from
+    registers   the names of the registers
+    initial     their initial values
+    statements  the simple statements, with the positions where their instructions begin
+    has_loops   True if the thread has a loop
     """
 
     def __init__(self, thread: ThreadId) -> None:
@@ -150,12 +164,14 @@ def _no_step(registers: Registers, machine: Machine) -> Operation:
 class Machine:
     """One run.
 
-    memory, registers   the state of each object; for each thread its registers
-    pcs         where each thread stands: before a step, at its end, or `NOT_STARTED`
+    codes       the instructions of each thread
+    memory      the state of each object
+    registers   the registers of each thread
+    pcs         the position of each thread: before a step, at its end, or `NOT_STARTED`
     failures    what has gone wrong, by label
-    value       of the data choice that is to be made
-    timed_out   has any timed wait timed out?
-    endless     the thread that loops without a visible operation, and where; the run can not go on
+    value       the value of the data choice that is to be made
+    timed_out   True if a timed wait has timed out
+    endless     the place of a loop in which a thread goes round without a visible operation; the run cannot go on
     """
 
     __slots__ = ("codes", "endless", "failures", "memory", "pcs", "registers", "timed_out", "value")
@@ -174,7 +190,7 @@ class Machine:
                 self.start(thread)
 
     def start(self, thread: ThreadId) -> None:
-        """Let the thread come to its first visible instruction."""
+        """Let the thread run up to its first visible instruction. Raises `BadProgram` if an expression fails."""
         code = self.codes[thread]
         self.pcs[thread] = 0
         if code.locals[0] is not None:
@@ -184,7 +200,11 @@ class Machine:
                 raise self._bad(thread, error) from error
 
     def step(self, thread: ThreadId, value: int) -> Operation:
-        """Let the thread perform its pending operation (which is enabled) and come to its next."""
+        """Let the thread perform its pending operation, which is enabled, and run up to its next one.
+
+        `value`: the value of the operation if it is a data choice. Returns the operation with its outcome. Raises
+        `BadProgram` if an expression fails.
+        """
         code = self.codes[thread]
         pc = self.pcs[thread]
         self.value = value
@@ -213,7 +233,7 @@ class Machine:
         return BadProgram(f"{place.where} {place.text!r}: {error}")
 
     def act(self, thread: ThreadId) -> Act | None:
-        """What the thread is about to do; None if it has ended or not begun."""
+        """Return what the thread is about to do; None if it has ended or not begun."""
         find = self.codes[thread].finds[self.pcs[thread]]
         if find is None:
             return None
@@ -223,5 +243,5 @@ class Machine:
             raise self._bad(thread, error) from error
 
     def fail(self, label: str, finding: Finding) -> None:
-        """Note a failure; the same one again says nothing new."""
+        """Record a failure, unless there is one with this label already."""
         self.failures.setdefault(label, finding)

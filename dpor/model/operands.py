@@ -1,4 +1,4 @@
-"""The operands of one thread's statements: registers, expressions, and the objects that are about to be touched."""
+"""Compiles the operands of one thread's statements: registers, expressions, and the objects that are accessed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ Names: TypeAlias = tuple[str, ...]
 Values: TypeAlias = tuple[Any, ...]
 
 Bind: TypeAlias = Callable[[Names, Values], Act]
-"""The act on the objects with these names, given the values that its rule depends on."""
+"""Takes the names of objects and the values that a rule depends on, and returns the act on these objects."""
 
 
 class Operands:
-    """Of one thread. `positions`: where each register is; `watched`: variables whose states are recorded."""
+    """The operands of one thread.
+
+    positions   by name, the position of each register
+    watched     the variables whose states are recorded
+    """
 
     def __init__(self, table: OperationTable, thread: ThreadId, watched: frozenset[Location]) -> None:
         self._table = table
@@ -36,7 +40,8 @@ class Operands:
         return expression.compile(self.positions)
 
     def values(self, expressions: Sequence[Expression]) -> Evaluate | Values:
-        """The values of several expressions, as a tuple; at once if no register is read."""
+        """Return a function that evaluates several expressions to a tuple; the tuple itself if they read no
+        register."""
         evaluates = [self.expression(e) for e in expressions]
         if not any(e.names for e in expressions):
             return tuple(evaluate(()) for evaluate in evaluates)
@@ -45,7 +50,7 @@ class Operands:
     # ------------------------------------------------------------------ acts
 
     def data(self, kind: str, mode: Mode) -> Bind:
-        """A plain access of a variable."""
+        """Return how to make the act of a plain access of a variable."""
 
         def bind(names: Names, values: Values) -> Act:
             location = self._table.location(names[0])
@@ -54,7 +59,7 @@ class Operands:
         return bind
 
     def ruled(self, kind: str, rule: Callable[[Names, Values], BaseRule], starts: ThreadId = -1) -> Bind:
-        """An operation that follows a rule."""
+        """Return how to make the act of an operation that follows a rule."""
 
         def bind(names: Names, values: Values) -> Act:
             its = rule(names, values)
@@ -64,7 +69,7 @@ class Operands:
         return bind
 
     def find(self, references: Sequence[Reference], bind: Bind, values: Evaluate | Values = ()) -> Find:
-        """How to find what the thread is about to do; each different act is made once."""
+        """Return a function that finds what the thread is about to do. Each different act is made once."""
         lookups = [self._lookup(reference) for reference in references]
         if isinstance(values, tuple):
             if all(isinstance(lookup, str) for lookup in lookups):
@@ -86,7 +91,7 @@ class Operands:
         return find
 
     def _lookup(self, reference: Reference) -> str | Callable[[Registers], str]:
-        """The name of the object, or how to find it."""
+        """Return the name of the object, or a function that finds it."""
         if reference.subscript is None:
             return reference.elements[0]
         number = self.expression(reference.subscript)
@@ -102,5 +107,5 @@ class Operands:
 
 
 def direct(name: str) -> Reference:
-    """A reference to the object with this name."""
+    """Return a reference to the object with this name."""
     return Reference(name, {0: name})

@@ -12,8 +12,12 @@ from dpor.primitives.rules import BaseRule
 
 @attrs.frozen
 class Await(BaseRule):
-    """Enabled when a condition on the variable holds. `registers`: those that the condition reads, before the value
-    itself, so that equal waits are equal rules."""
+    """Wait until a condition on the variable holds. Result: the variable's value.
+
+    condition  the text of the condition
+    holds      evaluates the condition, given `registers` and then the value of the variable
+    registers  the values of the registers that the condition reads, so that equal waits are equal rules
+    """
 
     name = "await"
     modes = (READ,)
@@ -33,7 +37,8 @@ class Await(BaseRule):
 
 @attrs.frozen
 class CompareAndSwap(BaseRule):
-    """Result: 1 if the value was `old`, and is now `new`; 0 if it was another, and then it is only read."""
+    """Replace the value of a variable by `new` if it is `old`. Result: 1; or 0 if the value is another one, which is
+    then only read."""
 
     name = "cas"
     modes = (WRITE,)
@@ -48,8 +53,8 @@ class CompareAndSwap(BaseRule):
 
 @attrs.frozen
 class Unlock(BaseRule):
-    """Frees a plain lock, whoever holds it, and always writes: the convention of the litmus tests, unlike Python's
-    (`dpor.primitives.locks.Release`). Result: did the caller hold it?"""
+    """Free a plain lock, whoever holds it. This always writes, as is the convention of the litmus tests; Python's locks
+    follow `dpor.primitives.locks.Release`. Result: True if the caller held the lock."""
 
     name = "unlock"
     modes = (WRITE,)

@@ -1,4 +1,4 @@
-"""What the statements of an abstract program mean: compiles each thread to a list of instructions (`Code`).
+"""The semantics of abstract programs: compiles the statements of each thread to a list of instructions (`Code`).
 
 An instruction is a closure made once, so that repeating an event costs a call and a few list accesses. A *visible*
 instruction (`dpor.model.steps`) performs one operation on shared objects; a *local* one only touches its thread's
@@ -42,12 +42,13 @@ _REENTRANT: Final[dict[str, BaseRule]] = {
     "tlock": TryAgain(),
 }
 _LEVELS: Final = ".levels"
-"""The register, under a name that no program can write, that keeps the count of a re-entrant lock during a wait."""
+"""The register that keeps the count of a re-entrant lock during a wait. No program can write its name."""
 
 
 class Semantics:
-    """A program compiled.
+    """A compiled program.
 
+    program    the program
     codes      the instructions of each thread
     initial    the states of all objects at the start, by location
     spawned    the threads that do not run until another spawns them
@@ -82,7 +83,7 @@ class Semantics:
 
 
 def status_name(thread: ThreadId) -> str:
-    """The name of the location that holds the thread's status."""
+    """Return the name of the location that holds the thread's status."""
     return f"thread {thread}"
 
 
@@ -95,7 +96,7 @@ class _ThreadCompiler:
         self._code = Code(thread)
         self._operands = Operands(semantics.table, thread, semantics.watched)
         self._place = StatementPlace("", "")  # of the present statement
-        self._halts: list[tuple[int, Evaluate]] = []  # to be told where the thread ends
+        self._halts: list[tuple[int, Evaluate]] = []  # to be completed when the position of the thread's end is known
 
     def compile(self) -> Code:
         program, code = self._semantics.program, self._code
@@ -151,7 +152,7 @@ class _ThreadCompiler:
         code.locals[branch] = _branch(holds, branch + 1, len(code.steps))
 
     def _reserve(self, place: StatementPlace) -> int:
-        """A local instruction to be filled in when its target is known; returns its position."""
+        """Add a local instruction that is filled in when its target is known. Returns its position."""
         self._code.add_local(place, _jump(0))
         return len(self._code.steps) - 1
 
@@ -179,7 +180,7 @@ class _ThreadCompiler:
                 self._synchronise(s)
 
     def _data(self, s: Simple) -> None:
-        """An access of a variable."""
+        """Compile an access of a variable."""
         operands = self._operands
         if s.word == "r":
             find = operands.find(s.objects, operands.data("read", READ))
@@ -208,7 +209,7 @@ class _ThreadCompiler:
         return self._operands.find(s.objects, bind, self._operands.values([Expression(n, (n,)) for n in names]))
 
     def _synchronise(self, s: Simple) -> None:
-        """An operation on a lock, a semaphore or a condition."""
+        """Compile an operation on a lock, a semaphore or a condition."""
         sorts = self._semantics.sorts
 
         def rule(names: Names, _: Values) -> BaseRule:
@@ -225,14 +226,16 @@ class _ThreadCompiler:
             self._step(find, steps.perform(find))
 
     def _wait(self, s: Simple) -> None:
-        """Two operations, or three: give the lock up; take it again, or time out; take it after the timeout."""
+        """Compile a wait. It has two operations: give the lock up, and take it again or time out. A timed wait has a
+        third: take the lock after the timeout."""
         operands, sorts = self._operands, self._semantics.sorts
         levels = None
         if any(sorts[name] is Sort.RLOCK for name in s.objects[1].elements.values()):
             levels = operands.register(_LEVELS)
 
         def find_again(rule: Callable[[int | None], BaseRule]) -> Find:
-            """To take the lock again as `rule` says, given the count of a re-entrant lock."""
+            """Return how to find the act that takes the lock again. `rule` takes the count of a re-entrant lock, or
+            None."""
             if levels is None:
                 return operands.find(s.objects, operands.ruled("rewait", lambda _, values: rule(None)))
             register = levels
@@ -258,7 +261,7 @@ class _ThreadCompiler:
     def _spawn(self, thread: ThreadId) -> None:
         table, status = self._semantics.table, status_name(thread)
         find = self._operands.find([direct(status)], self._operands.ruled("start", lambda *_: Start(), starts=thread))
-        # One that fails starts nothing: what the other thread does does not come after it.
+        # A spawn that fails starts nothing, so no event of the other thread comes after it because of it.
         failed = table.intern("start", ((table.location(status), READ),), Start(), self._thread)
         note = self._misuse("spawned-again", f"spawn {thread}, which was spawned before")
         self._step(find, steps.spawn(find, thread, failed, note))
@@ -301,7 +304,7 @@ class _ThreadCompiler:
         return local
 
     def _misuse(self, label: str, text: str) -> steps.Note:
-        """Notes that the present statement was used where it must not be."""
+        """Return a note that reports a misuse of the present statement: `text` says which."""
         thread = f"T{self._thread}"
 
         def note(machine: Machine) -> None:

@@ -1,5 +1,7 @@
-"""The visible instructions of abstract programs, as closures: each performs the operation that its `find` gives, and
-puts what came of it into registers.
+"""The visible instructions of abstract programs, as closures.
+
+Each function returns an instruction that performs the operation which `find` gives, and puts its result into a
+register. Registers are given by their positions.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dpor.model.expressions import Evaluate
 from dpor.model.machine import Find, Machine, Registers, Step
 
 Note: TypeAlias = Callable[[Machine], None]
-"""Notes a failure."""
+"""Records a failure in the machine."""
 
 
 def read(find: Find, register: int) -> Step:
@@ -45,7 +47,7 @@ def read_modify_write(find: Find, register: int, value: Evaluate) -> Step:
 
 
 def perform(find: Find) -> Step:
-    """For operations whose result nobody looks at."""
+    """Perform an operation whose result is not used."""
 
     def step(registers: Registers, machine: Machine) -> Operation:
         return find(registers).perform(machine.memory).operation
@@ -54,7 +56,7 @@ def perform(find: Find) -> Step:
 
 
 def perform_into(find: Find, register: int) -> Step:
-    """The result of the rule goes into a register."""
+    """Perform an operation and put the result of its rule into the register."""
 
     def step(registers: Registers, machine: Machine) -> Operation:
         done = find(registers).perform(machine.memory)
@@ -65,7 +67,8 @@ def perform_into(find: Find, register: int) -> Step:
 
 
 def attempt(find: Find, register: int, timed: bool) -> Step:
-    """1 or 0 into a register: did it succeed? A timed one that does not has timed out."""
+    """Perform an operation that may fail, and put 1 into the register if it has succeeded, else 0. `timed`: if it
+    fails, it has timed out."""
 
     def step(registers: Registers, machine: Machine) -> Operation:
         done = find(registers).perform(machine.memory)
@@ -78,7 +81,7 @@ def attempt(find: Find, register: int, timed: bool) -> Step:
 
 
 def succeed(find: Find, note: Note) -> Step:
-    """It should succeed; otherwise a failure is noted."""
+    """Perform an operation that should succeed. If it does not, `note` records the failure."""
 
     def step(registers: Registers, machine: Machine) -> Operation:
         done = find(registers).perform(machine.memory)
@@ -90,7 +93,8 @@ def succeed(find: Find, note: Note) -> Step:
 
 
 def begin_wait(find: Find, thread: ThreadId, levels: int | None) -> Step:
-    """`levels`: the register that keeps how often a re-entrant lock was held, for when it is taken again."""
+    """Begin a wait: give the lock up. `levels`: the register that keeps how often a re-entrant lock was held, so that
+    the end of the wait can restore it; None for a plain lock."""
 
     def step(registers: Registers, machine: Machine) -> Operation:
         done = find(registers).perform(machine.memory)
@@ -106,7 +110,8 @@ def begin_wait(find: Find, thread: ThreadId, levels: int | None) -> Step:
 
 
 def end_wait(find: Find, levels: int | None, register: int | None = None) -> Step:
-    """The lock is taken again, or the wait times out. `register`: gets 1 for notified, 0 for timed out."""
+    """End a wait: take the lock again, or time out. `levels`: see `begin_wait`. `register` gets 1 if the thread was
+    notified, 0 if it timed out; None for a wait without a timeout."""
 
     def step(registers: Registers, machine: Machine) -> Operation:
         done = find(registers).perform(machine.memory)
@@ -123,7 +128,7 @@ def end_wait(find: Find, levels: int | None, register: int | None = None) -> Ste
 
 
 def spawn(find: Find, thread: ThreadId, failed: Operation, note: Note) -> Step:
-    """Start a thread. `failed`: what is done if it has been started before, which `note` notes."""
+    """Start a thread. If it has been started before, the operation is `failed`, and `note` records the failure."""
 
     def step(registers: Registers, machine: Machine) -> Operation:
         done = find(registers).perform(machine.memory)
@@ -137,7 +142,7 @@ def spawn(find: Find, thread: ThreadId, failed: Operation, note: Note) -> Step:
 
 
 def choose(operations: Sequence[Operation], register: int) -> Step:
-    """The chooser's value. `operations`: one for each value."""
+    """Put the value that the chooser has chosen into the register. `operations` has an operation for each value."""
 
     def step(registers: Registers, machine: Machine) -> Operation:
         value = machine.value

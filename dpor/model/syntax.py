@@ -1,4 +1,5 @@
-"""Reads abstract programs: from the JSON form (see `dpor.model`) to checked values, or one line on what is wrong."""
+"""Reads abstract programs from their JSON form (see `dpor.model`) and checks them. A program that is wrong raises
+`BadProgram` with a line that says where and why."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ _NOT_REGISTERS: Final = {*FUNCTIONS, "and", "or", "not", "if", "else", "True", "
 
 
 def load(path: str | Path, name: str | None = None) -> Program:
-    """The program in a file; of several, the one with the given name."""
+    """Return the program in a file; if it has several, the one with this name. Raises `BadProgram` if there is none, if
+    a name is needed, or if the file cannot be read."""
     programs = load_all(path)
     if name is None and len(programs) == 1:
         return programs[0]
@@ -43,7 +45,8 @@ def load(path: str | Path, name: str | None = None) -> Program:
 
 
 def load_all(path: str | Path) -> list[Program]:
-    """All programs in a file: one, a list of them, or one a line; each bare or as {"name": ..., "spec": ...}."""
+    """Return all programs in a file. It has one, a list of them, or one a line, each bare or as {"name": ..., "spec":
+    ...}. Raises `BadProgram` if one is wrong or the file cannot be read."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -79,7 +82,8 @@ def _entries(path: Path, text: str) -> list[Any]:
 
 
 def parse(spec: object, name: str = "") -> Program:
-    """Check a program in its JSON form. `name` is used where the program has none.
+    """Check a program in its JSON form and return it. `name` is used if the program has none. Raises `BadProgram` if it
+    is wrong.
 
     >>> program = parse({"name": "p", "vars": {"x": 0}, "threads": [["w x 1"], ["r x a"]]})
     >>> program.name, [body[0].text for body in program.threads]
@@ -98,7 +102,7 @@ def parse(spec: object, name: str = "") -> Program:
 
 
 class _Parser:
-    """Parses one program; holds its declarations."""
+    """Parses one program, and knows what it declares."""
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
         self._spec = spec
@@ -237,7 +241,8 @@ class _Parser:
 
 
 class _Shape(BadProgram):
-    """A compound statement, itself, is wrong (not something in it, which has been named already)."""
+    """Raised if a compound statement itself is wrong, not a statement inside it: the message about that names its place
+    already."""
 
 
 def _condition(text: str) -> Expression:

@@ -1,4 +1,4 @@
-"""Abstract programs as a `dpor.core.system.System`."""
+"""The system that runs abstract programs (`dpor.core.system.System`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,13 @@ MAX_STEPS: Final = 100_000
 
 
 class Outcome(NamedTuple):
-    """A terminal state: where each thread stands, its registers, the state of each object, what has failed."""
+    """A terminal state.
+
+    pcs        the position of each thread
+    registers  the registers of each thread
+    memory     the state of each object
+    errors     the labels of the failures
+    """
 
     pcs: tuple[int, ...]
     registers: tuple[tuple[Any, ...], ...]
@@ -63,15 +69,15 @@ class AbstractSystem:
         return self._extend(machine, trace, choose)
 
     def is_memory(self, location: Location) -> bool:
-        """Is it a variable?"""
+        """True if the location is a variable."""
         return self.semantics.sorts.get(str(self.table.name_of(location))) is Sort.VARIABLE
 
     def describe(self, trace: Trace) -> list[EventText]:
-        """The events of the trace in words, for reports."""
+        """Describe the events of the trace in words, for reports."""
         return describe(self.semantics, self._machine(), trace)
 
     def outcome_text(self, outcome: Outcome) -> str:
-        """An outcome in words."""
+        """Describe an outcome in words."""
         memory = {str(self.table.name_of(location)): value for location, value in enumerate(outcome.memory)}
         return terminal_state(self.semantics, memory, outcome.registers, outcome.errors)
 
@@ -82,15 +88,15 @@ class AbstractSystem:
     # ------------------------------------------------------------------ the present state
 
     def state(self) -> StateKey:
-        """The whole state, as the outcome where the program ends. See `dpor.core.system.StatefulSystem`."""
+        """Return the whole state, in the form of an outcome. See `dpor.core.system.StatefulSystem`."""
         return _outcome(self._present[0])
 
     def unstored(self) -> Mapping[str, int]:
-        """Every state can be told."""
+        """Return no reasons: every state can be told."""
         return {}
 
     def failed(self) -> frozenset[str]:
-        """The failures of the present run so far, by thread and condition: "T1:a==0"."""
+        """Return the labels of the failures of the present run so far: thread and condition, "T1:a==0"."""
         return frozenset(self._present[0].failures)
 
     def pending(self) -> list[Pending]:
@@ -106,12 +112,14 @@ class AbstractSystem:
         return {location: memory[location] for location in self._synchronising}
 
     def is_choice(self, thread: ThreadId, sync_choices: SyncChoices) -> bool:
-        """Every thread reaches all variables, but of a thread that has ended nobody can tell when it is joined."""
+        """True unless the thread is about to join another. Every thread can reach all variables, so their accesses
+        matter; but when a thread that has ended is joined, no other thread can tell."""
         act = self._present[1][thread]
         return act is not None and not isinstance(act.operation.rule, Join)
 
     def ruled_out(self, thread: ThreadId) -> Collection[str]:
-        """See `dpor.core.system.OracleSystem`: a fact for each variable that is accessed."""
+        """Return a fact for each variable that the thread accesses, if no other thread will access it in conflict. See
+        `dpor.core.system.OracleSystem`."""
         machine, acts = self._present
         act = acts[thread]
         if act is None or act.operation.rule is not None:
@@ -133,7 +141,7 @@ class AbstractSystem:
         raise AssumptionBroken("; ".join(f"{fact}: not so" for fact in sorted(facts)))
 
     def remembers_way(self) -> bool:
-        """Names are the program's, and there is no time."""
+        """Return False: objects have the program's names, and there are no clocks."""
         return False
 
     def changes_data(self, operation: Operation) -> bool:
@@ -147,7 +155,7 @@ class AbstractSystem:
         return livelock_finding(self._present[0], moving)
 
     def canonical(self, operation: Operation) -> Operation:
-        """Every object has one name for ever."""
+        """Return the operation itself: every object always has the same name."""
         return operation
 
     # ------------------------------------------------------------------ running
@@ -222,7 +230,7 @@ def _outcome(machine: Machine) -> Outcome:
 
 
 def _blocked(acts: Sequence[Act | None], memory: Memory) -> list[Pending]:
-    """What the threads that cannot run are about to do. (Those that have ended or not begun do nothing.)"""
+    """Return the pending operations of the blocked threads. (Threads that have ended or not begun have none.)"""
     return [
         Pending(thread, act.operation, act.read(memory))
         for thread, act in enumerate(acts)

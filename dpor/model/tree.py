@@ -1,4 +1,4 @@
-"""Abstract programs as checked values: what `dpor.model.syntax` reads and `dpor.model.semantics` compiles."""
+"""Abstract programs as checked values. `dpor.model.syntax` reads them, and `dpor.model.semantics` compiles them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpor.model.expressions import Expression, Value
 
 
 class Sort(Enum):
-    """What a shared object is."""
+    """The sorts of shared objects."""
 
     VARIABLE = "variable"
     LOCK = "lock"
@@ -23,7 +23,12 @@ class Sort(Enum):
 
 @attrs.frozen
 class Object:
-    """A declared object: `name` is "x", or "x[2]" for an element; `initial` the value of a variable or semaphore."""
+    """A declared object.
+
+    name     "x", or "x[2]" for an element
+    sort     its sort
+    initial  the initial value of a variable or semaphore
+    """
 
     name: str
     sort: Sort
@@ -32,9 +37,11 @@ class Object:
 
 @attrs.frozen
 class Reference:
-    """How a statement names an object: directly, or as an element whose number an expression gives.
+    """The name of an object in a statement: a direct one, or an element whose number an expression gives.
 
-    elements   by number, the names of the objects that it may be; a direct name is number 0 and has no subscript
+    text       the name as it is written
+    elements   the names of the objects that it may mean, by number; a direct name has number 0
+    subscript  the expression for the number; None for a direct name
     """
 
     text: str
@@ -44,9 +51,15 @@ class Reference:
 
 @attrs.frozen
 class Simple:
-    """A statement that is one line. Which operands it has, `OPERANDS` says.
+    """A statement that is one line.
 
-    place   where in its thread it stands: the indices that lead to it in the JSON form, "3" or "3.2.0"
+    place        its place in the thread: the indices that lead to it in the JSON form, "3" or "3.2.0"
+    text         the statement as it is written
+    word         its first word, a key of `OPERANDS`, which says which operands it has
+    objects      the shared objects that it names
+    register     the register that it names; "" if it names none
+    expressions  its expressions
+    number       the number of a thread or of alternatives
     """
 
     place: str
@@ -85,7 +98,13 @@ Body: TypeAlias = tuple[Statement, ...]
 
 @attrs.frozen
 class Program:
-    """A checked program. `registers`: initial values, one for each thread."""
+    """A checked program.
+
+    name       its name; "" if it has none
+    objects    the shared objects
+    threads    the statements of each thread
+    registers  by name, the initial values of a register, one for each thread
+    """
 
     name: str
     objects: tuple[Object, ...]
@@ -93,7 +112,7 @@ class Program:
     registers: Mapping[str, tuple[Value, ...]]
 
     def statements(self, thread: int) -> Iterator[Simple]:
-        """The simple statements of a thread, in order, each once."""
+        """Yield the simple statements of a thread in order, each once."""
         return _simple(self.threads[thread])
 
 
@@ -121,7 +140,7 @@ OPERANDS: Final[Mapping[str, str]] = {
     "assert": "expression",
     "halt": "expression",
 }
-"""The words that begin a statement, and the operands that each takes. (A "lock" may be a re-entrant one.)"""
+"""The words that begin a statement, and the operands that each takes. (A "lock" may be a re-entrant lock.)"""
 
 
 def _simple(body: Body) -> Iterator[Simple]:
