@@ -2,6 +2,5 @@
 
 `facts.analyse` runs it and returns `Facts`. Source becomes three-address code (`scopes`, `expressions`, `statements`,
 printed by `ir.show`); `constraints.PointsTo` finds what variables point to and what calls call; `field_access`,
-`escape`
-and `immutable` use that. `bytecode` and `liveness` analyse code objects, for exact states.
+`escape` and `immutable` use that. `bytecode` and `liveness` analyse code objects, for exact states.
 """

@@ -108,8 +108,7 @@ class Flow:
         """Propagate a value forward from 0 at the first instruction; returns it for each, -1 if it is not reached.
 
         `onward(i, depth, following)`: the value after instruction i, on the edge to `following`; `in_handler(i,
-        depth)`: in the
-        handler, if i raises.
+        depth)`: in the handler, if i raises.
         """
         depths = [-1] * len(self.instructions)
         todo = [(0, 0)] if depths else []

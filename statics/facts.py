@@ -106,8 +106,7 @@ class Facts:
         """What a thread may access from now on, including the threads that it starts later [PL, section 5].
 
         `stack` has its frames in the program, innermost first: the first is about to execute the instruction at its
-        point, the
-        others wait at theirs for what they have called. An empty stack: the thread has ended.
+        point, the others wait at theirs for what they have called. An empty stack: the thread has ended.
         """
         if not stack:
             return frozenset()

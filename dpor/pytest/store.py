@@ -55,8 +55,7 @@ class FailureStore:
 
 def save(schedule: SavedSchedule, path: Path) -> str | None:
     """Save the schedule. Returns the path as reports show it; None if the file cannot be written, as the failure is to
-    be
-    reported all the same."""
+    be reported all the same."""
     try:
         schedule.save(path)
     except BadSchedule:

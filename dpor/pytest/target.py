@@ -77,8 +77,7 @@ class _Executions:
 
 def _fixtures_of(item: pytest.Function) -> Iterator[pytest.FixtureDef[Any]]:
     """Yield the definitions of all fixtures of the test, as the values of those of wider scope may have classes of
-    their
-    modules."""
+    their modules."""
     for name in item.fixturenames:
         yield from item._fixtureinfo.name2fixturedefs.get(name, ())
 

@@ -1,19 +1,19 @@
-"""Programs made at random, and judges of what explorers do with them. For those who write explorers.
+"""Generators of random programs, and judges of what explorers do with them, for those who write explorers.
 
-`fuzz` puts an explorer to the test; what it finds is as small as can be made:
+`fuzz` tests an explorer. The program that it finds is made as small as possible:
 
 >>> from dpor.explorers.source import Source
 >>> class Forgetful(Source):
 ...     def reverse(self, first, end, action, operation):
-...         if operation.kind != "lock":  # races for locks are passed over
+...         if operation.kind != "lock":  # forgets the races for locks
 ...             super().reverse(first, end, action, operation)
 >>> found = fuzz({"forgetful": Forgetful}, examples=1000)
 >>> found.wrong.startswith("forgetful: misses "), "lock m" in str(found.program) or "lock n" in str(found.program)
 (True, True)
 
-docs/explorers.md shows how to write one. The parts can be used alone: generators (`abstract_programs` for Hypothesis,
-`random_program`, `make_program`), judges (`explore`, `disagreement`, `trace_class`,
-`swap_and_replay`), `shrink` and `shrink_source`.
+docs/explorers.md shows how to write an explorer. The parts can be used alone: generators (`abstract_programs` for
+Hypothesis, `random_program`, `make_program`), judges (`explore`, `disagreement`, `trace_class`, `swap_and_replay`),
+`shrink` and `shrink_source`.
 """
 
 from dpor.testing.abstract import ALL, BASE, Spec, abstract_programs, random_program

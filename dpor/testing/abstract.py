@@ -1,7 +1,7 @@
-"""Abstract programs made at random.
+"""Makes random abstract programs.
 
-Two ways to the same programs: `abstract_programs()` is a Hypothesis strategy (needs `pip install dpor[test]`), and
-`random_program(Random(seed))` needs nothing and makes thousands a second.
+There are two ways to the same programs: `abstract_programs()` is a Hypothesis strategy (it needs `pip install
+dpor[test]`), and `random_program(Random(seed))` needs nothing and makes thousands of programs a second.
 
 >>> from random import Random
 >>> program = random_program(Random(3), words=("r", "w"), threads=(2, 2))
@@ -29,7 +29,7 @@ BASE: Final = frozenset(
     {"r", "w", "rmw", "cas", "await", "lock", "unlock", "P", "V", "wait", "notify", "notifyall"}
     | {"let", "assert", "halt", "if", "while", "repeat"}
 )
-"""The words of programs whose trace classes and states the brute-force judge in tests/oracle can count."""
+"""The words of those programs whose trace classes and states the brute-force judge in tests/oracle can count."""
 
 ALL: Final = BASE | {*OPERANDS, "rlocks"}
 """Every word of the format; "rlocks" stands for re-entrant locks."""
@@ -38,9 +38,14 @@ ALL: Final = BASE | {*OPERANDS, "rlocks"}
 def abstract_programs(
     words: Collection[str] = ALL, threads: tuple[int, int] = (2, 4), interleavings: int = 3_000, endless: bool = False
 ) -> SearchStrategy[Spec]:
-    """A Hypothesis strategy: programs of `threads` (fewest, most) threads that use only these `words`, with no more
-    than about so many interleavings (blocked threads make it fewer). `endless`: some threads go on for ever, over
-    finitely many states; interleavings are then those of one pass."""
+    """Return a Hypothesis strategy that draws abstract programs.
+
+    words          the words that programs may use
+    threads        the least and the greatest number of threads
+    interleavings  about how many interleavings a program may have (blocked threads make them fewer)
+    endless        True if some threads are to go on for ever, over finitely many states; `interleavings` then counts
+                   those of one pass through the loops
+    """
     from hypothesis import strategies as st
 
     @st.composite
@@ -57,12 +62,12 @@ def random_program(
     interleavings: int = 3_000,
     endless: bool = False,
 ) -> Spec:
-    """A program as `abstract_programs` makes them, from a random number generator."""
+    """Make a program as `abstract_programs` does, from a random number generator."""
     return _Generator(random.randrange, words, threads, interleavings, endless).program()
 
 
 class Below(Protocol):
-    """The source of all choices: a number from 0 to below the bound; the smaller, the simpler."""
+    """The source of all choices. It returns a number from 0 to `bound` - 1; smaller numbers make simpler programs."""
 
     def __call__(self, bound: int, /) -> int: ...
 
@@ -108,8 +113,8 @@ _PHRASES: Final[tuple[tuple[str, list[Any]], ...]] = (
     ("while let", [["while", "{counter}<2", [MORE, "let {counter} {counter}+1"]]]),
     ("repeat", [["repeat", 2, [MORE]]]),
 )
-"""What a thread may do next, with the words that must be allowed. In braces: operands to be chosen, the same one for
-the same name. `MORE`: another phrase."""
+"""Phrases: what a thread may do next, with the words that must be allowed. A name in braces stands for an operand to be
+chosen, the same one wherever the name occurs. `MORE` stands for another phrase."""
 
 _OPERANDS: Final = {
     "variable": ("x", "y", "x", "z[a%2]"),
@@ -123,13 +128,13 @@ _OPERANDS: Final = {
 }
 
 _BOUNDED: Final = ("1", "(a+1)%2", "2", "b", "tid", "1-a")
-"""Values of programs that go on for ever."""
+"""Values in programs that go on for ever, which must have finitely many states."""
 
 _EVENTS: Final = {"wait": 2, "twait": 3, "let": 0, "assert": 0, "halt": 0}
-"""How many events a statement is at most, where that is not 1."""
+"""The greatest number of events of a statement, if that is not 1."""
 
 _PASSES: Final = 2
-"""How often a loop is run that the generator makes."""
+"""How often the body of a loop runs that the generator makes."""
 
 
 class _Generator:
@@ -174,7 +179,7 @@ class _Generator:
         return without_unused(spec)
 
     def _go_on(self, body: list[Any]) -> list[Any]:
-        """The body, or a part of it again and again."""
+        """Return the body as it is, or with an endless loop around it or around its end."""
         if not body or self._below(5) < 2:
             return body
         start = self._below(len(body)) if self._below(3) == 0 else 0
@@ -188,7 +193,7 @@ class _Generator:
         return self._fill(phrases[self._below(len(phrases))], thread, depth, {})
 
     def _fill(self, phrase: Sequence[Any], thread: int, depth: int, chosen: dict[str, str]) -> list[Any]:
-        """The phrase with operands for the names in braces."""
+        """Return the phrase with operands in place of the names in braces."""
         filled: list[Any] = []
         for part in phrase:
             if part == MORE:
@@ -217,14 +222,14 @@ class _Generator:
 
 
 def _interleavings(bodies: Sequence[Sequence[Any]]) -> int:
-    """How many interleavings the threads would have if nothing ever blocked."""
+    """Return how many interleavings the threads would have if nothing ever blocked."""
     events = [_count(body) for body in bodies]
     choices: int = 2 ** sum(_count(body, "choose") for body in bodies)
     return choices * factorial(sum(events)) // prod(map(factorial, events))
 
 
 def _count(body: Sequence[Any], word: str = "") -> int:
-    """How many events a body has at most; if a word is given, of statements with this word."""
+    """Return how many events a body has at most; if a word is given, only those of statements with this word."""
     total = 0
     for statement in body:
         if isinstance(statement, str):
@@ -238,7 +243,7 @@ def _count(body: Sequence[Any], word: str = "") -> int:
 
 
 def without_unused(spec: Spec) -> Spec:
-    """Declare only what the threads name."""
+    """Return the program without the declarations that no thread uses."""
     used = set(re.findall(r"\w+", str(spec["threads"])))
     slim: Spec = {}
     for key, part in spec.items():

@@ -1,8 +1,8 @@
-"""Random small Python programs of which some threads go round for ever, over finitely many states.
+"""Makes small random Python programs in which some threads go round for ever, over finitely many states.
 
-As `dpor.testing.python_programs`, but whatever is shared has few values, and each thread keeps what it saw last in a
-variable of its own. Each loop looks at the event `flag`: a loop of which nobody else writes what it reads would have no
-operation, and be ended after many rounds.
+The programs are like those of `dpor.testing.python_programs`, but shared objects have few values, and each thread keeps
+only what it saw last, in a variable of its own. Each loop looks at the event `flag`. Otherwise a loop that reads only
+what no other thread writes would have no operation, and would be ended after many rounds.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ KINDS = Kinds(SIMPLE, BLOCKS, (0, 1))
 
 
 def endless_program(seed: int, most: int = 3) -> str:
-    """The source of a random program. `most`: statements in a thread."""
+    """Return the source of a random program. `most`: the greatest number of statements in a thread."""
     rng = random.Random(seed)
     threads = rng.choice([2, 2, 3])
     bodies = [_body(rng, i, most if threads == 2 else 2) for i in range(threads)]
@@ -119,7 +119,7 @@ def endless_program(seed: int, most: int = 3) -> str:
 
 
 def _body(rng: random.Random, number: int, most: int) -> str:
-    """A thread that goes through its statements once, or again and again."""
+    """Return the source of a thread that goes through its statements once, or again and again."""
     lines = "\n".join(statement(rng, KINDS) for _ in range(rng.randint(1, most)))
     loop = "while not flag.is_set():" if rng.random() < 0.6 else "for _ in (0,):"
     return (

@@ -1,4 +1,5 @@
-"""Program after program, made at random, until an explorer does something wrong on one; which is then made small."""
+"""Fuzzing of explorers: makes one random program after another until an explorer does something wrong on one, and then
+makes that program small."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from dpor.testing.shrinking import shrink, shrink_source
 Kind: TypeAlias = Literal["abstract", "python"]
 
 ENDLESS_SHARE = 4
-"""One in so many programs goes on for ever, if such are wanted."""
+"""One in this many programs goes on for ever, if such programs are wanted."""
 INTERLEAVINGS = 1_000
 INTERLEAVINGS_OF_A_PASS = 300
 
@@ -61,10 +62,10 @@ def test_the_strategies_agree():
 class Disagreement:
     """A program on which an explorer does something wrong.
 
-    seed      makes it: `fuzz(examples=1, seed=seed)`
-    wrong     which explorer, and what it does wrong, on the small program
-    program   made small: an abstract program, or the source of a module with a function `scenario`
-    lies      was the analysis made to be wrong, by the seed?
+    seed      the seed from which it was made: `fuzz(examples=1, seed=seed)` finds it again
+    wrong     which explorer does something wrong on the small program, and what
+    program   the small program: an abstract program, or the source of a module with a function `scenario`
+    lies      True if the static analysis was made to be wrong, as the seed says
     """
 
     seed: int
@@ -73,7 +74,8 @@ class Disagreement:
     lies: bool = False
 
     def save(self, folder: Path) -> list[Path]:
-        """Write files that pytest runs and `dpor check` explores: the program is in the last of them."""
+        """Write files that pytest runs and `dpor check` explores. Returns their paths; the program is in the last
+        one."""
         name = self.wrong.partition(":")[0]
         values = {
             "seed": self.seed,
@@ -104,12 +106,18 @@ def fuzz(
     promises: Mapping[str, Collection[str]] = PROMISES,
     each: Callable[[int, bool], None] = lambda seed, judged: None,
 ) -> Disagreement | None:
-    """Judge explorers on so many programs, the first made from this seed, the next from the seed after.
+    """Judge explorers on random programs, until one does something wrong.
 
-    explorers, promises   see `dpor.testing.disagreement`
-    cyclic   every fourth program goes on for ever, over finitely many states
-    lies     what `sa` and `dpor+static` are told of a program is wrong as it comes
-    each     called after each program, with its seed and whether it was small enough to be judged
+    explorers  see `dpor.testing.disagreement`
+    examples   the number of programs
+    seed       the seed of the first program; the next one is made from the next seed
+    kind       "abstract" or "python"
+    cyclic     True if every fourth program is to go on for ever, over finitely many states
+    lies       True if the facts that `sa` and `dpor+static` get about a program are to be wrong at random
+    promises   see `dpor.testing.disagreement`
+    each       called after each program, with its seed and whether it was small enough to be judged
+
+    Returns the first program on which an explorer does something wrong, made small; None if there is none.
     """
     chosen = explorers_of(explorers)
     with TemporaryDirectory(prefix="dpor-fuzz-") as folder:
@@ -124,7 +132,7 @@ def fuzz(
 
 
 def make_program(seed: int, kind: Kind = "abstract", cyclic: bool = False) -> Spec | str:
-    """The program of a seed: an abstract one, or the source of a Python one."""
+    """Make the program of a seed. Returns an abstract program, or the source of a Python one."""
     endless = cyclic and seed % ENDLESS_SHARE == 0
     if kind == "python":
         return endless_program(seed) if endless else python_program(seed, most=2)
@@ -140,14 +148,14 @@ def _judge(
     explorers: Mapping[str, MakeExplorer],
     program: Spec | str,
 ) -> str | None:
-    """What is wrong; "" if nothing; None if the program is too large."""
+    """Return what is wrong; "" if nothing is; None if the program is too large to be judged."""
     try:
         if not isinstance(program, str):
             return disagreement(program, explorers, promises, lies)
         file = folder / "program.py"
         file.write_text(program, encoding="utf-8")
         return disagreement(f"{file}::scenario", explorers, promises, lies)
-    except (TooLarge, BadTarget):  # made small, it may have lost its `scenario`
+    except (TooLarge, BadTarget):  # a program that was made smaller may have lost its `scenario`
         return None
 
 
@@ -159,7 +167,7 @@ def _small(
     judge: Callable[[Mapping[str, MakeExplorer], Spec | str], str | None],
 ) -> Disagreement:
     name = wrong.partition(":")[0]
-    at_fault = {name: explorers[name]} if name in explorers else {}  # not if `full` and `none` disagree
+    at_fault = {name: explorers[name]} if name in explorers else {}  # none if `full` and `none` disagree
 
     best = Disagreement(seed, wrong, program)
 
@@ -179,5 +187,6 @@ def _small(
 
 
 def _alike(wrong: str, other: str) -> bool:
-    """The same fault, whatever the counts? (A lost outcome is easier to understand than a lost trace class.)"""
+    """True if both texts describe the same fault, apart from the counts in them. (So a program that loses an outcome is
+    not made into one that loses a trace class, which is harder to understand.)"""
     return re.sub(r"\d+", "", wrong) == re.sub(r"\d+", "", other)

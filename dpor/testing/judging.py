@@ -1,8 +1,8 @@
-"""Judges of explorers: what a search saw of a program, held against what it should have seen.
+"""Judges of explorers: they compare what a search saw of a program with what it should have seen.
 
-No judge is enough alone. Outcomes do not tell that everything is explored twice; trace classes cannot tell that two
-operations are wrongly called independent, because they are made of that relation; states say nothing of a search that
-stores none. `disagreement` asks all that apply.
+No judge is enough alone. Outcomes do not show that everything is explored twice. Trace classes cannot show that two
+operations are wrongly called independent, because they are defined by that relation. States say nothing about a search
+that stores none. `disagreement` asks all judges that apply.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ from dpor.model import AbstractSystem, load
 from dpor.testing.abstract import Spec
 
 MakeExplorer: TypeAlias = Callable[[Any], Explorer]
-"""Makes an explorer of a system: the class, usually."""
+"""Takes a system and returns an explorer of it: usually the explorer's class."""
 
 Program: TypeAlias = Spec | str | Path
-"""An abstract program, the file of one, or `path/file.py::name`."""
+"""An abstract program, the file of one, or the target `path/file.py::name`."""
 
 MOST_RUNS: Final = 5_000
 MOST_PYTHON_RUNS: Final = 600
-"""Of `none`; programs with more are too large to judge by it."""
+"""An abstract program, or a Python program, for which `none` needs more runs than this is too large to be judged."""
 MOST_STATES: Final = 3_000
-"""Of `full`, likewise."""
+"""A program of which `full` stores more states than this is too large to be judged."""
 ENDLESS: Final = 20 * MOST_RUNS
-"""Of the search that is judged: a search with so many runs is taken not to end."""
+"""A search that is judged and makes this many runs is taken not to end."""
 
 PROMISES: Final[Mapping[str, Collection[str]]] = {
     name: strategy.promises for name, strategy in STRATEGIES.items() if not strategy.samples
 }
-"""What a search is held to: see `dpor.explorers.KNOWN_PROMISES`. To all outcomes it is held in any case."""
+"""The promises that each strategy must keep: see `dpor.explorers.KNOWN_PROMISES`. Every search must see all
+outcomes."""
 
 
 class TooLarge(DporError):
@@ -52,13 +53,17 @@ class TooLarge(DporError):
 
 @attrs.define
 class Seen:
-    """What a search saw.
+    """The results of a search.
 
-    executions, blocked   complete runs, and those given up;  states   stored ones
-    outcomes, deadlocks   the different ones, of complete runs
-    failures     what went wrong in any run, deadlocks and livelocks left out: kind, thread, message
-    classes      how many complete runs each trace class had (if asked for)
-    terminates, livelock   was no cycle of states found; was one that cannot be left and changes nothing
+    executions   the number of complete runs
+    blocked      the number of runs that were given up
+    states       the number of states stored
+    outcomes     the different outcomes of complete runs
+    deadlocks    the different deadlocks of complete runs
+    failures     kind, thread and message of each failure in any run, apart from deadlocks and livelocks
+    classes      the number of complete runs of each trace class (if asked for)
+    terminates   True if no cycle of states was found
+    livelock     True if a cycle was found that cannot be left and on which nothing changes
     """
 
     executions: int = 0
@@ -75,9 +80,14 @@ class Seen:
 def explore(
     make: MakeExplorer, system: System, *, classes: bool = False, runs: int = MOST_RUNS, states: int = MOST_STATES
 ) -> Seen:
-    """Let an explorer go through all of a program; again, if the system learns something about it on the way.
+    """Let an explorer explore all of a program. If an assumption about the program is broken, start again.
 
-    Raises `TooLarge` after so many runs or states, or if a run was cut.
+    make     takes the system and returns the explorer
+    classes  True if the runs of each trace class are to be counted
+    runs     the greatest number of runs
+    states   the greatest number of states stored
+
+    Raises `TooLarge` if there are more runs or states, or if a run was cut.
     """
     while True:
         try:
@@ -114,8 +124,9 @@ def _explore(explorer: Explorer, classes: bool, runs: int, states: int) -> Seen:
 
 
 def trace_class(trace: Trace) -> Hashable:
-    """What is the same for equivalent runs and different for others: what each thread did, and in which order the
-    events came that depend on each other. Found from the modes alone, without `dpor.core.happens_before`."""
+    """Return a value that is the same for equivalent runs and different for others: the events of each thread, and the
+    order of those events that depend on each other. It is found from the modes alone, without
+    `dpor.core.happens_before`."""
     seen: dict[int, int] = {}
     events = []
     for thread, operation in zip(trace.threads, trace.operations, strict=True):
@@ -137,10 +148,10 @@ def _conflict(a: Operation, b: Operation) -> bool:
 
 @attrs.frozen
 class Reference:
-    """What there is to be seen of a program.
+    """What a search must see of a program.
 
-    none   by listing all interleavings; None for programs that go on for ever
-    full   by listing all states; None where the system cannot tell them
+    none   found by listing all interleavings; None for programs that go on for ever
+    full   found by listing all states; None if the system cannot tell its states
     """
 
     none: Seen | None
@@ -148,15 +159,15 @@ class Reference:
 
 
 def reference(system: System) -> Reference:
-    """Ask the two searches that leave nothing out. Raises `TooLarge`."""
+    """Explore the program with the two searches that leave nothing out. Raises `TooLarge` if it is too large for
+    them."""
     runs = MOST_RUNS if isinstance(system, AbstractSystem) else MOST_PYTHON_RUNS
     full = explore(explorer_of(Options(strategy="full")), system) if isinstance(system, StatefulSystem) else None
     if full is not None and not full.terminates:
         return Reference(None, full)
     if full is None:
-        explore(
-            STRATEGIES["optimal"], system, runs=runs
-        )  # what is shared is known afterwards: all others see the same operations
+        # Afterwards it is known which objects are shared, so all other searches see the same operations.
+        explore(STRATEGIES["optimal"], system, runs=runs)
     return Reference(explore(STRATEGIES["none"], system, classes=True, runs=runs), full)
 
 
@@ -170,7 +181,11 @@ def _against(seen: Seen, reference: Seen) -> str:
 
 
 def wrong_with(make: MakeExplorer, promises: Collection[str], system: System, known: Reference) -> str:
-    """What an explorer does wrong on a program, in a few words; "" if nothing."""
+    """Return in a few words what an explorer does wrong on a program; "" if it does nothing wrong.
+
+    promises   the promises that it must keep
+    known      what it must see
+    """
     try:
         seen = explore(make, system, classes=known.none is not None, runs=ENDLESS, states=ENDLESS)
     except TooLarge as error:
@@ -203,13 +218,16 @@ def disagreement(
     promises: Mapping[str, Collection[str]] = PROMISES,
     lies: int | None = None,
 ) -> str:
-    """Which of the explorers does what wrong on a program, in a few words; "" if none does.
+    """Return in a few words which of the explorers does something wrong on a program, and what; "" if none does.
 
-    `explorers`: by name, classes or the names of strategies; None: all strategies. Those that store no states are left
-    out where the program goes on for ever, those that do where the target cannot tell its states.
-    `lies`: what those that use a static analysis are told of the program is wrong as it comes, by this seed.
+    explorers  explorers by name, or the names of strategies; None for all strategies. Those that store no states are
+               left out if the program goes on for ever, and those that store states if the target cannot tell its
+               states
+    promises   by the name of an explorer, the promises that it must keep
+    lies       the facts that strategies with a static analysis get about the program are wrong at random, by this seed;
+               None if they are to be right
 
-    Raises `TooLarge`.
+    Raises `TooLarge` if the program has too many interleavings or states.
     """
     chosen = explorers_of(explorers)
     system = _system_of(program)
@@ -231,7 +249,7 @@ def disagreement(
 
 
 def explorers_of(explorers: Mapping[str, MakeExplorer] | Collection[str] | None) -> Mapping[str, MakeExplorer]:
-    """The explorers by name."""
+    """Return the explorers by name; of strategies, without the judges `none` and `full`."""
     if isinstance(explorers, Mapping):
         return explorers
     names = [*STATELESS, *STATEFUL] if explorers is None else explorers
@@ -239,7 +257,7 @@ def explorers_of(explorers: Mapping[str, MakeExplorer] | Collection[str] | None)
 
 
 def _system_of(program: Program, strategy: str | None = None, lies: int | None = None) -> System:
-    """What a strategy is given: those that use facts about the source have it analysed."""
+    """Return the system that a strategy gets: for those that use facts about the source, one that has it analysed."""
     options = Options(strategy=strategy, max_steps=MOST_STATES)
     if lies is not None:
         from dpor.testing.lying import LyingModel, lying_python
@@ -257,8 +275,11 @@ def _system_of(program: Program, strategy: str | None = None, lies: int | None =
 
 
 def swap_and_replay(system: AbstractSystem, random: Random) -> tuple[int, str]:
-    """A run at random; then again, for each two neighbours that are called independent, with these swapped. How many
-    were swapped, and what was different about the first that differed; "" if none did."""
+    """Test the dependence relation: make a random run, and then for each two neighbouring events that are called
+    independent a run in which these are swapped.
+
+    Returns how many pairs were swapped, and what was different in the first run that differed; "" if none did.
+    """
     trace = Trace()
     run = system.run(trace, lambda enabled: random.choice([t for t in range(enabled.bit_length()) if enabled >> t & 1]))
     swapped = 0

@@ -1,4 +1,5 @@
-"""Programs whose static analysis is wrong as it comes. A search that uses it must find out: outcomes stay right."""
+"""Programs whose static analysis is wrong at random. A search that uses it must find this out: its outcomes stay
+right."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from dpor.testing.abstract import Spec
 
 
 class LyingModel(AbstractSystem):
-    """Half of what it says of accesses is a lie, by the seed."""
+    """An abstract program that lies about half of its accesses, as the seed says."""
 
     def __init__(self, program: Program | Spec, seed: int, *, max_steps: int = MAX_STEPS) -> None:
         super().__init__(program, max_steps=max_steps)
@@ -37,7 +38,7 @@ class LyingModel(AbstractSystem):
 
 
 class Liar:
-    """The oracle of a Python program that rules out three quarters of all accesses, by the seed."""
+    """An oracle of a Python program that rules out three quarters of all accesses, as the seed says."""
 
     def __init__(self, source: ProgramSource, seed: int = 0) -> None:
         self._seed = seed
@@ -48,7 +49,8 @@ class Liar:
 
 
 class LyingPython(PythonSystem):
-    """As under `dpor+static`, but reads of every second attribute in its source are not hooked, by the seed."""
+    """A Python program as under `dpor+static`, but without hooks at the reads of half the attributes in its source,
+    which the seed chooses."""
 
     def __init__(self, target: str, options: RuntimeOptions, seed: int) -> None:
         self._seed = seed
@@ -61,8 +63,8 @@ class LyingPython(PythonSystem):
 
 
 def lying_python(target: str, options: Options, seed: int) -> PythonSystem:
-    """The program for a strategy that uses facts about it; for `dpor+static` of every second seed, every access is an
-    operation."""
+    """Return the program for a strategy that uses facts about it. For `dpor+static` and every second seed, every access
+    is an operation."""
     if STRATEGIES[options.explorer].asks_facts:
         return PythonSystem(target, RuntimeOptions(max_steps=options.max_steps, oracle=partial(Liar, seed=seed)))
     runtime_options = RuntimeOptions(

@@ -1,4 +1,4 @@
-"""Random small Python programs: a few threads that use shared attributes, lists, dicts, closures, locks, queues.
+"""Makes small random Python programs: a few threads that use shared attributes, lists, dicts, closures, locks, queues.
 
 Each is the source of a module with a function `scenario`, which returns all that the threads saw and what is left. The
 statements of a thread are few, so that every interleaving can be listed.
@@ -229,8 +229,12 @@ def indented(text: str, by: int) -> str:
 
 
 class Kinds(NamedTuple):
-    """Of statements: simple ones, and blocks with others in them, at `{0}` and `{1}`; values of `{n}` in simple
-    ones, first and last."""
+    """The kinds of statements of which threads are made.
+
+    simple   simple statements, in which `{n}` stands for a number
+    blocks   blocks of statements, in which `{0}` and `{1}` stand for other statements
+    values   the least and the greatest number for `{n}`
+    """
 
     simple: Sequence[str]
     blocks: Sequence[str]
@@ -241,7 +245,7 @@ KINDS = Kinds(SIMPLE, BLOCKS, (3, 5))
 
 
 def statement(rng: random.Random, kinds: Kinds = KINDS, depth: int = 0) -> str:
-    """One of these kinds, at random."""
+    """Return a random statement of these kinds."""
     if depth < 1 and rng.random() < 0.3:
         block = rng.choice(kinds.blocks)
         inner = [statement(rng, kinds, depth + 1) for _ in range(2)]
@@ -258,7 +262,7 @@ def statement(rng: random.Random, kinds: Kinds = KINDS, depth: int = 0) -> str:
 
 
 def program(seed: int, most: int = 3) -> str:
-    """The source of a random program. `most`: statements in a thread."""
+    """Return the source of a random program. `most`: the greatest number of statements in a thread."""
     rng = random.Random(seed)
     threads = rng.choice([2, 2, 2, 3])
     bodies = []

@@ -1,4 +1,4 @@
-"""Makes a program that shows a fault small: abstract ones, and the source of Python ones."""
+"""Makes a program that shows a fault smaller: an abstract program, or the source of a Python program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from dpor.testing.abstract import Spec, without_unused
 
 
 def shrink(spec: Spec, fails: Callable[[Spec], bool]) -> Spec:
-    """A smaller program that still fails: no thread or statement can be left out, no block replaced by what is in it.
+    """Return a smaller program that still fails: no thread or statement of it can be left out, and no block replaced by
+    its statements. `fails`: returns True for programs that show the fault.
 
     >>> spec = {"vars": {"x": 0}, "threads": [["r x a", ["if", "a==0", ["w x 1"]]], ["r x a"], ["w x 2"]]}
     >>> shrink(spec, lambda p: "w x 1" in str(p))
@@ -59,7 +60,8 @@ def _smaller_bodies(body: list[Any]) -> Iterator[list[Any]]:
 
 
 def shrink_source(source: str, fails: Callable[[str], bool]) -> str:
-    """Source that still fails: no statement can be left out, no block replaced by what is in it. Loses comments.
+    """Return smaller source that still fails: no statement of it can be left out, and no block replaced by its
+    statements. Comments are lost. `fails`: returns True for source that shows the fault.
 
     >>> print(shrink_source("x = 1  # one\\nif x:\\n    y = 2\\n    z = 3", lambda text: "z = 3" in text))
     z = 3
@@ -73,7 +75,8 @@ def shrink_source(source: str, fails: Callable[[str], bool]) -> str:
 
 
 def _pass(tree: ast.Module, fails: Callable[[str], bool]) -> bool:
-    """Try each statement once, later ones first: what is used goes after what uses it. Did anything go?"""
+    """Try to leave out each statement once, later ones first, so that definitions go after their uses. Returns True if
+    anything was left out."""
     changed = False
     for block in reversed(list(_blocks(tree))):
         for index in reversed(range(len(block))):
@@ -96,7 +99,8 @@ def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _inner(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """What a compound statement could be replaced by; not a definition, whose body belongs to other names."""
+    """Yield the blocks that a compound statement could be replaced by; none for a definition, whose body has a scope of
+    its own."""
     if not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         for name in ("body", "orelse", "finalbody"):
             if block := getattr(statement, name, None):

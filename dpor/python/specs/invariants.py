@@ -24,9 +24,8 @@ def invariant(check: F, *, name: str | None = None) -> F:
     """Require that `check()` holds after every event of this run from now on; returns `check`, so it can decorate it.
 
     It holds if it returns None or something true, and raises nothing. It may read everything and must change nothing.
-    Locks
-    that it acquires are granted at once. Events are where threads meet: what a thread does while it is the only one is
-    checked when it starts another. Outside of a check, this does nothing.
+    Locks that it acquires are granted at once. Events are where threads meet: what a thread does while it is the only
+    one is checked when it starts another. Outside of a check, this does nothing.
 
     Raises `TypeError` if `check` is not a function of the program that is checked.
     """
