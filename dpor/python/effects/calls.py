@@ -223,8 +223,8 @@ def as_dict(mapping: Any) -> Any:
     )
 
 
-special: dict[type, Entry] = {}
-"""Types that are not containers and have one entry for all their methods."""
+entries_of_types: dict[type, Entry] = {}
+"""By type: the one entry of all methods of a type that is not a container."""
 
 
 of_exceptions: dict[str, Entry] = {}
@@ -238,7 +238,7 @@ def perform(call: MethodCall) -> Any:
     if container_type is not None:
         found = container_type.entries.get(call.name)
     else:
-        found = of_exceptions.get(call.name) if issubclass(kind, BaseException) else special.get(kind)
+        found = of_exceptions.get(call.name) if issubclass(kind, BaseException) else entries_of_types.get(kind)
     if found is None and isinstance(call.plain, types.FunctionType) and not is_immutable(kind):
         return perform_uninstrumented(call, call.plain)
     return (found or unknown)(call)

@@ -34,7 +34,7 @@ from dpor.python.effects.accesses import (
     reads_structure,
     writes_structure,
 )
-from dpor.python.effects.calls import KINDS, Args, Entry, MethodCall, as_dict, entry, nothing, special, whole
+from dpor.python.effects.calls import KINDS, Args, Entry, MethodCall, as_dict, entries_of_types, entry, nothing, whole
 from dpor.python.effects.iteration import (
     consumes_atomically,
     consumes_pairs_atomically,
@@ -390,4 +390,4 @@ def _of_proxy(plain: Callable[..., Any], proxy: Any, behind: Any, *args: Any, **
     return plain(proxy, *args, **kwargs)
 
 
-special[types.MappingProxyType] = _through
+entries_of_types[types.MappingProxyType] = _through

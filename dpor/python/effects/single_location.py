@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Mode
 from dpor.python.effects.accesses import Reread, Touched, reads_structure, writes_structure, yield_before
-from dpor.python.effects.calls import Args, Entry, MethodCall, entry, nothing, special, unknown, whole
+from dpor.python.effects.calls import Args, Entry, MethodCall, entries_of_types, entry, nothing, unknown, whole
 from dpor.python.effects.generators import ASYNCHRONOUS, WORDS, drive, drive_asynchronous
 from dpor.python.effects.iteration import C_ITERATORS, advance, consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import is_c_iterator, register_container_type
@@ -175,7 +175,7 @@ def _generator(call: MethodCall) -> Any:
 
 
 for _driven in WORDS:
-    special[_driven] = _generator
+    entries_of_types[_driven] = _generator
 
 
 def _asynchronous(call: MethodCall) -> Any:
@@ -183,7 +183,7 @@ def _asynchronous(call: MethodCall) -> Any:
 
 
 for _awaitable in ASYNCHRONOUS:
-    special[_awaitable] = _asynchronous
+    entries_of_types[_awaitable] = _asynchronous
 
 
 def _iterator(call: MethodCall) -> Any:
@@ -201,7 +201,7 @@ def _look(call: MethodCall) -> Any:
 
 
 for _iterator_type in C_ITERATORS:
-    special[_iterator_type] = _iterator
+    entries_of_types[_iterator_type] = _iterator
 
 # ---------------------------------------------------------------------- streams
 
@@ -222,5 +222,5 @@ def _stream(asking: frozenset[str]) -> Entry:
     return act
 
 
-special.update(dict.fromkeys((io.StringIO, io.BytesIO), _stream(_OF_MEMORY)))
-special[io.TextIOWrapper] = _stream(_ASKING)
+entries_of_types.update(dict.fromkeys((io.StringIO, io.BytesIO), _stream(_OF_MEMORY)))
+entries_of_types[io.TextIOWrapper] = _stream(_ASKING)
