@@ -1,4 +1,6 @@
-"""Encoders of objects of modules in C, by type: each uses a documented way to read the whole state of the object."""
+"""Encoders of objects of modules in C, by type: each uses a documented way to read the whole state of the object.
+
+Those of `itertools` have none from Python 3.14 on, where they can no longer be pickled: their memory is read."""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import array
 import builtins
 import collections
 import contextvars
+import ctypes
 import decimal
 import functools
 import gc
@@ -19,6 +22,7 @@ import types
 import typing
 import warnings
 import zoneinfo
+from collections.abc import Iterator
 from typing import Any, Final
 
 from dpor.python.states.heap import Heap, Plan
@@ -67,17 +71,100 @@ def _hash(heap: Heap, obj: Any) -> None:
     heap.out.append((obj.name, obj.digest()))
 
 
-_ITERTOOLS: Final = (
-    *("cycle", "chain", "islice", "repeat", "accumulate", "zip_longest", "starmap", "groupby", "_grouper"),
-    *("takewhile", "dropwhile", "filterfalse", "compress", "_tee", "_tee_dataobject"),
-    *("product", "permutations", "combinations", "combinations_with_replacement"),
-)
+_ITERTOOLS: Final = {
+    "cycle": "oon",
+    "chain": "oo",
+    "islice": "onnnn",
+    "repeat": "on",
+    "accumulate": "oooo-",
+    "zip_longest": "nno-o",
+    "starmap": "oo",
+    "groupby": "ooooo--",
+    "_grouper": "oo",
+    "takewhile": "oon",
+    "dropwhile": "oon",
+    "filterfalse": "oo",
+    "compress": "oo",
+    "_tee": "oi--",
+    "_tee_dataobject": "ono" + "v" * 57,
+    "product": "op?i",
+    "permutations": "opr?ni",
+    "combinations": "or?ni",
+    "combinations_with_replacement": "or?ni",
+}
+"""What the words of each type's objects are, after the head, in Python 3.14 and 3.15.
+
+o   a reference, or none
+n   a number; i: one of 32 bits
+p   the address of as many numbers as the object of the first word has items
+r   the address of as many numbers as the word before the last says
+v   a reference, if the second word is greater than the number of words of this kind before it
+?   whether there is a reference, whose object follows from the rest; -: no part of the state
+"""
+
+
+def _by_words(layout: str) -> Plan:
+    """Make the plan of a type whose objects are laid out so. An address is only taken for a reference if the garbage
+    collector visits its object."""
+
+    def content(heap: Heap, obj: Any) -> None:
+        referents = {id(referent): referent for referent in gc.get_referents(obj)}
+        words = list((ctypes.c_size_t * len(layout)).from_address(id(obj) + object.__basicsize__))
+
+        def reference(word: int) -> None:
+            if word:
+                heap.ref(referents[word])
+            else:
+                heap.out.append(None)
+
+        def numbers(address: int, count: int) -> None:
+            heap.out.append(tuple((ctypes.c_size_t * count).from_address(address)))
+
+        for place, (letter, word) in enumerate(zip(layout, words, strict=True)):
+            if letter == "o":
+                reference(word)
+            elif letter == "v":
+                if place - layout.index("v") < words[1] & 0xFFFF_FFFF:
+                    reference(word)
+            elif letter == "p":
+                numbers(word, len(referents[words[0]]))
+            elif letter == "r":
+                numbers(word, words[-2])
+            elif letter != "-":
+                heap.out.append(word & 0xFFFF_FFFF if letter == "i" else bool(word) if letter == "?" else word)
+
+    return content
+
+
+def _grouper(heap: Heap, obj: Any) -> None:
+    """Encode a group, and whether it is the one that its `groupby` has given last: only that one gives items."""
+    _by_words(_ITERTOOLS["_grouper"])(heap, obj)
+    (parent,) = (referent for referent in gc.get_referents(obj) if type(referent) is itertools.groupby)
+    last = ctypes.c_size_t.from_address(id(parent) + object.__basicsize__ + _LAST_GROUP * 8).value
+    heap.out.append(last == id(obj))
+
+
+_LAST_GROUP: Final = 5
+"""The word of a `groupby` with the address of the group given last."""
+
+
+def _of_itertools() -> Iterator[tuple[type, Plan]]:
+    for name, layout in _ITERTOOLS.items():
+        kind: Any = getattr(itertools, name)
+        if "__reduce__" in vars(kind):
+            yield kind, _by_reduce_quietly
+        elif sys.version_info[:2] in ((3, 14), (3, 15)) and kind.__basicsize__ == object.__basicsize__ + 8 * len(
+            layout
+        ):
+            yield kind, _grouper if name == "_grouper" else _by_words(layout)
+
+
 _TYPE_PARAMETERS: Final = ("TypeVar", "ParamSpec", "TypeVarTuple", "TypeAliasType")
 """Types of type parameters, which cannot change. Written in C from Python 3.12 on."""
 _IN_C: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 ENCODERS: Final[dict[type, Plan]] = {
-    **{kind: _by_reduce_quietly for name in _ITERTOOLS if "__reduce__" in vars(kind := getattr(itertools, name))},
+    **dict(_of_itertools()),
     **{
         kind: _by("__name__")
         for kind in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _random
 import array
+import builtins
 import collections
 import ctypes
 import datetime
@@ -57,6 +58,12 @@ def _dict(heap: Heap, obj: Any) -> None:
     if length:
         heap.refs(dict.keys(obj))
         heap.refs(dict.values(obj))
+
+
+def _frozendict(heap: Heap, obj: Any) -> None:
+    heap.out.append(len(obj))
+    heap.refs(obj.keys())
+    heap.refs(obj.values())
 
 
 def _ordered_dict(heap: Heap, obj: Any) -> None:
@@ -364,6 +371,7 @@ SUBCLASSED: Final[dict[type, Content]] = {
     tuple: _sequence(tuple.__iter__, tuple.__len__),
     collections.deque: _deque,
     dict: _dict,
+    **{vars(builtins)[name]: _frozendict for name in ("frozendict",) if name in vars(builtins)},
     collections.OrderedDict: _ordered_dict,
     collections.defaultdict: _default_dict,
     set: _set,
