@@ -179,6 +179,22 @@ def test_what_code_without_hooks_shares_is_forgotten_once_it_has_hooks(tmp_path:
     assert (report.verdict, report.executions) == ("pass", 1)
 
 
+def test_what_a_run_half_seen_performed_is_learnt_from_when_it_is_seen(tmp_path: Path) -> None:
+    """`d['a'] = 2` was performed before `Counter` had hooks, and was taken for known afterwards."""
+    source = """
+        import collections
+        def scenario():
+            d, seen = {"a": 1}, []
+            def looks():
+                seen.extend((collections.Counter(d)["a"], collections.Counter(d)["a"]))
+            def changes():
+                d["a"] = 2
+            run(looks, changes)
+            return tuple(seen)
+        """
+    assert outcomes(tmp_path, source) == {(1, 1), (1, 2), (2, 2)}
+
+
 def test_a_dict_of_a_function_is_its_attributes(tmp_path: Path) -> None:
     source = """
         def f(): pass

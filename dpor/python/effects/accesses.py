@@ -103,7 +103,9 @@ def make(shared: SharedObject, kind: str, part: Hashable, accesses: Accesses) ->
     if table is not _made_by or known != _made_with:
         _made.clear()
         _made_by, _made_with = table, known
-    operation = _made[shared.number, kind, part] = table.intern(kind, accesses) if accesses else None
+    operation = table.intern(kind, accesses) if accesses else None
+    if not run.half_seen:  # then nothing was learnt from the operation, as it must be when it is performed again
+        _made[shared.number, kind, part] = operation
     return operation
 
 
