@@ -151,8 +151,8 @@ class Embedded:
         """See `dpor.core.system.System.pending`."""
         return self._pending
 
-    def _repeated(self, trace: Trace, told: list[tuple[str, str]]) -> Machine:
-        """Return a machine that has performed the trace. What it says of each event is added to the list `told`."""
+    def _repeated(self, trace: Trace, texts: list[tuple[str, str]]) -> Machine:
+        """Return a machine that has performed the trace. What it says of each event is added to the list `texts`."""
         machine = self._make(self.table)
         for action, recorded in zip(trace.actions, trace.operations, strict=True):
             thread = action & THREAD_MASK
@@ -165,7 +165,7 @@ class Embedded:
             done = _as_done(pending, states, action >> VALUE_SHIFT)
             if done is not recorded:
                 raise NotDeterministic(f"{self.name}: thread {thread} does {done!r} where {recorded!r} was recorded")
-            told.append(machine.perform(thread, done))
+            texts.append(machine.perform(thread, done))
         return machine
 
     def _ended(self, machine: Machine, blocked: Sequence[Pending]) -> Run:
@@ -181,12 +181,12 @@ class Embedded:
 
     def describe(self, trace: Trace) -> Explained:
         """Describe the events of the trace in words."""
-        told: list[tuple[str, str]] = []
-        names = self._repeated(trace, told).names
+        texts: list[tuple[str, str]] = []
+        names = self._repeated(trace, texts).names
         return Explained(
             tuple(
                 Step(names[thread], None, None, "", operation, value)
-                for thread, (operation, value) in zip(trace.threads, told, strict=True)
+                for thread, (operation, value) in zip(trace.threads, texts, strict=True)
             )
         )
 

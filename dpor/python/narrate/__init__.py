@@ -1,2 +1,2 @@
-"""Describes a run in words: its events repeated, names for the program's objects, and the values that were read and
+"""Describes a run in words: repeats its events, names the program's objects, and shows the values that were read and
 written."""

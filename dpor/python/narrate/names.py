@@ -1,7 +1,8 @@
-"""Names for the program's objects in reports: how an object is reached from the variables of the functions that use it.
+"""Names the program's objects in reports: a name says how to reach an object from the variables of the functions that
+use it.
 
-Locks and containers have no names of their own: "lock Lock #2" and "append list" would leave it to the reader to find
-out which. Runs no code of the program and keeps no object alive.
+Locks and containers have no names of their own: from "lock Lock #2" or "append list" a reader could not tell which one
+is meant. No code of the program is run, and no object is kept alive.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects
 
 OWN_NAMES: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
-"""A function that uses one of these names may hold the dict of its variables, which Python refills when asked for
-it."""
+"""A function that uses one of these names may hold the dict of its variables. Python refills that dict whenever it is
+asked for, so the function could notice."""
 BUILT_IN: Final = frozenset({"builtins", "collections", "itertools"})
 LIBRARY: Final = frozenset({"queue", "threading", "concurrent.futures._base", "concurrent.futures.thread"})
 """Modules whose classes do not show what their objects are for: these objects are named by where they are."""
@@ -28,7 +29,7 @@ _CALLERS: Final = 3
 """How many calling functions are searched."""
 _DEPTH: Final = 3
 _MOST: Final = 2000
-"""How many objects are searched in each step away from the variables."""
+"""How many objects are searched at each distance from the variables."""
 _ELEMENTS: Final = 64
 """How many elements of a container are searched."""
 
@@ -41,10 +42,10 @@ def variables(frame: FrameType) -> dict[str, Any]:
     if not frame.f_code.co_flags & inspect.CO_OPTIMIZED or not OWN_NAMES.isdisjoint(frame.f_code.co_names):
         return {}
     found = frame.f_locals
-    told = {name: found[name] for name in found if name.isidentifier()}
+    known = {name: found[name] for name in found if name.isidentifier()}
     if type(found) is dict:  # before 3.13 a copy that the frame keeps
         found.clear()
-    return told
+    return known
 
 
 class ObjectNames:
@@ -66,8 +67,12 @@ class ObjectNames:
         self._instances: defaultdict[str, list[int]] = defaultdict(list)
 
     def of(self, obj: Any, frame: FrameType | None, otherwise: str) -> str:
-        """Name an object: `Account.lock`, that of a second account `Account #2.lock`, a second object of one name
-        `Account.lock #2`."""
+        """Return the name of an object: `Account.lock`. The lock of a second account is `Account #2.lock`, and a second
+        object under the same name `Account.lock #2`.
+
+        frame      the frame of the program from which names are looked for
+        otherwise  the name if none is found
+        """
         name = self._names.get(id(obj))
         if name is None:
             name, found = next(self._looked_up(obj, frame), (otherwise, None))
@@ -89,7 +94,7 @@ class ObjectNames:
         return type(obj).__name__ if is_a(obj, SyncObject) else self.of_instance(obj)
 
     def of_instance(self, obj: Any) -> str:
-        """`Account`, and for a second account that threads share, `Account #2`."""
+        """Name an object by its class: `Account`, and `Account #2` for a second account that threads share."""
         kind, number = type(obj).__name__, shared_objects.run_number(obj)
         if number is None:
             return kind
@@ -109,7 +114,7 @@ class ObjectNames:
         return found.pop() if len(found) == 1 else None
 
     def _functions(self, frame: FrameType | None) -> list[FrameType]:
-        """This function of the program and those that have called it, innermost first."""
+        """Return the frames of this function of the program and of those that have called it, innermost first."""
         found: list[FrameType] = []
         while frame is not None and len(found) <= _CALLERS:
             found.append(frame)

@@ -1,4 +1,5 @@
-"""Describes the object or part that an operation accesses, with its value. Runs no code of the program."""
+"""Describes the object or part of an object that an operation accesses, with its value, without running code of the
+program."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE
 
 UNKNOWN: Final = object()
-"""Replaces a value that is not known."""
+"""In place of a value that is not known."""
 
 
 class ObjectPart(NamedTuple):
@@ -64,8 +65,12 @@ def _got(owner: Any, descriptor: Any) -> Any:
 
 
 class Description(NamedTuple):
-    """An operation in words, with the value that it reads or finds. `changes`: the place where it leaves another
-    value."""
+    """An operation in words.
+
+    text     what is done to which object
+    value    the value that it reads or finds
+    changes  the place that may have another value afterwards
+    """
 
     text: str
     value: str = ""
@@ -73,7 +78,7 @@ class Description(NamedTuple):
 
 
 def describe(operation: Operation, names: ObjectNames, frame: FrameType | None) -> Description:
-    """Describe an operation in this frame that is not a rule on synchronisation objects."""
+    """Describe an operation without a rule, in the words of the function whose frame this is."""
     if operation.alternatives > 1:
         return Description(f"choose one of {operation.alternatives}", str(operation.value))
     if not operation.accesses:
@@ -83,7 +88,7 @@ def describe(operation: Operation, names: ObjectNames, frame: FrameType | None) 
 
 
 def place_in_words(location: Location) -> str:
-    """Name the location as the program does, as far as that is known without a run."""
+    """Name the location as the program does, as far as its name is known outside a run."""
     return _on("", location, WRITE, ObjectNames(), None).text.strip() or "what it reads"
 
 

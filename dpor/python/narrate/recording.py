@@ -1,4 +1,4 @@
-"""Records a run for a report: for each event where it is in the source, its operation, and the value."""
+"""Records a run for a report: for each event its place in the source, its operation, and the value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 _MOST_VARIABLES = 24
 _IN_PYTHON: Final = {"P": "acquire", "V": "release", "rewait": "woken"}
-"""Names of operations in Python, for those with another name in the literature."""
+"""The names in Python of operations that have another name in the literature."""
 _OF_QUEUES: Final = {"P": "get", "V": "put"}
 """The names of these operations on a `SimpleQueue`."""
 _IN_WORDS: Final = {"__enter__": "enter", "__exit__": "leave", "_worker": "look for work"}
@@ -35,7 +35,8 @@ _IN_WORDS: Final = {"__enter__": "enter", "__exit__": "leave", "_worker": "look 
 
 
 class _Event:
-    """One event while the run goes on. `changes`: a place that may have another value after the event."""
+    """One event, which is completed when the next one happens. `changes`: a place that may have another value after
+    it."""
 
     __slots__ = ("after", "call", "changes", "file", "line", "locks", "operation", "thread", "value", "variables")
 
@@ -61,7 +62,7 @@ class _Event:
 class Recording(Recorder):
     """Records the events of one run.
 
-    A mistake of ours must not become an exception in the program that is running: it is raised by `steps`, afterwards.
+    A mistake of ours must not become an exception in the program that is running. So `steps` raises it, afterwards.
     """
 
     def __init__(self) -> None:
@@ -104,7 +105,7 @@ class Recording(Recorder):
         return _IN_WORDS.get(function, function) + name, number
 
     def finish(self) -> None:
-        """Called when the last event is over, whoever runs next: reads the values that it has left."""
+        """Called when the last event is over, whichever thread moves next: read the values that it has left."""
         event = self._events[-1] if self._events else None
         if event is None or event.changes is None:
             return
@@ -148,14 +149,14 @@ class Recording(Recorder):
         return Description(f"{kind} {' with '.join(names)}".strip(), "failed" if failed else "")
 
     def _variables(self, frame: FrameType | None) -> Pairs:
-        """The variables of a function, in words."""
+        """Return the variables of a function with their values in words."""
         found = {} if frame is None else variables(frame)
         return tuple(
             (name, in_words(value, self._names.of_value)) for name, value in islice(found.items(), _MOST_VARIABLES)
         )
 
     def _changes(self, objects: tuple[Waited, ...], frame: FrameType | None) -> Pairs:
-        """The synchronisation objects whose state has changed, with the new state in words."""
+        """Return the names of the synchronisation objects whose state has changed, with the new states in words."""
         found = []
         for o in objects:
             text = state_in_words(type(o).__name__, o.dpor_state, self._threads)

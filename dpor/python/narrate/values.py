@@ -15,7 +15,7 @@ import attrs
 from dpor.python.kernel.classes import is_a
 
 Called: TypeAlias = Callable[[Any], str]
-"""Names an object that is shown by its class: `Job`, and a second one `Job #2`."""
+"""Takes an object that is shown by its class, and returns its name: `Job`, or `Job #2` for a second one."""
 
 LONGEST: Final = 60
 """About how many characters of a value are shown."""
@@ -40,7 +40,7 @@ _OF_THE_REST: Final = len(", ... 999 more")
 
 
 def in_words(value: Any, called: Called, room: int = LONGEST) -> str:
-    """Show the value as it would be written, in about `room` characters; objects by their names.
+    """Show the value as it would be written in Python, in about `room` characters. `called` names objects.
 
     >>> in_words({"a": [1, (2.5,)], "b": [deque(), {2, 1}, ValueError("no")]}, str)
     "{'a': [1, (2.5,)], 'b': [deque([]), {1, 2}, ValueError('no')]}"
@@ -99,22 +99,22 @@ class _Words:
         count: int,
         room: int,
         depth: int,
-        tell: Callable[[Any, int, int], str],
+        show: Callable[[Any, int, int], str],
         last: str = "",
         in_order: bool = True,
     ) -> str:
-        """Show as many of the parts as there is room for, with commas; the `last` in any case."""
+        """Show as many of the parts as there is room for, with commas between them, and `last` in any case."""
         if not depth:
             return "..." if count else ""
-        texts: Iterable[str] = (tell(part, room - 2, depth - 1) for part in parts)
+        texts: Iterable[str] = (show(part, room - 2, depth - 1) for part in parts)
         if not in_order and count <= _MANY:
             texts = sorted(texts)  # that of sets may differ from run to run
-        told: list[str] = []
+        shown: list[str] = []
         end = f", {last}" if last else ""
         for text in texts:
-            left = count - len(told)
-            if told and len(", ".join(told)) + len(text) > room - (_OF_THE_REST + len(end) if left > 1 else 2):
+            left = count - len(shown)
+            if shown and len(", ".join(shown)) + len(text) > room - (_OF_THE_REST + len(end) if left > 1 else 2):
                 more = left - bool(last)
-                return f"{', '.join(told)}{f', ... {more} more' if more else ''}{end}"
-            told.append(text)
-        return ", ".join(told)
+                return f"{', '.join(shown)}{f', ... {more} more' if more else ''}{end}"
+            shown.append(text)
+        return ", ".join(shown)
