@@ -6,6 +6,7 @@ What a thread sees (answers, errors) and who is stuck for ever are the outcome. 
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 from collections.abc import Callable
@@ -22,6 +23,8 @@ PROGRAMS = int(os.environ.get("DPOR_DROPIN_PROGRAMS", "25"))
 FIRST = int(os.environ.get("DPOR_DROPIN_FIRST", "0"))
 
 OURS: Any = stdlib.module_for_program("threading")
+OS: Any = stdlib.module_for_program("os")
+SELECT: Any = stdlib.module_for_program("select")
 THEIRS: Any = cpython_threading.classes()
 
 Body = list[tuple[str, ...]]
@@ -50,6 +53,16 @@ WORDS: dict[str, list[tuple[str, ...]]] = {
     "local": [("set", "1"), ("set", "2"), ("get",), ("delete",), ("names",)],
     "event": [("set",), ("clear",), ("is_set",), ("wait",), ("wait", "1"), ("wait", "0")],
     "rlock": [("enter",), ("leave",), ("try",), ("acquire_for", "1"), ("owned",)],
+    "pipe": [
+        ("read",),
+        ("read",),
+        ("read_now",),
+        ("write",),
+        ("ready",),
+        ("ready_for", "1"),
+        ("close_r",),
+        ("close_w",),
+    ],
     "barrier": [("wait",), ("wait", "1"), ("abort",), ("reset",), ("broken",), ("n_waiting",)],
 }
 
@@ -87,6 +100,87 @@ class Fires:
         return getattr(self.timer, name)
 
 
+class Pipe:
+    """A pipe of ours, of which one byte is read at a time."""
+
+    def __init__(self) -> None:
+        self.r, self.w = OS.pipe()
+
+    def read(self) -> Any:
+        return OS.read(self.r, 1)
+
+    def read_now(self) -> Any:
+        return self.read() if self.ready_for(0) else None
+
+    def write(self) -> Any:
+        return OS.write(self.w, b"x")
+
+    def ready(self) -> Any:
+        return self.ready_for(None)
+
+    def ready_for(self, seconds: int | None) -> Any:
+        return SELECT.select([self.r], [], [], seconds)[0] != []
+
+    def close_r(self) -> None:
+        OS.close(self.r)
+
+    def close_w(self) -> None:
+        OS.close(self.w)
+
+
+class PipeOnCondition(Pipe):
+    """The same on a condition, as Linux does it: an end that is closed stays open for calls that wait on it."""
+
+    def __init__(self) -> None:
+        self.condition = OURS.Condition()
+        self.data = 0
+        self.closed = {"r": False, "w": False}
+        self.inside = 0
+
+    def read(self) -> Any:
+        with self.condition:
+            self.wait(None)
+            if not self.data:
+                return b""
+            self.data -= 1
+            return b"x"
+
+    def wait(self, seconds: int | None) -> bool:
+        if self.closed["r"]:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        self.inside += 1
+        found = self.condition.wait_for(lambda: self.data or self.closed["w"], seconds)
+        self.inside -= 1
+        return bool(found)
+
+    def ready_for(self, seconds: int | None) -> Any:
+        with self.condition:
+            return self.wait(seconds)
+
+    def write(self) -> Any:
+        with self.condition:
+            if self.closed["w"]:
+                raise OSError(errno.EBADF, "Bad file descriptor")
+            if self.closed["r"] and not self.inside:
+                raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+            self.data += 1
+            self.condition.notify_all()
+            return 1
+
+    def close(self, end: str) -> None:
+        with self.condition:
+            if self.closed[end]:
+                raise OSError(errno.EBADF, "Bad file descriptor")
+            self.closed[end] = True
+            self.condition.notify_all()
+
+    def close_r(self) -> None:
+        self.close("r")
+
+    def close_w(self) -> None:
+        self.close("w")
+
+
 def make(kind: str, module: Any, draw: random.Random) -> Any:
     if kind == "condition":
         return module.Condition(module.Lock() if draw.random() < 0.5 else None)
@@ -100,6 +194,8 @@ def make(kind: str, module: Any, draw: random.Random) -> Any:
         return module.BoundedSemaphore(1) if draw.random() < 0.3 else module.Semaphore(draw.randrange(2))
     if kind == "barrier":
         return module.Barrier(2)
+    if kind == "pipe":
+        return Pipe() if module is OURS else PipeOnCondition()
     return {"event": module.Event, "rlock": module.RLock}[kind]()
 
 
@@ -175,7 +271,7 @@ def program(kind: str, seed: int, module: Any) -> Callable[[], Any]:
             for word in bodies[number]:
                 try:
                     seen[number].append(step(kind, thing, *word))
-                except (RuntimeError, ValueError, AttributeError) as error:
+                except (RuntimeError, ValueError, AttributeError, OSError) as error:
                     seen[number].append(f"{type(error).__name__}: {error}")
 
         workers = [module.Thread(target=body, args=(n,), name=f"t{n}") for n in range(len(bodies))]

@@ -25,9 +25,8 @@ REFUSED = {
     "os.kill(os.getpid(), 15)": "os.kill is not modelled",
     "signal.alarm(1)": "signal.alarm is not modelled",
     "signal.setitimer(signal.ITIMER_REAL, 1)": "signal.setitimer is not modelled",
-    "socket.socketpair()": "socket.socketpair is not modelled",
+    "os.openpty()": "os.openpty is not modelled",
     "multiprocessing.Process(target=print).start()": "os.(pipe|fork) is not modelled",
-    "multiprocessing.get_context().Queue()": "(os.pipe|multiprocessing.Queue) is not modelled",
 }
 
 LIBRARY = """

@@ -22,6 +22,7 @@ from greenlet import gettrace, greenlet, settrace
 from dpor.core.operations import Rule
 from dpor.primitives.event_loops import AwaitWaking, AwaitWakingOrTimeout, CallSoon, Close, LookForCalls, Wake
 from dpor.primitives.rules import Look
+from dpor.python.dropins.descriptors import descriptor_of
 from dpor.python.dropins.time import monotonic
 from dpor.python.dropins.timeouts import on_grid
 from dpor.python.kernel import assumptions, timing
@@ -30,6 +31,7 @@ from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
+from dpor.python.kernel.unmodelled import refuse
 
 _running: Final[dict[greenlet, Any]] = {}
 """The loops of the greenlets that are not running now. Empty between runs."""
@@ -179,6 +181,15 @@ class _Selector:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> Any:
+        number = fileobj if isinstance(fileobj, int) else fileobj.fileno()
+        if descriptor_of(number) is not None:
+            refuse(
+                "that an event loop waits for a pipe or a pair of sockets",
+                "let a thread wait for it, and call loop.call_soon_threadsafe",
+            )
+        return self._real.register(fileobj, events, data)
 
     def select(self, timeout: float | None = None) -> Any:
         if not _is_of_program() or len(self._real.get_map()) > 1:

@@ -1,6 +1,6 @@
 """Refuses with a clear message what would leave the one process, or the one OS thread, in which a program is checked.
 
-The program's own `os`, `signal` and `socket` refuse by themselves. Other code has the real modules; while a program
+The program's own `os` and `signal` refuse by themselves. Other code has the real modules; while a program
 runs, these tell real threads and forks that it starts from the host's own (`watched`).
 
 Files, subprocesses that are waited for and the rest of the operating system are left alone: they are the outside world,
@@ -12,7 +12,6 @@ from __future__ import annotations
 import _thread
 import os
 import signal as real_signal
-import socket as real_socket
 import sys
 import threading
 from collections.abc import Callable
@@ -35,7 +34,7 @@ OS: Final[dict[str, str]] = {
     **dict.fromkeys(("fork", "forkpty", "posix_spawn", "posix_spawnp"), ONE_PROCESS),
     **dict.fromkeys(("_exit", "abort"), _STAYS),
     **dict.fromkeys([name for name in dir(os) if name.startswith("exec") and name[-1] in "lvpe"], _STAYS),
-    **dict.fromkeys(("pipe", "pipe2", "openpty", "eventfd"), _NO_WAITING),
+    **dict.fromkeys(("openpty", "eventfd"), _NO_WAITING),
     **dict.fromkeys(("kill", "killpg"), "signals cannot be scheduled"),
 }
 """Names of `os` that are refused, and the advice given for each."""
@@ -46,7 +45,7 @@ def refused_of(module: ModuleType, names: dict[str, str]) -> dict[str, Any]:
     return {name: refusing(f"{module.__name__}.{name}", why) for name, why in names.items() if hasattr(module, name)}
 
 
-# ---------------------------------------------------------------------- signal and socket
+# ---------------------------------------------------------------------- signal
 
 _SIGNALS: Final = (
     "alarm", "setitimer", "pause", "sigwait", "sigwaitinfo", "sigtimedwait", "raise_signal", "pthread_kill",
@@ -80,25 +79,6 @@ def signal_module() -> DropInModule:
 
     names = dict.fromkeys(_SIGNALS, "signals cannot be scheduled")
     return shadow(real_signal, getsignal=getsignal, signal=signal, **refused_of(real_signal, names))
-
-
-_WAITING_METHODS: Final = (
-    "accept", "connect", "connect_ex", "listen", "makefile", "recv", "recv_into", "recvfrom", "recvfrom_into",
-    "recvmsg", "recvmsg_into", "send", "sendall", "sendfile", "sendmsg", "sendto",
-)  # fmt: skip
-
-
-def socket_module() -> DropInModule:
-    """The drop-in for `socket`: a socket may be made and closed, as some modules do when they are imported to test the
-    system."""
-    methods = {
-        name: refusing(f"socket.socket.{name}", _NO_WAITING)
-        for name in _WAITING_METHODS
-        if hasattr(real_socket.socket, name)
-    }
-    kind = type("socket", (real_socket.socket,), {"__slots__": (), "__module__": "socket", **methods})
-    names = dict.fromkeys(("socketpair", "create_connection", "create_server", "fromfd"), _NO_WAITING)
-    return shadow(real_socket, socket=kind, **refused_of(real_socket, names))
 
 
 # ---------------------------------------------------------------------- what code of others does

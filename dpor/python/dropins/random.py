@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Mode
-from dpor.python.dropins import copying, environ, folders, outside, state
+from dpor.python.dropins import copying, descriptors, environ, folders, outside, state
 from dpor.python.dropins.time import time
 from dpor.python.effects.process_state import part
 from dpor.python.hooks.calls.process import yield_before_effects
@@ -145,7 +145,13 @@ def random_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModu
 
 
 def os_module() -> DropInModule:
-    changed: dict[str, Any] = {"urandom": urandom, "cpu_count": lambda: CPUS, **environ.names(), **folders.names()}
+    changed: dict[str, Any] = {
+        "urandom": urandom,
+        "cpu_count": lambda: CPUS,
+        **environ.names(),
+        **folders.names(),
+        **descriptors.names(),
+    }
     for name in ("process_cpu_count",):
         if hasattr(real_os, name):
             changed[name] = changed["cpu_count"]

@@ -30,6 +30,7 @@ class LibraryState:
     stack_size   the argument of `stack_size`, in bytes; it has no effect
     launching   the thread that is being started, until it runs
     register, listed   see `listing`
+    descriptors   what the file descriptors of modelled pipes and sockets stand for, by number
     generator   the random generator of all threads; None while each has its own
     """
 
@@ -48,6 +49,7 @@ class LibraryState:
         self.starters: dict[int, Any] = {}
         self.register: Any = None
         self.listed: dict[int, Any] = {}
+        self.descriptors: dict[int, Any] = {}
         self.generator: Any = None
 
 

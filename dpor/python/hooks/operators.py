@@ -51,6 +51,7 @@ from dpor.python.sharing.code_of_types import computes_in_c
 from dpor.python.sharing.identity import stable_id
 from dpor.python.sharing.shared_object import SharedObject
 from dpor.python.sharing.shared_objects import table
+from dpor.python.sharing.type_traits import ATOMIC
 
 SCALARS: Final = frozenset({int, str, float, bool, bytes, type(None), complex})
 """Types whose objects cannot change and hold no others: what most operands are."""
@@ -132,11 +133,15 @@ def _perform(obj: Any, shared: SharedObject | None, name: str, plain: Callable[.
             return plain(obj, *args) if is_program(found) else _uninstrumented(obj, shared, name, found, plain, *args)
         container_type = container_type_of(kind)
         if container_type is None:
-            if found is None or is_immutable(kind):
+            if found is None or is_immutable(kind) or (name in _SIZES and found.__objclass__ in ATOMIC):
                 return plain(obj, *args)
             return unknown(MethodCall(obj, shared, name, plain, args))
     entry = container_type.entries.get(name)
     return plain(obj, *args) if entry is None else entry(MethodCall(obj, shared, name, plain, args))
+
+
+_SIZES: Final = ("__len__", "__bool__")
+"""What these of an immutable built-in type tell never changes, in classes derived from it too."""
 
 
 def _uninstrumented(

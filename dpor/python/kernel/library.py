@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 _DROP_INS: Final = Row(
     "_thread atexit datetime functools importlib os signal time uuid",
-    "_multiprocessing _queue _threading_local concurrent queue random sched secrets socket threading",
+    "_multiprocessing _queue _threading_local concurrent queue random sched secrets select selectors socket threading",
 )
 """The program gets drop-ins in their place (`dpor.python.dropins.stdlib`), so they are never instrumented."""
 
@@ -67,7 +67,7 @@ _INTERPRETER: Final = Row(
 """Parts of the interpreter that are written in Python. The interpreter calls them itself, or the runtime does while the
 program runs; their state belongs to the process."""
 
-_WAITING: Final = Row("asyncio", "selectors subprocess")
+_WAITING: Final = Row("asyncio", "subprocess")
 """They wait for things outside of every schedule: pipes, sockets, processes. (What threads do to a loop of `asyncio` is
 seen by `dropins/loops.py`.)"""
 

@@ -34,6 +34,9 @@ _WAITS_TO = {
     "await import": "waits for the import of",
     "join": "waits for the end of",
     "P": "waits to acquire",
+    "receive": "waits for bytes in",
+    "send": "waits for room in",
+    "await ready": "waits for",
 }
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from dpor.core.errors import Unsupported
 from dpor.python.kernel import unwinding
+from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
+from dpor.python.kernel.stuck import short_place
 
 ONE_PROCESS: Final = "the process that is checked must stay one"
+REPLACE: Final = "give the program os.pipe, socket.socketpair or a substitute"
 PROCESSES: Final[dict[str, str]] = {
     **dict.fromkeys(("Queue", "JoinableQueue", "SimpleQueue"), "it waits for a pipe in C; use its namesake of queue"),
     **dict.fromkeys(("Manager", "Pool", "Pipe"), ONE_PROCESS),
@@ -21,6 +25,13 @@ def refuse(what: str, instead: str) -> NoReturn:
     """End the check with an `Unsupported` error, also if the program catches exceptions: it must not go on as if the
     call had failed."""
     give_up(f"{what} is not modelled: {instead}")
+
+
+def refuse_to_wait(what: str) -> NoReturn:
+    """End the check because a thread is about to wait for something outside of the program."""
+    frame = program_frame(sys._getframe(1))
+    where = "" if frame is None else f" at {short_place((frame.f_code.co_filename, frame.f_lineno))}"
+    give_up(f"{what}{where} would stop all threads until something outside of the program happens: {REPLACE}")
 
 
 def give_up(message: str) -> NoReturn:

@@ -386,6 +386,8 @@ class Capture:
             )
         )
         heap.out.append(module_locks.states())
+        heap.out.append(sorted(library.descriptors))
+        heap.refs([library.descriptors[number] for number in sorted(library.descriptors)])
         heap.out.append(len(library.atexit))
         heap.refs(library.atexit)
         heap.out.append(len(library.exit_calls))
