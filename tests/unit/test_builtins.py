@@ -94,7 +94,7 @@ def test_a_decorator_that_takes_over_the_name_of_a_function_is_known_by_its_code
         ("print(l)", ""),
         ("isinstance(l, list), type(l), callable(l), id(l)", ""),
         ("hasattr(l, 'append')", ""),
-        ("list.sort(l)", f"sort: {CHANGE}"),
+        ("list.sort(l)", "sort: R l.structure, R l.elements"),
         ("list(map(l.append, [1, 2]))", f"append: {CHANGE} append: {CHANGE}"),
         ("sorted([0, 0], key=l.__getitem__)", "read: R l.structure, R l[0] read: R l.structure, R l[0]"),
         ("any(x > 9 for x in l)", "next: R l.structure, R l[0] next: R l.structure, R l[1]"),

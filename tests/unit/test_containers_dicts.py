@@ -46,7 +46,7 @@ CHANGE_ALL = "W d.structure, W d.any_key"
         ("del d['k']", f"delete: {MOVE_KEY}"),
         ("d.pop('k')", f"pop: {MOVE_KEY}"),
         ("d.pop('k', None)", f"pop: {MOVE_KEY}"),
-        ("d.setdefault('k', 1)", f"setdefault: {MOVE_KEY}"),
+        ("d.setdefault('k', 1)", "setdefault: R d['k'], R d.any_key"),
         ("d.update({'k': 1})", f"update: {MOVE_KEYS}"),
         ("d.update(k=1)", f"update: {MOVE_KEYS}"),
         ("d |= {'k': 1}", f"__ior__: {MOVE_KEYS}"),

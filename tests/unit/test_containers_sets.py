@@ -32,7 +32,7 @@ CHANGE_ALL = "W s.structure, W s.any_key"
     ("source", "touched"),
     [
         ("5 in s", f"in: {READ_ONE}"),
-        ("s.add(5)", f"add: {MOVE_ONE}"),
+        ("s.add(5)", "add: R s[5], R s.any_key"),
         ("s.discard(5)", f"discard: {MOVE_ONE}"),
         ("s.remove(5)", f"remove: {MOVE_ONE}"),
         ("s.pop()", f"pop: {CHANGE_ALL}"),
@@ -125,7 +125,7 @@ k in s
 def test_adding_by_code_of_the_program_is_done_step_by_step(world: World) -> None:
     source = "def two():\n    yield 1\n    yield len(s)\ns.update(two())"
     assert world.touches(source, s=set()) == [
-        "update: W s[1], W s.structure", f"len: {READ_ALL}", "update: W s[1], W s.structure",
+        "update: W s[1], W s.structure", f"len: {READ_ALL}", "update: R s[1], R s.any_key",
     ]  # fmt: skip
     assert run.threads
 

@@ -9,6 +9,7 @@ that other threads can come in between.
 
 from __future__ import annotations
 
+import collections
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
@@ -19,6 +20,7 @@ from dpor.python.effects.accesses import NOTHING, UNMADE, Touched, made, make, y
 from dpor.python.effects.kinds import container_type_of, container_types, is_immutable, is_program, static
 from dpor.python.effects.reach import ANYTHING, writes, yield_before_reading
 from dpor.python.kernel import accessing, opaque_code, scheduler
+from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
@@ -78,6 +80,27 @@ class MethodCall:
         with scheduler.atomic():
             return self.run()
 
+    def done_unless(
+        self,
+        unchanged: Callable[[], bool],
+        reads: Callable[[], Accesses],
+        writes: Callable[[], Accesses],
+        keeps: Iterable[Any] = (),
+    ) -> Any:
+        """Perform a call that may leave the container as it is: then it is a read, like an attempt to take a lock
+        that fails.
+        `unchanged` tells so from what is in the container at that moment, without calling code of the program."""
+
+        def now() -> Accesses:
+            return reads() if unchanged() else writes()
+
+        accesses = now()
+        if accesses:
+            accessing.touch(KINDS.get(self.name, self.name), accesses, now)
+        if not unchanged():
+            self.publish(keeps)
+        return self.run()
+
     def prepare(self, accesses: Accesses | Touched, keeps: Iterable[Any] = ()) -> None:
         self.yield_before(accesses)
         self.publish(keeps)
@@ -132,6 +155,24 @@ def whole(
         return call.run()
 
     return act
+
+
+def changes_unless_empty(
+    writes: Callable[[SharedObject], Accesses], reads: Callable[[SharedObject], Accesses]
+) -> Entry:
+    """Make the entry of a method that changes the container, but leaves it as it is (or raises) if it is empty."""
+
+    def act(call: MethodCall) -> Any:
+        shared, obj = call.shared, call.obj
+        if shared is None:
+            return call.run()
+        length = next(base.__len__ for base in _SIZED if is_a(obj, base))
+        return call.done_unless(lambda: length(obj) == 0, lambda: reads(shared), lambda: writes(shared))
+
+    return act
+
+
+_SIZED: Final = (list, dict, set, collections.deque)
 
 
 def everything(args: Args) -> Iterable[Any]:

@@ -18,7 +18,7 @@ import collections
 import functools
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses
 from dpor.python.effects.accesses import (
@@ -34,7 +34,18 @@ from dpor.python.effects.accesses import (
     reads_structure,
     writes_structure,
 )
-from dpor.python.effects.calls import KINDS, Args, Entry, MethodCall, as_dict, entries_of_types, entry, nothing, whole
+from dpor.python.effects.calls import (
+    KINDS,
+    Args,
+    Entry,
+    MethodCall,
+    as_dict,
+    changes_unless_empty,
+    entries_of_types,
+    entry,
+    nothing,
+    whole,
+)
 from dpor.python.effects.iteration import (
     consumes_atomically,
     consumes_pairs_atomically,
@@ -112,22 +123,37 @@ def writes_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     return ((shared.location(part), WRITE), (shared.location(ELEMENTS), UPDATE))
 
 
-def _inserts_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
-    """Accesses of an operation that reads the key if it is present (and nobody deletes it), else inserts it."""
-    if not changes(shared, STRUCTURE):
-        part = part_of(key)
-        if part not in (ANY_KEY, USER_EQ, PRIVATE) and dict.__contains__(d, key):
-            return reads_key(shared, d, key)
-    return moves_key(shared, d, key)
+def _is_there(d: Any, key: Any, *_: Any) -> bool:
+    return dict.__contains__(d, key)
 
 
-def _deletes_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
-    """Accesses of an operation that deletes the key if it is present (and nobody inserts it), else changes nothing."""
-    if not changes(shared, STRUCTURE):
-        part = part_of(key)
-        if part is PRIVATE or (part not in (ANY_KEY, USER_EQ) and not dict.__contains__(d, key)):
-            return NOTHING
-    return moves_key(shared, d, key)
+def _is_absent(d: Any, key: Any, *_: Any) -> bool:
+    return not dict.__contains__(d, key)
+
+
+def _holds_already(d: Any, key: Any, value: Any) -> bool:
+    return dict.get(d, key, _ABSENT) is value
+
+
+_ABSENT: Final = object()
+
+
+class Unless(NamedTuple):
+    """When an operation on a key changes nothing, and what it then reads.
+
+    unchanged(container, *args)      tells whether it would change nothing now, without calling code of the program
+    reads(shared, container, key)    returns its accesses in that case
+    """
+
+    unchanged: Callable[..., bool]
+    reads: Callable[[SharedObject, Any, Any], Accesses]
+
+
+def _leaves_as_it_is(unless: Unless, obj: Any, args: Args) -> bool:
+    try:
+        return unless.unchanged(obj, *args)
+    except TypeError:  # so will the operation: the key cannot be hashed, or there are too many arguments
+        return True
 
 
 def keyed(
@@ -135,6 +161,7 @@ def keyed(
     keeps: Callable[[Args], Iterable[Any]] = lambda args: (),
     *,
     always_same: bool = False,
+    unless: Unless | None = None,
 ) -> Entry:
     """Make the entry of a method whose first argument is a key.
 
@@ -156,6 +183,14 @@ def keyed(
                 accessing.access(operation)
             call.publish(keeps(call.args))
             return call.run()
+        if unless is not None and not isinstance(shared, Namespace) and part_of(key) not in (ANY_KEY, USER_EQ):
+            obj, args = call.obj, call.args
+            return call.done_unless(
+                lambda: _leaves_as_it_is(unless, obj, args),
+                lambda: unless.reads(shared, obj, key),
+                lambda: touches(shared, obj, key),
+                keeps(args),
+            )
         accesses = touches(shared, call.obj, key)
         if type(key) is not str and part_of(key) is USER_EQ:
             touched = Touched(accesses)
@@ -193,7 +228,7 @@ def _read(call: MethodCall) -> Any:
     if factory is None:
         return _READ_KEY(call)
     if is_built_in(factory):
-        return keyed(_inserts_key)(call)
+        return _INSERT_KEY(call)
     return _insert_missing(call, shared, factory)
 
 
@@ -231,6 +266,15 @@ def _update(call: MethodCall) -> Any:
                 touched.add(writes_all(shared))
             for key in (*other, *call.kwargs):
                 touched.add(writes_key(shared, obj, key))
+        if shared is not None and behind is None and _are_simple(shared, (*other, *call.kwargs)):
+            new = {**other, **call.kwargs}
+            call.args = (other,) if args else ()
+            return call.done_unless(
+                lambda: all(_holds_already(obj, *pair) for pair in new.items()),
+                lambda: _reads_keys(shared, obj, new),
+                touched.accesses,
+                _contents(new),
+            )
         call.yield_before(touched)
         call.publish((*_contents(other), *call.kwargs.values()))
         call.args = (other,) if args else ()
@@ -255,6 +299,17 @@ def _update(call: MethodCall) -> Any:
     if call.kwargs:
         _update(MethodCall(obj, shared, call.name, call.plain, (), call.kwargs))
     return obj if call.name == "__ior__" else None
+
+
+def _are_simple(shared: SharedObject, keys: Iterable[Any]) -> bool:
+    return not isinstance(shared, Namespace) and all(type(key) in SIMPLE_KEYS for key in keys)
+
+
+def _reads_keys(shared: SharedObject, d: Any, keys: Iterable[Any]) -> Accesses:
+    touched = Touched()
+    for key in keys:
+        touched.add(reads_key(shared, d, key))
+    return touched.accesses()
 
 
 def _is_plain_dict(other: Any) -> bool:
@@ -310,7 +365,9 @@ def _merged(call: MethodCall) -> Any:
 # ---------------------------------------------------------------------- the tables
 
 _READ_KEY: Final = keyed(reads_key, always_same=True)
-_WRITE_KEY: Final = keyed(writes_key, keeps=lambda args: args[:2])
+_WRITE_KEY: Final = keyed(writes_key, keeps=lambda args: args[:2], unless=Unless(_holds_already, reads_key))
+_INSERT_KEY: Final = keyed(moves_key, keeps=lambda args: args[:2], unless=Unless(_is_there, reads_key))
+_DELETE_KEY: Final = keyed(moves_key, unless=Unless(_is_absent, reads_key))
 _STRUCTURE: Final = whole(reads_structure)
 _ALL: Final = whole(reads_all)
 _CHANGE_ALL: Final = whole(writes_all)
@@ -321,14 +378,14 @@ ENTRIES: Final[dict[str, Entry]] = {
     "get": _READ_KEY,
     "__contains__": _READ_KEY,
     "__setitem__": _WRITE_KEY,
-    "__delitem__": keyed(_deletes_key),
-    "pop": keyed(_deletes_key),
-    "setdefault": keyed(_inserts_key, keeps=lambda args: args[:2]),
+    "__delitem__": _DELETE_KEY,
+    "pop": _DELETE_KEY,
+    "setdefault": _INSERT_KEY,
     "update": _update,
     "__ior__": _update,
     "__init__": _update,
-    "popitem": _CHANGE_ALL,
-    "clear": _CHANGE_ALL,
+    "popitem": changes_unless_empty(writes_all, reads_all),
+    "clear": changes_unless_empty(writes_all, reads_all),
     "__len__": _STRUCTURE,
     "__sizeof__": _STRUCTURE,
     "copy": _ALL,

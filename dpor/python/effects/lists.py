@@ -28,7 +28,7 @@ from dpor.python.effects.accesses import (
     writes_structure,
     yield_before,
 )
-from dpor.python.effects.calls import Entry, MethodCall, entry, everything, nothing, whole
+from dpor.python.effects.calls import Entry, MethodCall, changes_unless_empty, entry, everything, nothing, whole
 from dpor.python.effects.iteration import consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
@@ -36,6 +36,7 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, SharedObject
+from dpor.python.sharing.type_traits import HOLD_NOTHING
 
 
 def reads_all(shared: SharedObject) -> Accesses:
@@ -106,7 +107,20 @@ def _write(call: MethodCall) -> Any:
         return _write_slice(call, key, value)
     if shared is None:
         return call.run()
-    return call.done(writes_item(shared, call.obj, key) if is_a(key, int) else writes_structure(shared), keeps=(value,))
+    if not is_a(key, int):
+        return call.done(writes_structure(shared), keeps=(value,))
+    items = call.obj
+    return call.done_unless(
+        lambda: _holds_already(items, key, value),
+        lambda: reads_item(shared, items, key),
+        lambda: writes_item(shared, items, key),
+        keeps=(value,),
+    )
+
+
+def _holds_already(items: list[Any], index: int, value: Any) -> bool:
+    length = list.__len__(items)
+    return -length <= index < length and list.__getitem__(items, index) is value
 
 
 def _write_slice(call: MethodCall, key: slice, value: Any) -> Any:
@@ -140,6 +154,8 @@ def _extend(call: MethodCall) -> Any:
     touched = Touched()
     if not consumes_atomically(items, touched):
         return _extend_in_steps(call, items)
+    if type(items) in _SEQUENCES and not items and not touched and call.name != "__init__":
+        return call.run()  # which changes nothing
     if call.shared is not None:
         touched.add(writes_structure(call.shared))
     call.yield_before(touched)
@@ -176,14 +192,26 @@ def _compares(in_steps: Callable[[MethodCall], Any], accesses: Callable[[SharedO
             reads, Reread(lambda: (call.args[0], *list.__iter__(call.obj))), EQUAL
         )
         shared = call.shared
-        own = NOTHING if shared is None else accesses(shared)
-        if called and own:
+        if called and shared is not None and accesses(shared):
             call.yield_before(touched)
             return in_steps(call)
-        touched.add(own)
+        if call.name == "remove" and shared is not None and not touched:
+            items, args = call.obj, call.args
+            return call.done_unless(
+                lambda: not args or _is_certainly_absent(items, args[0]),
+                lambda: reads_all(shared),
+                lambda: accesses(shared),
+            )
+        touched.add(NOTHING if shared is None else accesses(shared))
         return call.done(touched)
 
     return act
+
+
+def _is_certainly_absent(items: list[Any], value: Any) -> bool:
+    """Tell without calling code of the program; False where that cannot be told."""
+    plain = all(type(item) in HOLD_NOTHING for item in (value, *list.__iter__(items)))
+    return plain and not list.__contains__(items, value)
 
 
 def _matches(call: MethodCall, start: int = 0) -> Iterator[int]:
@@ -255,8 +283,20 @@ def _sort(call: MethodCall) -> Any:
     if shared is not None:
         if called:
             return _sort_in_steps(call, shared)
+        if not touched and not call.kwargs:
+            obj = call.obj
+            return call.done_unless(
+                lambda: _is_certainly_sorted(obj), lambda: reads_all(shared), lambda: writes_structure(shared)
+            )
         touched.add(writes_structure(shared))
     return call.done(touched)
+
+
+def _is_certainly_sorted(items: list[Any]) -> bool:
+    """Tell without calling code of the program; False where that cannot be told."""
+    items = list(list.__iter__(items))
+    kinds = set(map(type, items))
+    return len(kinds) <= 1 and kinds <= {int, float, str, bytes} and all(map(operator.le, items, items[1:]))
 
 
 def _sort_in_steps(call: MethodCall, shared: SharedObject) -> None:
@@ -348,9 +388,7 @@ ENTRIES: Final[dict[str, Entry]] = {
     "__iadd__": _extend,
     "__init__": _extend,
     "__imul__": _CHANGE,
-    "pop": _CHANGE,
-    "clear": _CHANGE,
-    "reverse": _CHANGE,
+    **dict.fromkeys(("pop", "clear", "reverse"), changes_unless_empty(writes_structure, reads_structure)),
     "sort": _sort,
     "copy": _ALL,
     "__mul__": _ALL,

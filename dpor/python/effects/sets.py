@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses
 from dpor.python.effects.accesses import KEY_SET, NOTHING, Touched, changes, learn, reads_structure, writes_structure
-from dpor.python.effects.calls import Entry, MethodCall, everything, whole
-from dpor.python.effects.dicts import keyed
+from dpor.python.effects.calls import Entry, MethodCall, changes_unless_empty, everything, whole
+from dpor.python.effects.dicts import Unless, keyed
 from dpor.python.effects.iteration import consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.kinds import register_container_type
@@ -53,22 +53,8 @@ def _moves_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
     return accesses if part is PRIVATE else ((shared.location(part), WRITE), *accesses)
 
 
-def _adds_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
-    return NOTHING if _stays(shared, s, element, there=True) else _moves_element(shared, s, element)
-
-
-def _drops_element(shared: SharedObject, s: Any, element: Any) -> Accesses:
-    return NOTHING if _stays(shared, s, element, there=False) else _moves_element(shared, s, element)
-
-
-def _stays(shared: SharedObject, s: Any, element: Any, there: bool) -> bool:
-    """True if the operation is known to change nothing, because nothing ever changes this set."""
-    if changes(shared, STRUCTURE):
-        return False
-    part = part_of(element)
-    if part in (PRIVATE, ANY_KEY, USER_EQ):
-        return part is PRIVATE and not there
-    return set.__contains__(s, element) is there
+_ADD: Final = keyed(_moves_element, keeps=everything, unless=Unless(set.__contains__, _reads_element))
+_DROP: Final = keyed(_moves_element, unless=Unless(lambda s, element: not set.__contains__(s, element), _reads_element))
 
 
 # ---------------------------------------------------------------------- many elements
@@ -108,7 +94,7 @@ def _update_in_steps(call: MethodCall) -> None:
     for other in call.args:
         for element in stepwise(other):
             shared = shared_objects.shared_object_of(obj)
-            keyed(_adds_element, keeps=everything)(MethodCall(obj, shared, call.name, set.add, (element,)))
+            _ADD(MethodCall(obj, shared, call.name, set.add, (element,)))
 
 
 _OPERATORS: Final = frozenset({"__ior__", "__iand__", "__isub__", "__ixor__"})
@@ -132,13 +118,19 @@ def _looks(call: MethodCall) -> Any:
 
 
 def _pop(call: MethodCall) -> Any:
-    if call.shared is not None:
-        call.yield_before(writes_all(call.shared))
-    order = None if call.args else stable_order(call.obj)
+    call.plain = _pop_first
+    return _CHANGE_UNLESS_EMPTY(call)
+
+
+def _pop_first(obj: set[Any], *args: Any) -> Any:
+    order = None if args else stable_order(obj)
     if order is None:
-        return call.run()
-    set.remove(call.obj, order[0])
+        return set.pop(obj, *args)
+    set.remove(obj, order[0])
     return order[0]
+
+
+_CHANGE_UNLESS_EMPTY: Final = changes_unless_empty(writes_all, reads_structure)
 
 
 _CHANGE_ALL: Final = whole(writes_all)
@@ -160,11 +152,11 @@ READING: Final[dict[str, Entry]] = {
 
 ENTRIES: Final[dict[str, Entry]] = {
     **READING,
-    "add": keyed(_adds_element, keeps=everything),
-    "discard": keyed(_drops_element),
-    "remove": keyed(_drops_element),
+    "add": _ADD,
+    "discard": _DROP,
+    "remove": _DROP,
     "pop": _pop,
-    "clear": _CHANGE_ALL,
+    "clear": _CHANGE_UNLESS_EMPTY,
     "__init__": _updates,
     **dict.fromkeys(("update", "intersection_update", "difference_update", "symmetric_difference_update"), _updates),
     **dict.fromkeys(("__ior__", "__iand__", "__isub__", "__ixor__"), _updates),

@@ -14,7 +14,17 @@ from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Mode
 from dpor.python.effects.accesses import Reread, Touched, reads_structure, writes_structure, yield_before
-from dpor.python.effects.calls import Args, Entry, MethodCall, entries_of_types, entry, nothing, unknown, whole
+from dpor.python.effects.calls import (
+    Args,
+    Entry,
+    MethodCall,
+    changes_unless_empty,
+    entries_of_types,
+    entry,
+    nothing,
+    unknown,
+    whole,
+)
 from dpor.python.effects.generators import ASYNCHRONOUS, WORDS, drive, drive_asynchronous
 from dpor.python.effects.iteration import C_ITERATORS, advance, consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import is_c_iterator, register_container_type
@@ -106,7 +116,8 @@ DEQUE_ENTRIES: Final[dict[str, Entry]] = {
     "remove": _comparing(writes_structure),
     **dict.fromkeys(("append", "appendleft", "insert", "__setitem__"), _keeping),
     **dict.fromkeys(("extend", "extendleft", "__iadd__", "__init__"), _extend),
-    **dict.fromkeys(("pop", "popleft", "clear", "reverse", "rotate", "__delitem__", "__imul__"), _WRITE),
+    **dict.fromkeys(("pop", "popleft", "clear", "reverse"), changes_unless_empty(writes_structure, reads_structure)),
+    **dict.fromkeys(("rotate", "__delitem__", "__imul__"), _WRITE),
     **dict.fromkeys(("__iter__", "__reversed__"), whole(reads_structure)),
     **{name: looks_deep(name) for name in _COMPARISONS},
 }

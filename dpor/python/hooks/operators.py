@@ -90,7 +90,7 @@ def setitem(value: Any, obj: Any, key: Any) -> None:
     if run.multi and (table.get(id(obj)) is not run.current or type(key) is slice):
         shared = shared_objects.shared_object_of(obj)
         if shared is not None or type(key) is slice or type(obj) is memoryview:
-            if shared is not None and type(key) in SIMPLE_KEYS and _is_there(obj, key):
+            if shared is not None and type(key) in SIMPLE_KEYS and _is_there(obj, key) and obj[key] is not value:
                 operation = made(shared, "write", key)
                 if operation is UNMADE:
                     touched = (writes_item if type(obj) is list else writes_key)(shared, obj, key)
