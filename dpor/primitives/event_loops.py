@@ -1,10 +1,10 @@
-"""Event loops of `asyncio`. Three objects: the callbacks that are ready (no state), the waking (state: has the loop
-been woken?) and the end (state: is it closed?).
+"""Event loops of `asyncio`. A loop consists of three objects: its callbacks that are ready (which have no state), its
+waking (state: has the loop been woken?) and its end (state: is it closed?).
 
-Callbacks run in the order in which they were added, so each that is added writes. A loop looks for callbacks when its
-own thread has added none, and before it runs one that another thread has added; if there are none, it waits until it
-is woken. `call_soon` from another thread wakes nobody: a loop that waits stays where it is. `call_soon_threadsafe`
-wakes it after that.
+Callbacks run in the order in which they were added, so adding one is a write. A loop looks for callbacks if its own
+thread has added none, and before it runs one that another thread has added. If there are none, it waits until it is
+woken. `call_soon` from another thread does not wake the loop, so a loop that waits stays where it is.
+`call_soon_threadsafe` also wakes it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpor.primitives.rules import BaseRule
 
 @attrs.frozen
 class CallSoon(BaseRule):
-    """Of the callbacks."""
+    """Add a callback. Works on the callbacks."""
 
     name = "call soon"
     modes = (WRITE,)
@@ -29,7 +29,7 @@ class CallSoon(BaseRule):
 
 @attrs.frozen
 class LookForCalls(BaseRule):
-    """Of the callbacks."""
+    """Look whether there are callbacks to run. Works on the callbacks."""
 
     name = "look for calls"
     modes = (READ,)
@@ -41,7 +41,7 @@ class LookForCalls(BaseRule):
 
 @attrs.frozen
 class Wake(BaseRule):
-    """Of the waking."""
+    """Wake the loop. Works on the waking."""
 
     name = "wake"
     modes = (UPDATE,)
@@ -53,7 +53,7 @@ class Wake(BaseRule):
 
 @attrs.frozen
 class AwaitWakingOrTimeout(BaseRule):
-    """Of the waking. Result: was the loop woken?"""
+    """Wait for a limited time until the loop is woken. Works on the waking; the result is True if it was woken."""
 
     name = "await waking"
     modes = (WRITE,)
@@ -65,13 +65,15 @@ class AwaitWakingOrTimeout(BaseRule):
 
 @attrs.frozen
 class AwaitWaking(AwaitWakingOrTimeout):
+    """Wait until the loop is woken. Works on the waking."""
+
     def enabled(self, states: States, thread: ThreadId) -> bool:
         return bool(states[0])
 
 
 @attrs.frozen
 class Close(BaseRule):
-    """Of the end."""
+    """Close the loop. Works on the end."""
 
     name = "close"
     modes = (WRITE,)

@@ -1,21 +1,22 @@
-"""Objects that die while several threads exist, if anybody notices.
+"""Notices objects that die while several threads exist, and lets them die where the program would notice.
 
-CPython kills an object where its last reference goes. What threads share is kept alive here until the run ends, so
-that no address is used twice. So an object that nobody but us refers to any more has died in the program: it has
-*fallen*. That matters only of a *mortal* object: one whose class has a `__del__`, or to which there is a weak
-reference.
+CPython destroys an object as soon as its last reference is gone. The runtime, however, keeps shared objects alive until
+the run ends, so that no address is used twice. So an object to which only the runtime still refers has died in the
+program: here, it has *fallen*. Its death can be noticed only if the object is *mortal*: its class has a `__del__`, or
+there are weak references to it.
 
-As long as no weak reference is asked for its object, it is enough to look when the last other thread has ended, or the
-run has: what has fallen never comes back. When one is asked, or a mortal object has fallen, that is a fact (`DYING`),
-and the search starts again. From then on, whenever a thread comes to its next operation, the references to mortal
-objects are counted. If there are fewer than when its step began, it performs an operation that lets go of the object:
-that writes whether the object is alive, which asking a weak reference reads. The thread that lets go of the last
-reference is where the object dies, as it does in CPython.
+As long as no weak reference is asked for its object, it suffices to look for fallen objects when all other threads have
+ended, and at the end of the run, because an object that has fallen never comes back. If a weak reference is asked, or a
+mortal object has fallen, the search learns a fact (`DYING`) and starts again. From then on the references to mortal
+objects are counted whenever a thread reaches its next operation. If there are fewer of them than when its step began,
+the thread first performs an operation, "let go", which writes whether the object is alive; asking a weak reference
+reads that. An object dies in the thread that lets go of the last reference, as in CPython.
 
-Not every order of letting go is found by that: who drops a reference that only later proves to be the last but one.
-So where an object has died, the verdict says so. Where none dies, all is covered. For suppose that one could: then some
-thread drops the last reference but those that come from asking a weak reference, and before that all has been as in a
-run that was explored. There the same step was found to let go of the object, so it was also tried before whoever asked.
+This does not find every order of letting go, since a reference may turn out only later to have been the last but one.
+So if an object dies, the verdict says that not every order was tried. If none dies, everything is covered: suppose that
+one could die. Then some thread drops the last reference that does not come from asking a weak reference, and everything
+before that has happened as in a run that was explored. In that run, too, the step was found to let go of the object, so
+it was also tried before the thread that asked.
 """
 
 from __future__ import annotations
@@ -42,23 +43,23 @@ from dpor.python.sharing.sharing_state import sharing
 holders: Final[list[Callable[[], Iterable[Any]]]] = [
     lambda: [thread.thread_object for thread in run.threads],
 ]
-"""Who else refers to objects of the program where CPython does not says so here: each gives the objects, as often as
-it refers to them."""
+"""Parts of the runtime that refer to objects of the program where CPython would not. Each function returns the objects
+that its part refers to, as often as it does."""
 
 before_counting: Final[list[Callable[[], object]]] = []
-"""To be called before references are counted: what is only remembered to save time is forgotten."""
+"""Functions to call before references are counted. They empty caches, which hold references."""
 
 # ---------------------------------------------------------------------- counting references
 
 
 def _count_by(objects: list[Any]) -> list[int]:
-    """How many references there are to each, apart from that in the list."""
+    """Return the number of references to each object, without the one in the list."""
     return [count - _BY_COUNTING for count in map(getrefcount, objects)]
 
 
 _BY_COUNTING = 0
 _BY_COUNTING = _count_by([object()])[0]
-"""References that are there because of the list and the call that count."""
+"""The number of references to an object that come from counting itself: from the list and from the call."""
 
 
 class _Census(NamedTuple):
@@ -108,7 +109,7 @@ def fallen() -> list[Any]:
 
 
 def is_mortal(obj: Any) -> bool:
-    """May anybody notice that the object has died?"""
+    """Return True if the program may notice that the object has died."""
     kind = type(obj)
     if type_traits.is_neutral(kind) and not issubclass(kind, SyncObject):
         return False
@@ -116,14 +117,14 @@ def is_mortal(obj: Any) -> bool:
 
 
 def _mortal_among(objects: list[Any]) -> list[Any]:
-    """Those of them that are mortal, each as often as it is there."""
+    """Return those of the objects that are mortal, each as often as it is in the list."""
     finalised = set(filter(type_traits.is_finalised, set(map(type, objects))))
     noticed = zip(objects, map(getweakrefcount, objects), strict=True)
     return [obj for obj, refs in noticed if (refs or type(obj) in finalised) and is_mortal(obj)]
 
 
 def _references_to_mortal() -> dict[int, int]:
-    """How many references the program has to each mortal object."""
+    """Return how many references the program has to each mortal object, by `id`."""
     for forget in before_counting:
         forget()
     mortal = _mortal_among(shared_objects.held() + _held_elsewhere())
@@ -185,19 +186,19 @@ def alone() -> None:
 # ---------------------------------------------------------------------- when letting go is an operation
 
 _counted: dict[ThreadId, dict[int, int]] = {}
-"""The references that the program had to each mortal object when the thread's present step began."""
+"""By thread: how many references the program had to each mortal object when the thread's present step began."""
 _taken: dict[ThreadId, set[int]] = {}
-"""By thread, the objects that its present step has taken a reference to, and that may die by its dropping it: where it
-drops it in the same step, others may still come in between."""
+"""By thread: the objects to which its present step has taken a reference, and which may die when it drops that
+reference. Even if it drops it in the same step, other threads may run in between."""
 letting_go: Final[set[ThreadId]] = set()
-"""The threads that stand before letting go of an object."""
+"""The threads that are waiting to let go of an object."""
 _asked: dict[int, tuple[Any, list[Location]]] = {}
-"""By `id`: the weak references to objects that have died, and where it is written whether these are alive."""
+"""By `id`: weak references to objects that have died, with the locations that say whether these are alive."""
 _told: set[int] = set()
 
 
 def begin() -> None:
-    """Before each run."""
+    """Reset; called before each run."""
     _counted.clear()
     _taken.clear()
     letting_go.clear()
@@ -206,7 +207,7 @@ def begin() -> None:
 
 
 def step_begins(thread: ModelThread, access: Operation | None = None) -> None:
-    """The thread goes on from where it stood, before this access."""
+    """Called when the thread goes on after it was chosen, before it performs this access."""
     if run.multi:
         _counted[thread.id] = _references_to_mortal()
         if access is not None and access.kind in _TAKING:
@@ -215,11 +216,11 @@ def step_begins(thread: ModelThread, access: Operation | None = None) -> None:
 
 
 _TAKING: Final = frozenset({"read", "get", "setdefault"})
-"""Kinds of operations by which a thread has a reference to what was in the place."""
+"""Kinds of operations that give the thread a reference to the object in the accessed location."""
 
 
 def _content(access: Access) -> Any:
-    """What is in the place; None where that is no single object."""
+    """Return the object in the accessed location; None if there is no single one."""
     match run.operations.name_of(access[0]):
         case (int(number), part):
             shared = shared_objects.shared_object_named(run.operations.name_of(number))
@@ -235,7 +236,7 @@ def _content(access: Access) -> Any:
 
 
 def _dies(obj: Any) -> bool:
-    """Has an object of its class died while several threads existed, in a run of this search?"""
+    """Return True if a run of this search has shown an object of this class dying while several threads existed."""
     return (DYING, *_name_of(type(obj))) in run.facts
 
 
@@ -244,7 +245,7 @@ def _name_of(kind: type) -> tuple[str, str]:
 
 
 def step_ends() -> None:
-    """The present thread has come to its next operation: it lets go of what its step has dropped."""
+    """Called when the current thread has reached its next operation: let go of what its step has dropped."""
     me = run.current
     released = _released(_counted.get(me.id, {}), _taken.pop(me.id, ()))
     while released:
@@ -259,12 +260,12 @@ def step_ends() -> None:
                     letting_go.discard(me.id)
             number = id(released.pop(0))
             _die_if_fallen(number)
-        released = _released({}, ())  # what has died by that
+        released = _released({}, ())  # the objects that have died because of that
 
 
 def _released(before: dict[int, int], taken: Collection[int]) -> list[Any]:
-    """The mortal objects that have fallen, or to which there are fewer references than `before`; or no more than that,
-    of those `taken`. What has fallen and is not mortal is let go."""
+    """Return the mortal objects that have fallen, or to which there are fewer references than `before`; also those
+    `taken` to which there are not more than before. Objects that have fallen and are not mortal are released."""
     while True:
         objects, theirs, lasting = _census()
         mortal = {id(obj): obj for obj in _mortal_among([*objects.values()])}
@@ -279,11 +280,11 @@ def _released(before: dict[int, int], taken: Collection[int]) -> list[Any]:
         for number, obj in mortal.items()
         if number not in _told and (theirs[number] == 0 or theirs[number] < before.get(number, 0) + (number in taken))
     ]
-    return sorted(released, key=lambda obj: shared_objects.run_number(obj) or 0)  # all runs agree on that order
+    return sorted(released, key=lambda obj: shared_objects.run_number(obj) or 0)  # an order on which all runs agree
 
 
 def _die_if_fallen(number: int) -> None:
-    """The object of this number dies, if only we refer to it."""
+    """Let the object with this `id` die if only the runtime still refers to it."""
     objects, theirs, lasting = _census()
     if theirs.get(number) != 0:
         return

@@ -47,9 +47,9 @@ from dpor.python.sharing.type_traits import (
 
 table: Final = sharing.table  # often asked
 _records: Final[dict[Hashable, SharedObject]] = {}
-"""Of a search, as `_objects` are: `forget` empties them."""
+"""The `SharedObject`s of the present search, by name. `forget` empties this and `_objects`."""
 _objects: Final[dict[tuple[int, int, int], SharedObject]] = {}
-"""Those whose object is named by its publisher, by that name."""
+"""Those of them that are named after the thread that published the object."""
 _has_coarse: Final = Following(lambda facts: any(about(facts, "type")))
 
 
