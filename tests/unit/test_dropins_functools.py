@@ -268,3 +268,51 @@ def test_a_cached_value_may_be_written_or_deleted(tmp_path: Path) -> None:
 """,
     )
     assert found == {(1,), (2,)}
+
+
+@pytest.mark.parametrize("strategy", ["optimal", "dpor"])
+def test_an_object_that_threads_share_gets_attributes_of_another(tmp_path: Path, strategy: str) -> None:
+    source = """
+    import functools, types
+
+    class Box:
+        x = 1
+
+    def scenario():
+        box, got = Box(), []
+        box.x = 1
+        def write():
+            source = types.SimpleNamespace()
+            source.__dict__["x"] = 2
+            functools.update_wrapper(box, source, assigned=(), updated=("__dict__",))
+        def read():
+            got.extend((box.x, box.x))
+        run(read, write)
+        return got
+    """
+    assert {tuple(found) for found in outcomes(tmp_path, source, strategy)} == {(1, 1), (1, 2), (2, 2)}
+
+
+def test_a_function_that_is_decorated_belongs_to_its_thread(tmp_path: Path) -> None:
+    source = """
+    import functools
+
+    def decorated(function):
+        @functools.wraps(function)
+        def call(*args):
+            return function(*args)
+        return call
+
+    def scenario():
+        got = []
+        def act():
+            @decorated
+            def named():
+                "documented"
+            got.append((named.__name__, named.__doc__, named.__wrapped__ is not named))
+        run(act, act)
+        return got
+    """
+    found = outcomes(tmp_path, source)
+    assert found.executions == 2
+    assert {tuple(seen) for seen in found} == {(("named", "documented", True),) * 2}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools as real
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from dpor.python.dropins import caches, copying
@@ -66,7 +67,29 @@ def _total_ordering() -> Any:
     return copying.execute("functools", source, "<functools>", {}, lambda name: None).total_ordering
 
 
+def _wrapping() -> tuple[Any, Any]:
+    """Return drop-ins for `update_wrapper` and `wraps`. If the wrapper is an object that threads may share, each of its
+    attributes is stored as by code of the program. (A function that is decorated has been made just before.)"""
+    names = {name: getattr(real, name) for name in ("WRAPPER_ASSIGNMENTS", "WRAPPER_UPDATES")}
+    source = only(_SOURCE.read_text(), {"update_wrapper"})
+    stepwise = copying.execute("functools", source, str(_SOURCE), names, lambda name: None).update_wrapper
+
+    @real.wraps(real.update_wrapper)
+    def update_wrapper(wrapper: Any, *args: Any, **kwargs: Any) -> Any:
+        update = stepwise if run.multi and type(wrapper) is not FunctionType else real.update_wrapper
+        return update(wrapper, *args, **kwargs)
+
+    @real.wraps(real.wraps)
+    def wraps(
+        wrapped: Any, assigned: Any = real.WRAPPER_ASSIGNMENTS, updated: Any = real.WRAPPER_UPDATES
+    ) -> real.partial[Any]:
+        return real.partial(update_wrapper, wrapped=wrapped, assigned=assigned, updated=updated)
+
+    return update_wrapper, wraps
+
+
 def module() -> DropInModule:
+    update_wrapper, wraps = _wrapping()
     return shadow(
         real,
         lru_cache=caches.lru_cache,
@@ -74,4 +97,6 @@ def module() -> DropInModule:
         _lru_cache_wrapper=caches.CachedFunction,
         cached_property=_cached_property(),
         total_ordering=_total_ordering(),
+        update_wrapper=update_wrapper,
+        wraps=wraps,
     )
