@@ -11,6 +11,7 @@ from dpor.statics.ir import (
     Call,
     Copy,
     Function,
+    Import,
     Invoke,
     LoadAttribute,
     LoadItem,
@@ -209,6 +210,20 @@ class Expressions(NameEmitter):
         self.invoke(node, TEXT, value)
         return self.plain_value()
 
+    def _lay_TemplateStr(self, node: ast.expr) -> str:
+        """An object of the library has the values."""
+        parts = tuple(self.value(part) for part in node.values)  # type: ignore[attr-defined]
+        self.at(node)
+        library = self.emit(Import(self.temporary(), "string.templatelib"))
+        made = self.emit(LoadAttribute(self.temporary(), library, "Template"))
+        return self.emit(Call(self.temporary(), made, parts))
+
+    def _lay_Interpolation(self, node: ast.expr) -> str:
+        value = self.value(node.value)  # type: ignore[attr-defined]
+        if node.format_spec is not None:  # type: ignore[attr-defined]
+            self.value(node.format_spec)  # type: ignore[attr-defined]
+        return value
+
     def _lay_Call(self, node: ast.Call) -> str:
         found = self.scope.find("super")
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and found.parent is None:
@@ -354,7 +369,7 @@ class Expressions(NameEmitter):
         node: ast.expr,
         generators: list[ast.comprehension],
         source: str,
-        element: ast.expr,
+        element: ast.expr | None,
         made: str = "",
         key: ast.expr | None = None,
     ) -> None:
@@ -373,12 +388,23 @@ class Expressions(NameEmitter):
         if generators[1:]:
             self._comprehend(node, generators[1:], self.value(generators[1].iter), element, made, key)
         else:
-            index = self.plain_value() if key is None else self.value(key)
-            value = self.value(element)
-            self.at(element)
+            if isinstance(element, ast.Starred):
+                index, value = self._unpacked("list", element.value)
+            elif element is None and key is not None:
+                index, value = self._unpacked("dict", key)
+            elif element is not None:
+                index = self.plain_value() if key is None else self.value(key)
+                value = self.value(element)
+            self.at(element or key or node)
             self.emit(StoreItem("", made, index, value) if made else Yield(self.temporary(), value))
         self.link(head)
         self.ends = done
+
+    def _unpacked(self, kind: str, node: ast.expr) -> tuple[str, str]:
+        """Lower what a comprehension unpacks, from 3.15 on; returns the variables of an index and an item in it."""
+        made = self.emit(Allocate(self.temporary(), kind, (), (), (self.iterated(node),)))
+        index = self.invoke(node, ("__next__",), self.invoke(node, ITERATES, made))
+        return index, self.emit(LoadItem(self.temporary(), made, index)) if kind == "dict" else index
 
     def assign(self, target: ast.expr, src: str) -> None:
         """Lower the assignment of `src` to the target."""

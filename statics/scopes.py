@@ -179,7 +179,7 @@ class Scopes(ast.NodeVisitor):
         self._comprehension(node, "comprehension", node.generators, [node.elt])
 
     def visit_DictComp(self, node: ast.DictComp) -> None:
-        self._comprehension(node, "comprehension", node.generators, [node.key, node.value])
+        self._comprehension(node, "comprehension", node.generators, [part for part in (node.key, node.value) if part])
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
         self._comprehension(node, "function", node.generators, [node.elt])

@@ -9,6 +9,7 @@ Long on purpose: it is one table, in which a row is looked up by the construct a
 
 from __future__ import annotations
 
+import sys
 from textwrap import indent
 from typing import NamedTuple
 
@@ -1728,6 +1729,18 @@ class P:
     },
 }
 
+if sys.version_info >= (3, 14):
+    ROWS["TemplateStr"] = [_row("two parts", "x = Pair(0, 0)", "r.append(t'{x.p} {x.q}'.values)", TWO_ATTRIBUTES, top=PAIR)]
+    ROWS["Interpolation"] = [
+        _row("its format", "x = Pair(0, 0)", "r.append(t'{x.p:>{x.q + 3}}'.interpolations[0].format_spec)", TWO_ATTRIBUTES, top=PAIR),
+        _row("a list, which it holds", "x = [1, 2]", "r.extend(t'{x}'.values[0])", TWO_ITEMS),
+    ]
+if sys.version_info >= (3, 15):
+    ROWS["ListComp"].append(_row("unpacking", "x = [1, 2]", "r.extend([*y for y in [x]])", TWO_ITEMS))
+    ROWS["SetComp"].append(_row("unpacking", "x = [1, 2]", "r.extend(sorted({*y for y in [x]}))", TWO_ITEMS))
+    ROWS["GeneratorExp"].append(_row("unpacking", "x = [1, 2]", "r.extend((*y for y in [x]))", TWO_ITEMS))
+    ROWS["DictComp"].append(_row("unpacking", "d = dict(p=1, q=2)", "r.extend({**y for y in [d]}.items())", TWO_KEYS))
+
 # fmt: on
 NOTHING: dict[str, str] = {
     "Module": "the whole program",
@@ -1751,6 +1764,4 @@ NOTHING: dict[str, str] = {
     "TypeVar": "made anew, private to its scope",
     "ParamSpec": "made anew, private to its scope",
     "TypeVarTuple": "made anew, private to its scope",
-    "TemplateStr": "not in the versions that are supported",
-    "Interpolation": "not in the versions that are supported",
 }

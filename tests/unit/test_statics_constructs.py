@@ -218,6 +218,15 @@ if sys.version_info >= (3, 12):
         "ParamSpec": {"def f[**A]():\n c.y\nf()": "r C.y"},
         "TypeVarTuple": {"class D[*A]:\n a = c.y": "r C.y"},
     }
+if sys.version_info >= (3, 14):
+    ROWS |= {
+        "TemplateStr": {"t'{c.x}'.values[0]": "r C.x", "for a in t'{c}'.values:\n a.y": "r C.* w C.*"},
+        "Interpolation": {"t'{c.x:{c.y}}'": "r C.x r C.y"},
+    }
+if sys.version_info >= (3, 15):
+    ROWS["ListComp"]["[a.x for a in [*b for b in [[c]]]]"] = "r C.x r list.[]"
+    ROWS["DictComp"]["[a.x for a in {**b for b in [{1: c}]}.values()]"] = "r C.x r dict.[]"
+    ROWS["GeneratorExp"]["[a.x for a in (*b for b in [[c]])]"] = "r C.x r list.[]"
 OPERATORS = {
     "Add": "+", "Sub": "-", "Mult": "*", "MatMult": "@", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**",
     "LShift": "<<", "RShift": ">>", "BitAnd": "&", "BitOr": "|", "BitXor": "^",

@@ -4,9 +4,9 @@ A loop of the program is a primitive: callbacks are added by its own thread or b
 operation, and it waits for them by one. All else of a loop belongs to its thread, as `asyncio` demands. Its executors
 are those of the program.
 
-Each OS thread has one running loop; model threads share an OS thread, so each gets its own loop when it is switched to.
-The steps of tasks of one loop come in the order in which they become ready; where timers could change that, the run is
-incomplete.
+Each OS thread has one running loop, and one running task; model threads share an OS thread, so each gets its own when
+it is switched to. The steps of tasks of one loop come in the order in which they become ready; where timers could
+change that, the run is incomplete.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.unmodelled import refuse
 
-_running: Final[dict[greenlet, Any]] = {}
-"""The loops of the greenlets that are not running now. Empty between runs."""
+_running: Final[dict[greenlet, tuple[Any, Any]]] = {}
+"""The loops, and tasks, of the greenlets that are not running now. Empty between runs."""
 
 
 @contextmanager
@@ -46,9 +46,7 @@ def apart(imported: bool, drop_in_for: Callable[[str], Any]) -> Iterator[None]:
     """
     before = gettrace()
     asyncio = sys.modules.get("_asyncio")  # in C: never one of the program's modules
-    outside = None if asyncio is None else asyncio._get_running_loop()
-    if asyncio is not None:
-        asyncio._set_running_loop(None)
+    outside = _NONE if asyncio is None else _take(asyncio)
     if imported:
         begin(drop_in_for)
     try:
@@ -58,15 +56,16 @@ def apart(imported: bool, drop_in_for: Callable[[str], Any]) -> Iterator[None]:
         settrace(before)
         _running.clear()
         if asyncio is not None:
-            asyncio._set_running_loop(outside)
+            _take(asyncio)
+            _give(asyncio, outside)
 
 
 def begin(drop_in_for: Callable[[str], Any]) -> None:
     """Called when the program imports `asyncio`. `drop_in_for` gives the program's module of a name."""
+    import _asyncio
     import asyncio  # noqa: F401 (before `_asyncio`, or there are two of that, each with tasks of its own)
-    from _asyncio import _get_running_loop, _set_running_loop
 
-    settrace(_switching(_get_running_loop, _set_running_loop))
+    settrace(_switching(_asyncio))
     _watched.watch(drop_in_for)
 
 
@@ -345,13 +344,32 @@ def _has_several_tasks(loop: Any) -> bool:
     return len(all_tasks(loop)) > 1
 
 
-def _switching(get: Callable[[], Any], put: Callable[[Any], None]) -> Callable[[str, Any], None]:
+def _switching(asyncio: Any) -> Callable[[str, Any], None]:
+    get = asyncio._get_running_loop
+
     def switched(event: str, way: tuple[greenlet, greenlet]) -> None:
         left, entered = way
-        loop = get()
-        if loop is not None:
-            _running[left] = loop
-        if loop is not None or _running:
-            put(_running.pop(entered, None))
+        if get() is not None:
+            _running[left] = _take(asyncio)
+        if _running:
+            _give(asyncio, _running.pop(entered, _NONE))
 
     return switched
+
+
+_NONE: Final = (None, None)
+
+
+def _take(asyncio: Any) -> tuple[Any, Any]:
+    """Take the running loop from the OS thread, and, from 3.14 on, the task that it runs: loops kept these before."""
+    loop = asyncio._get_running_loop()
+    task = asyncio._swap_current_task(loop, None) if loop is not None and sys.version_info >= (3, 14) else None
+    asyncio._set_running_loop(None)
+    return loop, task
+
+
+def _give(asyncio: Any, running: tuple[Any, Any]) -> None:
+    loop, task = running
+    asyncio._set_running_loop(loop)
+    if task is not None:
+        asyncio._swap_current_task(loop, task)

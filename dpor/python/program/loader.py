@@ -24,7 +24,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpor.core.errors import BadTarget
+from dpor.core.errors import BadTarget, Unsupported
 from dpor.core.home import is_workload
 from dpor.python.dropins import generating, logs, loops, module_locks, outside
 from dpor.python.dropins.importing import import_statement
@@ -462,6 +462,8 @@ class Loader:
             raise BadTarget(f"{place}: {error.msg}") from None
         except ValueError as error:
             raise BadTarget(f"{path}: {error}") from None
+        if name.partition(".")[0] not in STDLIB:
+            _refuse_lazy_imports(loaded)
         self._files.add(path)
         self.sources[path] = sha256(content).hexdigest()
         self._prepare(name, loaded)
@@ -573,6 +575,13 @@ class Loader:
                                 yield (name, key, attribute), _unwrapped(held)
                 else:
                     yield (name, key), value
+
+
+def _refuse_lazy_imports(module: ProgramModule) -> None:
+    """Which thread executes a module that is imported lazily (3.15), and when, is not under control."""
+    for node in ast.walk(ast.parse(module.source)) if sys.version_info >= (3, 15) else ():
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and getattr(node, "is_lazy", False):
+            raise Unsupported(f"{module.path}:{node.lineno}: `lazy import` is not under control: leave out the `lazy`")
 
 
 def _home(value: Any) -> str:

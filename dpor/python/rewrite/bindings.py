@@ -132,12 +132,18 @@ class BindingRewriter(ExpressionRewriter):
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
         with self._comprehension(node, ScopeKind.COMPREHENSION):
-            node.key, node.value = self.visit(node.key), self.visit(node.value)
+            if node.value is None:  # from 3.15 on, `{**key for ...}`
+                node.key = self.call(".unpackmap", node.key, self.visit(node.key))
+            else:
+                node.key, node.value = self.visit(node.key), self.visit(node.value)
         return node
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
         with self._comprehension(node, ScopeKind.GENERATOR):
-            node.elt = self.visit(node.elt)
+            if type(node.elt) is ast.Starred:  # from 3.15 on; the items come one by one
+                node.elt.value = self.call(".iter", node.elt.value, self.visit(node.elt.value))
+            else:
+                node.elt = self.visit(node.elt)
         return node
 
     @contextmanager

@@ -23,7 +23,7 @@ ONLY_PARTS = (
     # statements
     *("Expr", "Return"),
     # expressions
-    *("Yield", "Tuple", "List", "Set"),
+    *("Yield", "Tuple", "List", "Set", "TemplateStr", "Interpolation"),
 )
 """Nodes that touch nothing themselves: only their parts are rewritten."""
 
@@ -86,7 +86,8 @@ class ExpressionRewriter:
             if method.startswith("visit_") and hasattr(ast, method[6:]):
                 self._visitors[getattr(ast, method[6:])] = getattr(self, method)
         for kind in ONLY_PARTS:
-            self._visitors[getattr(ast, kind)] = self._parts
+            if hasattr(ast, kind):
+                self._visitors[getattr(ast, kind)] = self._parts
         for kinds in NATURAL.values():
             for kind in kinds:
                 if hasattr(ast, kind):

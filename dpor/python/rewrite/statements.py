@@ -303,8 +303,11 @@ class StatementRewriter(BindingRewriter):
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> Statements:
         """Bind a hooked name by a store of its own, from what was imported.
 
-        (`import a.b` binds `a`, and no alias can do that: there the name is bound shortly before the operation.)
+        (`import a.b` binds `a`, and no alias can do that: there the name is bound shortly before the operation.) What
+        the library imports lazily, from 3.15 on, is imported at once; programs that do so are refused.
         """
+        if hasattr(node, "is_lazy"):
+            node.is_lazy = 0
         if len(node.names) > 1 and isinstance(node, ast.ImportFrom) and self.frame.scope.kind is ScopeKind.FUNCTION:
             each = [at(ast.ImportFrom(node.module, [alias], node.level), node) for alias in node.names]
             done = [self.visit_Import(one) for one in each]

@@ -1,0 +1,88 @@
+"""Syntax of Pythons newer than the oldest that is supported: each program is made only where it can be compiled."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import dpor
+
+HEAD = """
+import threading
+def run(*bodies):
+    threads = [threading.Thread(target=body) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def check(tmp_path: Path, source: str) -> dpor.Report:
+    (tmp_path / "program.py").write_text(HEAD + dedent(source))
+    return dpor.check(f"{tmp_path / 'program.py'}::scenario")
+
+
+if sys.version_info >= (3, 14):
+
+    def test_a_template_reads_its_values(tmp_path: Path) -> None:
+        report = check(
+            tmp_path,
+            """
+            class Box: pass
+            def scenario():
+                box, seen = Box(), []
+                box.x = 0
+                def change(): box.x = 1
+                run(change, lambda: seen.extend(t"{box.x}{box.x:{box.x}}".values))
+                assert seen[0] == seen[1]
+            """,
+        )
+        assert report.verdict == "fail"
+
+    def test_exceptions_need_no_parentheses(tmp_path: Path) -> None:
+        report = check(
+            tmp_path,
+            """
+            def scenario():
+                d = {}
+                def look():
+                    try:
+                        d["a"]
+                    except KeyError, IndexError:
+                        d["b"] = 1
+                run(look, lambda: d.setdefault("a", 1))
+                return "b" in d
+            """,
+        )
+        assert sorted(report.outcome_digests.values()) == ["returned False", "returned True"]
+
+
+if sys.version_info >= (3, 15):
+
+    def test_lazy_imports_are_refused(tmp_path: Path) -> None:
+        with pytest.raises(dpor.UserError, match=r"program\.py:9: `lazy import` is not under control"):
+            check(tmp_path, "lazy import helper\ndef scenario(): helper.VALUE")
+
+    def test_comprehensions_unpack(tmp_path: Path) -> None:
+        """A list at once, what a generator gives one by one."""
+        report = check(
+            tmp_path,
+            """
+            def scenario():
+                items, lists, steps = [1, 2], [], []
+                def change():
+                    items[1] = 3
+                    items[0] = 5
+                def look():
+                    lists.extend([*part for part in [items]])
+                    steps.extend(*part for part in [items])
+                run(change, look)
+                return {*part for part in [lists]} >= {1, 2, 3}, lists == [1, 3], steps == [1, 3]
+            """,
+        )
+        assert report.exhaustive
+        assert "returned (False, True, True)" in report.outcome_digests.values()
