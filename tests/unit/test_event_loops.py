@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 import dpor
 from dpor.core.outcome import Kind
 
@@ -113,10 +115,51 @@ def in_own_executor() -> None:
     asyncio.run(main())
 
 
-def test_the_orders_of_the_tasks_of_a_loop_are_said_not_to_be_tried() -> None:
-    report = dpor.check(gathered)
-    assert report.verdict is dpor.Verdict.INCONCLUSIVE
-    assert any("several tasks" in reason for reason in report.reasons)
+def two_tasks_and_timers() -> list[str]:
+    order: list[str] = []
+
+    async def sleep(name: str, *seconds: float) -> None:
+        for part in seconds:
+            await asyncio.sleep(part)
+        order.append(name)
+
+    async def main() -> None:
+        await asyncio.gather(sleep("in two", 0.001, 0.001), sleep("in one", 0.01))
+
+    asyncio.run(main())
+    return order
+
+
+def a_timer_and_other_callbacks() -> list[str]:
+    order: list[str] = []
+
+    async def main() -> None:
+        asyncio.get_running_loop().call_later(1, order.append, "timer")
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        order.append("task")
+        await asyncio.sleep(2)
+
+    thread = threading.Thread(target=lambda: asyncio.run(main()))
+    thread.start()
+    thread.join()
+    return order
+
+
+@pytest.mark.parametrize(
+    ("program", "first", "second"),
+    [(two_tasks_and_timers, "in two", "in one"), (a_timer_and_other_callbacks, "task", "timer")],
+)
+def test_a_loop_may_be_late(program: Callable[[], object], first: str, second: str) -> None:
+    outcomes = {f"returned ['{first}', '{second}']", f"returned ['{second}', '{first}']"}
+    report = dpor.check(program)
+    assert (report.verdict, set(report.outcome_digests.values())) == ("pass", outcomes)
+    idle = dpor.check(program, timeouts="idle")
+    assert (idle.executions, set(idle.outcome_digests.values())) == (1, {f"returned ['{first}', '{second}']"})
+
+
+def test_timers_of_a_late_loop_run_in_their_order() -> None:
+    assert dpor.check(gathered).verdict is dpor.Verdict.PASS
     assert dpor.check(in_tasks_one_after_the_other).verdict is dpor.Verdict.PASS
     asyncio.run(asyncio.wait_for(asyncio.sleep(0), 1))  # the host's own loops are as they were
     assert asyncio.BaseEventLoop.create_task.__module__ == "asyncio.base_events"

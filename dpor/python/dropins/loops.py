@@ -5,8 +5,8 @@ operation, and it waits for them by one. All else of a loop belongs to its threa
 are those of the program.
 
 Each OS thread has one running loop, and one running task; model threads share an OS thread, so each gets its own when
-it is switched to. The steps of tasks of one loop come in the order in which they become ready; where timers could
-change that, the run is incomplete.
+it is switched to. The steps of tasks of one loop come in the order in which they become ready. When timers run out is a
+choice: a loop may be late, so that more of them have.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from dpor.core.operations import Rule
 from dpor.primitives.event_loops import AwaitWaking, AwaitWakingOrTimeout, CallSoon, Close, LookForCalls, Wake
 from dpor.primitives.rules import Look
 from dpor.python.dropins.descriptors import descriptor_of
-from dpor.python.dropins.time import monotonic
+from dpor.python.dropins.state import library
+from dpor.python.dropins.time import BOOT, monotonic
 from dpor.python.dropins.timeouts import on_grid
 from dpor.python.kernel import assumptions, timing
-from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.data_choices import choose
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
@@ -87,8 +88,7 @@ class _Watched:
 
         loops, selecting = base_events.BaseEventLoop, selector_events.BaseSelectorEventLoop
         for owner, name, change in (
-            (loops, "create_task", _creating),
-            (loops, "call_at", _timing),
+            (loops, "call_at", _noting_site),
             (loops, "_call_soon", _calling),
             (selecting, "_write_to_self", _first(_WAKE, "waking")),
             (loops, "_run_once", _looking),
@@ -97,6 +97,7 @@ class _Watched:
             (loops, "time", _telling_time),
             (loops, "run_forever", _running_out),
             (selecting, "__init__", _making),
+            (selecting, "_process_events", _late),
         ):
             self._replace(owner, name, change(vars(owner)[name]))
         self._replace(base_events, "threading", _Later(drop_in_for, "threading"))
@@ -149,6 +150,7 @@ class _EventLoop(SyncObject):
     looked    has it looked since it has run a callback that another thread had added?
     others    handles of those that other threads have added
     stopped   has it stopped?
+    site      the call in the program that has made the timer for which the loop waits
     """
 
     def __init__(self) -> None:
@@ -158,6 +160,7 @@ class _EventLoop(SyncObject):
         self.thread = -1
         self.own = self.looked = self.stopped = False
         self.others: list[Any] = []
+        self.site: timing.Site | None = None
 
     def look(self) -> None:
         with suppress(UnwindThread):  # see `_running_out`
@@ -201,7 +204,9 @@ class _Selector:
             perform(_AWAIT, self._calls.waking)
         elif timeout > 0:
             if run.multi:
-                timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, on_grid(timeout), self._calls.waking)
+                timing.perform_timed(
+                    _AWAIT, _AWAIT_OR_TIMEOUT, on_grid(timeout), self._calls.waking, site=self._calls.site
+                )
             else:
                 timing.sleep(on_grid(timeout))
         return self._real.select(0)
@@ -284,6 +289,7 @@ def _looking(run_once: Callable[[Any], None]) -> Callable[[Any], None]:
                 calls.look()
                 calls.looked = not calls.own
             calls.own = False
+            calls.site = _site_of_next_timer(loop) if loop._scheduled else None
         run_once(loop)
 
     return _run_once
@@ -309,39 +315,36 @@ def _telling_time(time: Callable[[Any], float]) -> Callable[[Any], float]:
     return lambda loop: time(loop) if _calls_of(loop) is None else monotonic()
 
 
-def _timing(call_at: Callable[..., Any]) -> Callable[..., Any]:
+def _noting_site(call_at: Callable[..., Any]) -> Callable[..., Any]:
+    """A wait for a timer counts as a wait of the call that has made the timer: see `--timeout-limit`."""
+
     def at(loop: Any, *args: Any, **kwargs: Any) -> Any:
+        timer = call_at(loop, *args, **kwargs)
         if _is_of_program():
-            if _has_several_tasks(loop):
-                incomplete(_SEVERAL)
-            elif run.multi:
-                incomplete("an event loop has a timer: that it runs out while other callbacks are ready is not tried")
-            loop.dpor_has_timers = True
-        return call_at(loop, *args, **kwargs)
+            library.timers[id(timer)] = timer, timing.site_of(run.current)
+        return timer
 
     return at
 
 
-def _creating(create_task: Callable[..., Any]) -> Callable[..., Any]:
-    def create(loop: Any, *args: Any, **kwargs: Any) -> Any:
-        task = create_task(loop, *args, **kwargs)
-        if _is_of_program() and hasattr(loop, "dpor_has_timers") and _has_several_tasks(loop):
-            incomplete(_SEVERAL)
-        return task
-
-    return create
+def _site_of_next_timer(loop: Any) -> timing.Site | None:
+    timers = [timer for timer in loop._scheduled if not timer._cancelled and id(timer) in library.timers]
+    return library.timers[id(min(timers, key=lambda timer: timer._when))][1] if timers else None
 
 
-_SEVERAL: Final = (
-    "an event loop has several tasks, and timers: of the orders of their steps one is tried, that of asyncio if nothing"
-    " takes time"
-)
+def _late(process_events: Callable[..., None]) -> Callable[..., None]:
+    """What a loop does before it looks which timers have run out. It may have taken long, so that more of them have."""
 
+    def process(loop: Any, events: Any) -> None:
+        if loop._scheduled and _calls_of(loop) is not None and run.options.timeouts == "any" and not run.unwinding:
+            now = BOOT + timing.now()
+            later = sorted({handle._when for handle in loop._scheduled if handle._when > now and not handle._cancelled})
+            chosen = choose(len(later) + 1) if later else 0
+            if chosen:
+                timing.advance_to(later[chosen - 1] - BOOT)
+        process_events(loop, events)
 
-def _has_several_tasks(loop: Any) -> bool:
-    from asyncio import all_tasks
-
-    return len(all_tasks(loop)) > 1
+    return process
 
 
 def _switching(asyncio: Any) -> Callable[[str, Any], None]:

@@ -31,6 +31,7 @@ class LibraryState:
     launching   the thread that is being started, until it runs
     register, listed   see `listing`
     descriptors   what the file descriptors of modelled pipes and sockets stand for, by number
+    timers   the timers of event loops, each with the call in the program that has made it, by `id`
     generator   the random generator of all threads; None while each has its own
     """
 
@@ -50,6 +51,7 @@ class LibraryState:
         self.register: Any = None
         self.listed: dict[int, Any] = {}
         self.descriptors: dict[int, Any] = {}
+        self.timers: dict[int, tuple[Any, Any]] = {}
         self.generator: Any = None
 
 

@@ -157,7 +157,7 @@ class Thread(Startable):
     def join(self, timeout: float | None = None) -> None:
         if not self._initialized:
             raise RuntimeError("Thread.__init__() not called")
-        if run.current.thread_object is self:
+        if run.current is not None and run.current.thread_object is self:
             raise RuntimeError("cannot join current thread")
         if self.dpor_await_end(timeout) is NEW:
             raise RuntimeError("cannot join thread before it is started")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from dpor.core.operations import Effect, Rule, States, ThreadId
 from dpor.primitives.rules import BaseRule
@@ -27,7 +27,7 @@ from dpor.python.kernel.virtual_time import TICK
 # ---------------------------------------------------------------------- waits that may time out
 
 
-def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObject) -> Any:
+def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObject, site: Site | None = None) -> Any:
     """Like `perform`, for an operation that may time out after `timeout` seconds. Returns False if it does.
 
     `timed` is the variant of the rule whose result is False if it times out; `blocking` the one that never times out.
@@ -38,7 +38,7 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
         return without_control(timed, objects)
     me = run.current
     if run.options.timeouts == "any":
-        site = _site(me)
+        site = site or site_of(me, 2)
         used = run.timeouts.get(site, 0)
         if used < run.options.timeout_limit:
             result = perform(timed, *objects)
@@ -66,8 +66,12 @@ def poll(timed: Rule, *objects: SyncObject) -> Any:
     return result
 
 
-def _site(me: ModelThread) -> tuple[ThreadId, Any, int]:
-    frame = program_frame(sys._getframe(2))
+Site: TypeAlias = tuple[ThreadId, Any, int]
+
+
+def site_of(me: ModelThread, callers: int = 1) -> Site:
+    """Return the call site at which the thread is: (thread, code, line)."""
+    frame = program_frame(sys._getframe(callers))
     return (me.id, None, 0) if frame is None else (me.id, frame.f_code, frame.f_lineno)
 
 
@@ -124,6 +128,12 @@ def until(time: float) -> Iterator[None]:
         yield
     finally:
         me.timed = me.deadline = None
+
+
+def advance_to(time: float) -> None:
+    """Advance the current thread's clock: what waited for this time is late."""
+    run.timed_out = True
+    run.virtual_time.set(run.current, time)
 
 
 def _advance(me: ModelThread, seconds: float) -> None:
