@@ -19,7 +19,7 @@ from dpor.app import option_docs
 from dpor.app.budgets import EXPLAINING_SECONDS, MINIMISING_SECONDS, MOST_RESTARTS, ORDERING_SECONDS, STANDSTILL, passed
 from dpor.app.strategies import explorer_of, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, target_name
-from dpor.core.errors import AssumptionBroken, InternalError, NotDeterministic, Unfinished, UserError
+from dpor.core.errors import AssumptionBroken, GivenUp, InternalError, NotDeterministic, Unfinished, UserError
 from dpor.core.memory import peak_memory, resident_memory
 from dpor.core.operations import Action
 from dpor.core.options import Options, changed
@@ -395,8 +395,9 @@ class Session:
             for trace, outcome in self._results.explored:
                 if self._is_over():
                     break
-                steps = self._system.describe(trace).steps
-                if len(steps) < len(trace):  # the run was ended
+                try:
+                    steps = self._system.describe(trace).steps
+                except GivenUp:
                     break
                 classes.append(ExploredClass(steps, outcome))
         return ClassMap(tuple(classes), self._results.counts.executions - len(classes))

@@ -35,6 +35,10 @@ class Unfinished(UserError):
     """The time was over before the program could be loaded."""
 
 
+class GivenUp(UserError):
+    """A run that was made to explain a finding took too long."""
+
+
 class InternalError(DporError):
     """A fault of dpor. Only the command line catches it (exit code 4)."""
 

@@ -27,25 +27,28 @@ class IsSet(BaseRule):
 
 @attrs.frozen
 class Set(BaseRule):
-    """Set the flag and wake the waiters. Objects: the flag, the waiters."""
+    """Set the flag and wake the waiters. Objects: the flag, the waiters. Only reads if the flag is set, as nobody waits
+    then."""
 
     name = "set"
     modes = (WRITE, WRITE)
     gives = (0, 1)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
+        if states[0]:
+            return Effect(states, (READ, READ), None)
         return Effect((True, frozenset()), (WRITE, WRITE), None)
 
 
 @attrs.frozen
 class Clear(BaseRule):
-    """Unset the flag. Objects: the flag."""
+    """Unset the flag. Objects: the flag. Only reads if it is not set."""
 
     name = "clear"
     modes = (WRITE,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect((False,), (WRITE,), None)
+        return Effect((False,), (WRITE if states[0] else READ,), None)
 
 
 @attrs.frozen

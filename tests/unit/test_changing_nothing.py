@@ -29,6 +29,8 @@ EXECUTIONS = {
     "an empty deque": ("x = collections.deque()", "x.reverse()", 1),
     "a sorted list": ("x = [1, 2]", "x.sort()", 1),
     "an unsorted list": ("x = [2, 1]", "x.sort()", 3),
+    "an event that is set once": ("x = threading.Event()", "x.set()", 3),
+    "an event that is clear": ("x = threading.Event()", "x.clear()", 1),
     "different keys": ("x = {}", "x[n] = n", 6),
 }
 """What is shared, what each of three threads does to it (`n`: its number), and how many classes there are."""
@@ -39,7 +41,8 @@ def test_what_changes_nothing_commutes(tmp_path: Path, name: str) -> None:
     shared, act, executions = EXECUTIONS[name]
     source = (
         f"import collections\ndef scenario():\n    {shared}\n    def act(n):\n        {act}\n"
-        "    run(*[lambda n=n: act(n) for n in range(3)])\n    return repr(x)\n"
+        "    run(*[lambda n=n: act(n) for n in range(3)])\n"
+        "    return x.is_set() if hasattr(x, 'wait') else repr(x)\n"
     )
     assert outcomes(tmp_path, source).executions == executions
 

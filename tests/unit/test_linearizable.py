@@ -446,3 +446,27 @@ def test_too_many_orders_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = [RecordedCall("t", "write", (n,), {}, 0, None, 9) for n in range(5)]
     with pytest.raises(TooLong):
         is_linearizable([*calls, RecordedCall("t", "read", (), {}, 0, 7, 9)], play)
+
+
+def test_a_failure_that_takes_long_to_judge_is_explained(tmp_path: Path) -> None:
+    """The search for an order of sixteen calls takes longer than a run without events may take that explains."""
+    (tmp_path / "program.py").write_text(
+        "import threading, dpor\n"
+        "class Fifo:\n"
+        "    def __init__(self): self.q = []\n"
+        "    def put(self, x): self.q.append(x)\n"
+        "    def get(self): return self.q.pop(0)\n"
+        "class Lifo(Fifo):\n"
+        "    def get(self): return self.q.pop()\n"
+        "def scenario():\n"
+        "    q = dpor.linearizable(Fifo)(Lifo())\n"
+        "    def put():\n"
+        "        for n in range(4): q.put(n)\n"
+        "    threads = [threading.Thread(target=put) for _ in range(2)]\n"
+        "    for thread in threads: thread.start()\n"
+        "    for thread in threads: thread.join()\n"
+        "    for _ in range(8): q.get()\n"
+    )
+    result = dpor.check(f"{tmp_path}/program.py::scenario")
+    assert [finding.kind.value for finding in result.findings] == ["linearizability"]
+    assert result.findings[0].trace

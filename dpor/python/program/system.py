@@ -23,6 +23,7 @@ from dpor.core.errors import (
     AssumptionBroken,
     BadSchedule,
     BadTarget,
+    GivenUp,
     InternalError,
     NotDeterministic,
     Unfinished,
@@ -441,14 +442,17 @@ class PythonSystem:
     # ------------------------------------------------------------------ for reports
 
     def describe(self, trace: Trace) -> Explained:
-        """Repeat the trace and describe its events."""
+        """Repeat the trace and describe its events. Raises `GivenUp` if that takes too long."""
         from dpor.python.narrate.recording import Recording
 
         recording = Recording()
         self._sink.keep()
         told = self._run(trace, lambda enabled: STOP, recording)
         printed = self._sink.kept()
-        return Explained(recording.steps(), printed, tuple(self._timed(trace, told.findings)))
+        steps = recording.steps()
+        if told.ending is Ending.ENDED and len(steps) < len(trace):
+            raise GivenUp("; ".join(told.incomplete))
+        return Explained(steps, printed, tuple(self._timed(trace, told.findings)))
 
     def _timed(self, trace: Trace, findings: Sequence[Finding]) -> Sequence[Finding]:
         """Return the findings of the run. Those that do not occur while the clock stands still are marked: they need a
