@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, deque
 from itertools import combinations, permutations
+from pathlib import Path
 from typing import Any
 
 import attrs
