@@ -119,7 +119,7 @@ def _location(place: SourceLine, root: str) -> dict[str, Any]:
 
 def _uri(file: str, root: str) -> str:
     path = PurePosixPath(within(file, root))
-    return path.as_uri() if path.is_absolute() else quote(str(path))
+    return f"file://{quote(str(path))}" if path.is_absolute() else quote(str(path))
 
 
 def _fingerprint(found: Located, root: str) -> str:

@@ -5,6 +5,7 @@ and `release` it is an instrumented copy of CPython's own class, since such a lo
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -55,6 +56,11 @@ class Condition(SyncObject):
 
     def release(self) -> None:
         self._lock.release()
+
+    if sys.version_info >= (3, 14):
+
+        def locked(self) -> Any:
+            return self._lock.locked()
 
     def __enter__(self) -> Any:
         return self._lock.__enter__()

@@ -194,6 +194,9 @@ _OF_THREAD: dict[str, Any] = {
     "_make_thread_handle": _make_thread_handle,
     "_get_main_thread_ident": _get_main_thread_ident,
     "_is_main_interpreter": lambda: True,
+    "set_name": lambda name: None,
+    "_get_name": lambda: run.current.thread_object.name,
+    "_NAME_MAXLEN": getattr(_thread, "_NAME_MAXLEN", None),
     "_shutdown": lambda: None,
 }
 

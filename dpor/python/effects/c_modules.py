@@ -17,12 +17,12 @@ WITHOUT_STATE: Final = frozenset(
     {
         "abc", "array", "ast", "audioop", "bisect", "blake2", "bz2", "cmath", "codecs_cn", "codecs_hk",
         "codecs_iso2022", "codecs_jp", "codecs_kr", "codecs_tw", "collections", "contextvars", "crypt",
-        "datetime", "elementtree", "errno", "functools", "grp", "hashlib", "heapq", "imp", "io", "itertools",
+        "datetime", "elementtree", "errno", "functools", "grp", "hashlib", "heapq", "hmac", "imp", "io", "itertools",
         "json", "lzma", "binascii", "marshal", "math", "md5", "multibytecodec", "nis", "opcode", "operator",
         "pickle", "pwd", "pyexpat", "random", "sha1", "sha2", "sha256", "sha3", "sha512", "spwd", "sre", "stat",
         "statistics", "string", "struct", "suggestions", "symtable", "sysconfig", "tokenize", "types", "typing",
         "unicodedata", "uuid", "weakref", "weakrefset", "xml", "xxlimited", "xxlimited_35", "xxsubtype", "zlib",
-        "zoneinfo",
+        "zoneinfo", "zstd",
     }
 )  # fmt: skip
 """Modules of the standard library whose state is only in the objects that they make, or is a cache without visible
@@ -41,7 +41,8 @@ WITH_STATE: Final = frozenset(
     {
         "asyncio", "ctypes", "ctypes_test", "curses", "curses_panel", "dbm", "gdbm", "fcntl", "interpchannels",
         "interpqueues", "interpreters", "lsprof", "mmap", "multiprocessing", "ossaudiodev", "posixshmem",
-        "posixsubprocess", "readline", "resource", "scproxy", "select", "sqlite3", "ssl", "syslog", "termios",
+        "posixsubprocess", "readline", "remote_debugging", "resource", "scproxy", "select", "sqlite3", "ssl",
+        "syslog", "termios",
         "testbuffer", "testcapi", "testclinic", "testclinic_limited", "testexternalinspection",
         "testimportmultiple", "testinternalcapi", "testlimitedcapi", "testmultiphase", "testsinglephase",
         "tkinter", "xxinterpchannels", "xxsubinterpreters", "xxtestfuzz",

@@ -126,12 +126,15 @@ register_container_type(collections.deque, DEQUE_ENTRIES, collections.deque.__it
 
 # ---------------------------------------------------------------------- bytes and numbers
 
-_CHANGING: Final = frozenset(
+_LOOKING: Final = frozenset(
     {
-        "__init__", "__setitem__", "__delitem__", "__iadd__", "__imul__", "append", "clear", "extend", "insert", "pop",
-        "remove", "reverse", "byteswap", "frombytes", "fromfile", "fromlist", "fromunicode",
+        *(name for name in dir(bytes) if name != "__init__"),
+        *("copy", "__copy__", "__deepcopy__", "__alloc__", "__release_buffer__"),
+        *("buffer_info", "tobytes", "tofile", "tolist", "tounicode"),
     }
-)  # fmt: skip
+)
+"""Methods that change nothing: those that `bytes` has, too, and some. Of others, as later versions bring, nothing is
+known."""
 
 _MAKE: Final = entry(nothing)
 _MADE: Final = ("__iter__", "__class_getitem__", "fromhex", "maketrans")
@@ -139,7 +142,7 @@ _MADE: Final = ("__iter__", "__class_getitem__", "fromhex", "maketrans")
 
 def _entries_of(kind: type) -> dict[str, Entry]:
     names = (name for base in kind.__mro__ for name in vars(base) if callable(getattr(kind, name)))
-    return {name: _WRITE if name in _CHANGING else _MAKE if name in _MADE else _READ for name in names}
+    return {name: _MAKE if name in _MADE else _READ if name in _LOOKING else _WRITE for name in names}
 
 
 BYTEARRAY_ENTRIES: Final = _entries_of(bytearray)

@@ -49,13 +49,11 @@ class Sides:
             self._names = [name for name, module in modules.items() if self._is_apart(name, module)]
         self._aside = {}
         self._all_hidden = False
-        if self._has_hooks:
-            for name in modules.keys() & self.program.keys():
-                self._aside[name] = modules[name]
-            modules.update(self.program)
-        else:  # uninstrumented code may import without our notice
+        for name in modules.keys() & self.program.keys():  # some are the same module: `collections.abc` from 3.14 on
+            self._aside[name] = modules[name]
+        if not self._has_hooks:  # uninstrumented code may import without our notice
             self.hide_host()
-            modules.update(self.program)
+        modules.update(self.program)
         self._expected = len(modules)
 
     def hide_host(self) -> None:
