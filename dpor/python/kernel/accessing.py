@@ -81,8 +81,6 @@ def _access_observed(operation: Operation, reread: Callable[[], Accesses] | None
         yield_before_pending(me)
     else:
         operation = yield_before_changing(me, reread)
-        if run.specifications is not None:
-            operation = run.specifications.ordered(operation)
     if run.dying:
         run.above.step_begins(me, operation)
     if run.daemons or run.specifications is not None:

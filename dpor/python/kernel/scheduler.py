@@ -147,7 +147,8 @@ def pending_of(thread: ModelThread) -> Operation | None:
         return thread.pending
     me, run.current = run.current, thread
     try:
-        return run.operations.intern(thread.pending.kind, thread.reread())
+        operation = run.operations.intern(thread.pending.kind, thread.reread())
+        return operation if run.specifications is None else run.specifications.ordered(operation)
     finally:
         run.current = me
 
