@@ -63,10 +63,9 @@ def apart(imported: bool, drop_in_for: Callable[[str], Any]) -> Iterator[None]:
 
 def begin(drop_in_for: Callable[[str], Any]) -> None:
     """Called when the program imports `asyncio`. `drop_in_for` gives the program's module of a name."""
-    import _asyncio
-    import asyncio  # noqa: F401 (before `_asyncio`, or there are two of that, each with tasks of its own)
+    import asyncio  # noqa: F401 (which loads `_asyncio`: loaded before, there are two, each with tasks of its own)
 
-    settrace(_switching(_asyncio))
+    settrace(_switching(sys.modules["_asyncio"]))
     _watched.watch(drop_in_for)
 
 
