@@ -40,7 +40,7 @@ threads alternate often may pass if each runs as long as it can."""
 LIVES = frozenset({"start", "end", "join"})
 
 Like: TypeAlias = tuple[ThreadId, str, tuple[Location, ...]]
-"""What events have in common that look alike: thread, kind, locations."""
+"""What events have in common that look alike: thread, kind, first location."""
 Key: TypeAlias = tuple[ThreadId, str, tuple[Location, ...], int]
 """An event as it is recognised in other runs: with its position among those that look alike, from 0."""
 
@@ -262,4 +262,5 @@ def _keys_of(trace: Trace) -> tuple[list[Key], dict[Like, int]]:
 
 
 def _locations(accesses: Sequence[Access]) -> tuple[Location, ...]:
-    return tuple(location for location, _ in accesses)  # without modes, which depend on outcomes
+    """Return the first location. The modes, and further locations, depend on what the operation finds."""
+    return tuple(location for location, _ in accesses[:1])
