@@ -9,20 +9,11 @@ from textwrap import dedent
 import pytest
 
 import dpor
-
-HEAD = """
-import threading
-def run(*bodies):
-    threads = [threading.Thread(target=body) for body in bodies]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-"""
+from tests.source_outcomes import PREAMBLE
 
 
 def check(tmp_path: Path, source: str) -> dpor.Report:
-    (tmp_path / "program.py").write_text(HEAD + dedent(source))
+    (tmp_path / "program.py").write_text(PREAMBLE + dedent(source))
     return dpor.check(f"{tmp_path / 'program.py'}::scenario")
 
 

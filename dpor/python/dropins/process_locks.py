@@ -36,6 +36,7 @@ class SemLock(SyncObject):
 
     def __init__(self, kind: int, value: int, maxvalue: int, name: str, unlink: bool) -> None:
         super().__init__()
+        self.dpor_state: Any = None
         self.kind, self.maxvalue, self.name = kind, maxvalue, None if unlink else name
 
     def acquire(self, block: bool = True, timeout: float | None = None) -> Any:
@@ -61,8 +62,8 @@ class SemLock(SyncObject):
         return self._get_value() == 0
 
     def _get_value(self) -> int:
-        """How often it can be taken."""
-        raise NotImplementedError
+        """Return how often it can be taken; a lock, once if it is free."""
+        return int(perform(_LOOK, self) is None)
 
     def _after_fork(self) -> None:
         pass
@@ -72,10 +73,6 @@ class SemLock(SyncObject):
 
 class _Recursive(SemLock):
     take, try_to_take = AcquireAgain(), TryAgain()
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.dpor_state = None
 
     def release(self) -> None:
         if not self._is_mine():
@@ -90,18 +87,11 @@ class _Recursive(SemLock):
         held = perform(_LOOK, self)
         return 0 if held is None else held[1]
 
-    def _get_value(self) -> int:
-        return int(perform(_LOOK, self) is None)
-
 
 class _Mutex(SemLock):
     """A semaphore that is 1 at first and at most. Any thread may release it."""
 
     take, try_to_take = Acquire(), Try()
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.dpor_state = None
 
     def release(self) -> None:
         if perform(Release(), self) is False:
@@ -112,9 +102,6 @@ class _Mutex(SemLock):
 
     def _count(self) -> int:
         return int(perform(_LOOK, self) is not None)
-
-    def _get_value(self) -> int:
-        return int(perform(_LOOK, self) is None)
 
 
 class _Semaphore(SemLock):

@@ -77,17 +77,20 @@ def _held_elsewhere() -> list[Any]:
     return [obj for holder in holders for obj in holder()]
 
 
+def _of_program(held: list[Any]) -> dict[int, int]:
+    """Return how many references the program has to each of these objects, by `id`. The runtime has as many as there
+    are in the list, which are as many again."""
+    ours = Counter(map(id, held))
+    return {number: count + 1 - 2 * ours[number] for number, count in zip(map(id, held), _count_by(held), strict=True)}
+
+
 def _census() -> _Census:
     for forget in before_counting:
         forget()
     held = shared_objects.held()
     here = len(held)
     held += _held_elsewhere()
-    ours = Counter(map(id, held))
-    # The references in `held` are as many again as ours.
-    theirs = {
-        number: count + 1 - 2 * ours[number] for number, count in zip(map(id, held), _count_by(held), strict=True)
-    }
+    theirs = _of_program(held)
     return _Census(dict(zip(map(id, held), held, strict=True)), theirs, frozenset(map(id, held[here:])))
 
 
@@ -127,11 +130,7 @@ def _references_to_mortal() -> dict[int, int]:
     """Return how many references the program has to each mortal object, by `id`."""
     for forget in before_counting:
         forget()
-    mortal = _mortal_among(shared_objects.held() + _held_elsewhere())
-    ours = Counter(map(id, mortal))
-    return {
-        number: count + 1 - 2 * ours[number] for number, count in zip(map(id, mortal), _count_by(mortal), strict=True)
-    }
+    return _of_program(_mortal_among(shared_objects.held() + _held_elsewhere()))
 
 
 # ---------------------------------------------------------------------- while nobody asks
@@ -140,9 +139,7 @@ def _references_to_mortal() -> dict[int, int]:
 def _any_mortal() -> bool:
     if sharing.any_finalised:
         return True
-    held = shared_objects.held()
-    for holder in holders:
-        held += holder()
+    held = shared_objects.held() + _held_elsewhere()
     return any(getweakrefcount(obj) > issubclass(type(obj), SyncObject) for obj in held)
 
 
