@@ -14,11 +14,6 @@ from dpor.python.kernel.stuck import short_place
 
 ONE_PROCESS: Final = "the process that is checked must stay one"
 REPLACE: Final = "give the program os.pipe, socket.socketpair or a substitute"
-PROCESSES: Final[dict[str, str]] = {
-    **dict.fromkeys(("Queue", "JoinableQueue", "SimpleQueue"), "it waits for a pipe in C; use its namesake of queue"),
-    **dict.fromkeys(("Manager", "Pool", "Pipe"), ONE_PROCESS),
-}
-"""Names of `multiprocessing` that are refused, and the advice given for each."""
 
 
 def refuse(what: str, instead: str) -> NoReturn:

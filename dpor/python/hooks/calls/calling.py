@@ -60,7 +60,6 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.library import HARMLESS_MODULES
 from dpor.python.kernel.run import run
-from dpor.python.kernel.unmodelled import PROCESSES, refuse
 from dpor.python.sharing import shared_objects, type_traits
 from dpor.python.sharing.fields import is_instrumented
 
@@ -141,8 +140,6 @@ def _python_method(method: Any, function: Any) -> Any:
     if type(function) is not _FUNCTION:  # any callable can be bound
         inner = call(function)
         return method if inner is function else functools.partial(inner, method.__self__)
-    if function.__module__ == "multiprocessing.context" and function.__name__ in PROCESSES and run.current:
-        refuse(f"multiprocessing.{function.__name__}", PROCESSES[function.__name__])
     known = wrappers.get(id(function)) or (
         None if is_instrumented(function) else in_process(function, module_of(function))
     )
