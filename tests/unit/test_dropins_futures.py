@@ -11,6 +11,7 @@ import pytest
 import dpor
 from dpor.core.errors import Unsupported
 from dpor.core.system import Trace
+from dpor.python.dropins.futures import OTHER_POOLS
 from dpor.python.kernel.options import RuntimeOptions
 from tests.under_control import FunctionSystem, explore, once, outcomes, stdlib
 
@@ -38,16 +39,13 @@ def test_it_is_found_under_all_its_names() -> None:
     assert stdlib.module_for_program("concurrent.futures.thread") is futures.thread
     assert stdlib.module_for_program("concurrent.futures._base") is futures._base
     assert futures.ThreadPoolExecutor is futures.thread.ThreadPoolExecutor
-    assert all(
-        hasattr(futures, name)
-        for name in real.__all__
-        if name not in ("ProcessPoolExecutor", "InterpreterPoolExecutor")
-    )
+    assert all(hasattr(futures, name) for name in real.__all__)
 
 
-def test_a_pool_of_processes_ends_the_check() -> None:
-    system = FunctionSystem(lambda: futures.ProcessPoolExecutor(), RuntimeOptions(), set())
-    with pytest.raises(Unsupported, match=r"ProcessPoolExecutor is not modelled: .* use ThreadPoolExecutor"):
+@pytest.mark.parametrize("pool", [name for name in OTHER_POOLS.values() if hasattr(real, name)])
+def test_a_pool_of_processes_or_interpreters_ends_the_check(pool: str) -> None:
+    system = FunctionSystem(lambda: getattr(futures, pool)(), RuntimeOptions(), set())
+    with pytest.raises(Unsupported, match=rf"{pool} is not modelled: .* use ThreadPoolExecutor"):
         system.run(Trace(), lambda enabled: 0)
 
 

@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib.util import resolve_name
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -38,10 +39,11 @@ def execute(
     """
 
     def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> ModuleType:
-        found = drop_in_for(name) if level == 0 else None
+        name = resolve_name("." * level + name, module.__name__)  # only packages use relative names
+        found = drop_in_for(name)
         if found is not None and (fromlist or "." not in name):
             return found
-        return builtins.__import__(name, globals, locals, fromlist, level)
+        return builtins.__import__(name, globals, locals, fromlist)
 
     module = DropInModule(name)
     module.__file__ = path

@@ -5,11 +5,12 @@ from __future__ import annotations
 import concurrent.futures as real
 import concurrent.futures._base as real_base
 import concurrent.futures.thread as real_thread
+import importlib
 import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from dpor.python.dropins import copying
 from dpor.python.dropins.idents import numbering
@@ -68,35 +69,39 @@ class _Weakref:
     WeakKeyDictionary = weakref.WeakKeyDictionary
 
 
+OTHER_POOLS: Final = {"process": "ProcessPoolExecutor", "interpreter": "InterpreterPoolExecutor"}
+"""Modules of the package with pools that do not consist of threads of this interpreter; the latter from 3.14 on."""
+
+
 def package(base: DropInModule, thread: DropInModule, drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
     module = _copy(real, drop_in_for)
     module.__path__ = []
     vars(module).update(_base=base, thread=thread, ThreadPoolExecutor=thread.ThreadPoolExecutor)
 
     def missing(name: str) -> Any:
-        if name in ("ProcessPoolExecutor", "process"):
-            process = drop_in_for("concurrent.futures.process")
-            return process if name == "process" else vars(process)[name]
+        for part, pool in OTHER_POOLS.items():
+            if name in (part, pool) and hasattr(real, pool):
+                other = drop_in_for(f"concurrent.futures.{part}")
+                return other if name == part else vars(other)[name]
         raise AttributeError(f"module 'concurrent.futures' has no attribute {name!r}")
 
     vars(module)["__getattr__"] = missing
     return module.settle()
 
 
-def process_module(base: DropInModule) -> DropInModule:
-    """Return a module from which all names can be imported; making a pool is refused."""
-    module = DropInModule("concurrent.futures.process")
+def other_pool(base: DropInModule, part: str) -> DropInModule:
+    """Return a module from which all names can be imported; making its pool is refused."""
+    module = DropInModule(f"concurrent.futures.{part}")
+    pool = OTHER_POOLS[part]
 
     def refused(*args: Any, **kwargs: Any) -> NoReturn:
-        refuse("concurrent.futures.ProcessPoolExecutor", "threads of one process are checked; use ThreadPoolExecutor")
+        refuse(f"concurrent.futures.{pool}", "threads of one process are checked; use ThreadPoolExecutor")
 
     def missing(name: str) -> Any:
-        import concurrent.futures.process as real_process
-
-        return getattr(real_process, name)
+        return getattr(importlib.import_module(module.__name__), name)
 
     names = {"__module__": module.__name__, "__new__": refused}
-    vars(module)["ProcessPoolExecutor"] = type("ProcessPoolExecutor", (base.Executor,), names)
+    vars(module)[pool] = type(pool, (base.Executor,), names)
     vars(module)["__getattr__"] = missing
     return module.settle()
 

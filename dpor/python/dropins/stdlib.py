@@ -8,6 +8,7 @@ from __future__ import annotations
 import queue as real_queue
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -165,6 +166,10 @@ def _futures() -> DropInModule:
     return futures.package(_needed("concurrent.futures._base"), _needed(_THREAD_POOL), module_for_program)
 
 
+def _other_pool(part: str) -> DropInModule:
+    return futures.other_pool(_needed("concurrent.futures._base"), part)
+
+
 def _concurrent() -> DropInModule:
     module = DropInModule("concurrent")
     module.__path__ = []
@@ -197,5 +202,5 @@ _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "concurrent.futures": _futures,
     "concurrent.futures._base": lambda: futures.base_module(module_for_program),
     "concurrent.futures.thread": _thread_pool,
-    "concurrent.futures.process": lambda: futures.process_module(_needed("concurrent.futures._base")),
+    **{f"concurrent.futures.{part}": partial(_other_pool, part) for part in futures.OTHER_POOLS},
 }
