@@ -78,7 +78,8 @@ def test_the_loop_of_the_checker_is_not_the_programs() -> None:
 
 
 def test_the_executor_of_a_loop_is_of_the_program() -> None:
-    report = dpor.check(in_executor)
+    """From 3.12 on, a loop waits for its executor no longer than 300 seconds, and then warns."""
+    report = dpor.check(in_executor, timeouts="idle")
     assert report.verdict is dpor.Verdict.PASS
     assert list(report.outcome_digests.values()) == ["returned 1"]
 
@@ -277,6 +278,27 @@ def test_a_coroutine_is_given_to_the_loop_of_another_thread() -> None:
     report = dpor.check(submitting)
     assert report.verdict is dpor.Verdict.PASS
     assert list(report.outcome_digests.values()) == ["returned 3"]
+
+
+def cancelling() -> tuple[int, ...]:
+    seen: list[int] = []
+
+    async def main() -> None:
+        handle = asyncio.get_running_loop().call_soon_threadsafe(seen.append, 1)
+        thread = threading.Thread(target=handle.cancel)
+        thread.start()
+        await asyncio.sleep(0)
+        thread.join()
+
+    asyncio.run(main())
+    return tuple(seen)
+
+
+def test_that_another_thread_cancels_a_callback_is_said() -> None:
+    """It may come before the callback runs, or after that."""
+    report = dpor.check(cancelling)
+    assert report.verdict is dpor.Verdict.INCONCLUSIVE
+    assert any("not the thread of the loop cancels" in reason for reason in report.reasons)
 
 
 def test_that_threads_share_an_object_of_asyncio_is_said() -> None:

@@ -28,6 +28,7 @@ from dpor.python.dropins.time import BOOT, monotonic
 from dpor.python.dropins.timeouts import on_grid
 from dpor.python.kernel import assumptions, timing
 from dpor.python.kernel.data_choices import choose
+from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
@@ -83,12 +84,14 @@ class _Watched:
         """drop_in_for   gives the program's module of a name"""
         if self._first:
             return
-        from asyncio import base_events, futures, selector_events, tasks
+        from asyncio import base_events, events, futures, selector_events, tasks
 
         loops, selecting = base_events.BaseEventLoop, selector_events.BaseSelectorEventLoop
         for owner, name, change in (
             (loops, "call_at", _noting_site),
             (loops, "_call_soon", _calling),
+            *(((events, _HANDLE, _handling),) if hasattr(events, _HANDLE) else ()),
+            (events.Handle, "cancel", _cancelling),
             (selecting, "_write_to_self", _first(_WAKE, "waking")),
             (loops, "_run_once", _looking),
             (loops, "call_soon_threadsafe", _first(_IS_CLOSED, "end")),
@@ -268,6 +271,25 @@ def _calling(call_soon: Callable[..., Any]) -> Callable[..., Any]:
         return handle
 
     return _call_soon
+
+
+_HANDLE: Final = "_ThreadSafeHandle"
+"""From 3.14 on, `call_soon_threadsafe` makes such a handle and adds it to those that are ready."""
+
+
+def _handling(kind: Callable[..., Any]) -> Callable[..., Any]:
+    add = _calling(lambda loop, callback, args, context: kind(callback, args, loop, context))
+    return lambda callback, args, loop, context=None: add(loop, callback, args, context)
+
+
+def _cancelling(cancel: Callable[[Any], None]) -> Callable[[Any], None]:
+    def cancelled(handle: Any) -> None:
+        calls = _calls_of(handle._loop)
+        if calls is not None and run.multi and run.current.id != calls.thread:
+            incomplete(f"not the thread of the loop cancels a {type(handle).__name__} of asyncio, which is not seen")
+        cancel(handle)
+
+    return cancelled
 
 
 def _of_another(calls: _EventLoop, callback: Any) -> Callable[..., Any]:
