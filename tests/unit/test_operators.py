@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpor.python.effects.iteration import StepwiseIterator
 from dpor.python.hooks import operators
 from dpor.python.hooks.operators import HOOKS
 from dpor.python.rewrite import HOOK_NAMES, SUPPORT
@@ -157,3 +158,10 @@ def test_unpacking_takes_a_picture(world: World) -> None:
     source = "def grow():\n    l.append(3)\n    return {}\nr = (lambda *a, **k: a)(*l, **grow())"
     world.share(l=l)
     assert world.run(source, l=l)["r"] == (1, 2)
+
+
+@pytest.mark.parametrize("hook", [operators.iter_, operators.unpack])
+def test_only_an_iterator_that_nobody_else_has_is_left_alone(hook: Any) -> None:
+    passed = hook(zip("ab"))
+    kept = zip("ab")
+    assert (type(passed), type(hook(kept))) == (zip, StepwiseIterator)

@@ -468,18 +468,22 @@ class Shown:
 # ---------------------------------------------------------------------- iteration
 
 
-def _temporary() -> int:
-    """Return the reference count of an argument to which nobody else refers; 0 if it cannot be determined."""
-
-    def count(obj: object) -> int:
-        return getrefcount(obj)
-
+def count_of_temporary(count: Callable[[object], int]) -> int:
+    """Return what a function that counts references counts for an argument to which nobody else refers; 0 if it counts
+    the same for others. (A parameter may borrow the reference of a variable, and so add none.)"""
     kept = object()
     return count(object()) if count(object()) < count(kept) else 0
 
 
-TEMPORARY: Final = _temporary()
-"""A generator or `zip` with this reference count exists for this loop alone: no other thread can have it."""
+def _counted(obj: object) -> int:
+    held = [obj]
+    del obj
+    return getrefcount(held[0])
+
+
+_TEMPORARY: Final = count_of_temporary(_counted)
+"""A generator or `zip` with this reference count, counted like this, exists for this loop alone: no other thread can
+have it."""
 
 _ATONCE: Final = frozenset({tuple, str, range, bytes})
 _OWN: Final = CHAINS | {types.GeneratorType}
@@ -494,7 +498,10 @@ def iter_(obj: Any) -> Any:
     if kind in _ATONCE:
         return obj
     if kind in _OWN:
-        iterator = obj if getrefcount(obj) <= TEMPORARY else _iter_other(obj, kind)
+        held = [obj]
+        del obj
+        count, obj = getrefcount(held[0]), held[0]
+        iterator = obj if count <= _TEMPORARY else _iter_other(obj, kind)
         return map(_tick, iterator) if kind in CHAINS and may_be_endless(obj) else iterator
     return map(_tick, _iter_other(obj, kind)) if kind is _CALLS else _iter_other(obj, kind)
 
@@ -545,8 +552,14 @@ def _container_steps(container: Any, iterator: Iterator[Any], step: Any) -> Gene
 def unpack(obj: Any) -> Any:
     """Return what is unpacked, or spread by `*`, in place of `obj`. The items of a container are taken at once."""
     kind = type(obj)
-    if kind in _ATONCE or (kind in _OWN and getrefcount(obj) <= TEMPORARY):
+    if kind in _ATONCE:
         return obj
+    if kind in _OWN:
+        held = [obj]
+        del obj
+        count, obj = getrefcount(held[0]), held[0]
+        if count <= _TEMPORARY:
+            return obj
     if kind not in container_types and is_c_iterator(kind):
         return stepwise(obj)
     if (kind is list or kind is dict) and shared_objects.shared_object_of(obj) is None:

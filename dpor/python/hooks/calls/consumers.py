@@ -36,7 +36,7 @@ from dpor.python.effects.reach import ANYTHING, HASH, reads, views, yield_before
 from dpor.python.effects.set_order import agreed_order, stable_order
 from dpor.python.hooks.calls.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.python.hooks.calls.unknown import reading_c
-from dpor.python.hooks.operators import SCALARS, TEMPORARY
+from dpor.python.hooks.operators import SCALARS, count_of_temporary
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_object, shared_objects
@@ -57,7 +57,7 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
         kind = type(items)
         if kind in SCALARS:
             return function(*args, **kwargs)
-        if kind is types.GeneratorType and getrefcount(items) <= _TEMPORARY_HERE:
+        if kind is types.GeneratorType and getrefcount(items) <= _TEMPORARY:
             return _call_with(function, items, rest, kwargs)
         if not run.multi:
             if kind is set or kind is frozenset:
@@ -89,8 +89,15 @@ def make_array(kind: type) -> Callable[..., Any]:
 
 _IN_ORDER: Final = frozenset({list, tuple, dict, collections.deque, range, str, int})
 _IN_ONE_STEP: Final = _IN_ORDER | {set, frozenset}
-_TEMPORARY_HERE: Final = TEMPORARY + 1 if TEMPORARY else 0
-"""Like `TEMPORARY`, for an argument that is also in the tuple of all arguments."""
+
+
+def _counted(*args: object) -> int:
+    items, *_ = args
+    return getrefcount(items)
+
+
+_TEMPORARY: Final = count_of_temporary(_counted)
+"""The reference count, counted like this, of an argument to which nobody else refers."""
 
 
 def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
