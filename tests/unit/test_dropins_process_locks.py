@@ -71,6 +71,7 @@ def scenario():
     ("make", "expected"),
     [
         ("Lock()", {(0, 1)}),
+        ("get_context('spawn').Lock()", {(0, 1)}),
         ("RLock()", {(0, 1)}),
         ("Condition()", {(0, 1)}),
         ("Semaphore()", {(0, 1)}),

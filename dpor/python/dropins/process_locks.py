@@ -31,13 +31,15 @@ class SemLock(SyncObject):
 
     SEM_VALUE_MAX: Final = 2**31 - 1
     handle: Final = 1
+    name: Final = None
+    """As if its name had been given up at once. If others could find it, it would be told to a process."""
     take: ClassVar[Rule]
     try_to_take: ClassVar[Rule]
 
-    def __init__(self, kind: int, value: int, maxvalue: int, name: str, unlink: bool) -> None:
+    def __init__(self, kind: int, value: int, maxvalue: int) -> None:
         super().__init__()
         self.dpor_state: Any = None
-        self.kind, self.maxvalue, self.name = kind, maxvalue, None if unlink else name
+        self.kind, self.maxvalue = kind, maxvalue
 
     def acquire(self, block: bool = True, timeout: float | None = None) -> Any:
         if not block:
@@ -107,8 +109,8 @@ class _Mutex(SemLock):
 class _Semaphore(SemLock):
     take, try_to_take = P(), TryP()
 
-    def __init__(self, kind: int, value: int, *args: Any) -> None:
-        super().__init__(kind, value, *args)
+    def __init__(self, kind: int, value: int, maxvalue: int) -> None:
+        super().__init__(kind, value, maxvalue)
         self.dpor_state = self._first = value
 
     def release(self) -> None:
@@ -128,7 +130,7 @@ class _Semaphore(SemLock):
 def _sem_lock(kind: int, value: int, maxvalue: int, name: str, unlink: bool) -> SemLock:
     """Called as the class `SemLock` is."""
     made = _Recursive if kind == RECURSIVE_MUTEX else _Mutex if value == maxvalue == 1 else _Semaphore
-    return made(kind, value, maxvalue, name, unlink)
+    return made(kind, value, maxvalue)
 
 
 def module() -> DropInModule:
