@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dpor.python.kernel.run import run
 from dpor.python.sharing import deaths
+from dpor.python.sharing.sharing_state import sharing
 from dpor.python.specs import histories
 from tests.source_outcomes import outcomes
 
@@ -210,7 +212,9 @@ def test_references_counted_wrongly_by_one_are_noticed(
 assert histories  # which is one that says so
 
 
-@pytest.mark.parametrize("forgotten", range(len(deaths.holders)))
+@pytest.mark.parametrize(
+    "forgotten", [i for i, holder in enumerate(deaths.holders) if holder is not deaths.held_by_standing]
+)
 def test_a_reference_of_ours_that_is_forgotten_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgotten: int
 ) -> None:
@@ -313,3 +317,18 @@ refs = weakref.WeakSet([box.x, *box.y])
 run(lambda: len(refs) + len(box.y), lambda: setattr(box, "x", None), lambda: box.y.clear())
 return len(refs)"""
     assert outcomes(tmp_path, program(body)) == {0}
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_is_published_in_each_run_as_the_same_object_is_counted(
+    monkeypatch: pytest.MonkeyPatch, known: bool
+) -> None:
+    """It has fallen if nobody else refers to it; and would seem alive if these references were not known."""
+
+    class Thing:
+        pass
+
+    monkeypatch.setattr(sharing, "standing", SimpleNamespace(records={}, exposed={}, mortal=[Thing()]))
+    monkeypatch.setattr(sharing, "kept", [*sharing.standing.mortal])  # type: ignore[union-attr]
+    monkeypatch.setattr(deaths, "holders", [deaths.held_by_standing] if known else [])
+    assert any(type(obj) is Thing for obj in deaths.fallen()) is known

@@ -47,6 +47,10 @@ class Numbering:
             self._numbers[purpose, thread, asked] = number
         return number
 
+    def is_asked(self) -> bool:
+        """Has the run been given a number?"""
+        return bool(self._asked)
+
     def begin_run(self) -> None:
         self._asked.clear()
 

@@ -27,10 +27,11 @@ PartName: TypeAlias = str | tuple[str, ...]
 
 
 class Part(NamedTuple):
-    """How the value of a part is read, and restored."""
+    """How the value of a part is read, restored, and set in a run as another run has left it."""
 
     get: Callable[[], Any]
     restore: Callable[[Any], object]
+    again: Callable[[Any], object]
 
 
 parts: Final[dict[str, Part]] = {}
@@ -157,20 +158,38 @@ def values() -> Iterable[tuple[object, Any]]:
                 yield name, value
 
 
-def hidden() -> str | None:
-    """Return the name of a part that this run has changed and that cannot be read; None if there is none."""
-    if not _before:
-        return None
-    return next((name for name, before in _before.items() if before is _HIDDEN), None)
+def held() -> Iterable[Any]:
+    """Yield what the parts that differ hold. (Of an object of others' modules, the contents.)"""
+    kept_ones = {f"{one.module}.{one.name}" for one in _kept}
+    for name, value in values():
+        yield value[1] if name in kept_ones else value
+
+
+def hidden() -> set[str]:
+    """Return the names of the parts that this run has changed and that cannot be read."""
+    return {name for name, before in _before.items() if before is _HIDDEN}
+
+
+def change_again(name: str, value: Any) -> None:
+    """Change the part in this run as an import did in another."""
+    changes(name)
+    parts[name].again(value)
+
+
+left_hidden: Final[set[str]] = set()
+"""The parts that the last run has changed and that cannot be read."""
 
 
 def restore() -> None:
     """When the run is over: restore all parts, the last changed first."""
     global _runs
+    left_hidden.clear()
     while _before:
         name, before = _before.popitem()
         if before is not _HIDDEN:
             parts[name].restore(before)
+        else:
+            left_hidden.add(name)
     if _runs % LOOK_EVERY < 2:
         _look_for_unseen()
     _runs += 1
@@ -208,11 +227,19 @@ def has_changed(name: str) -> bool:
 looked_at: Final[list[str]] = []
 
 
-def part(name: str, get: Callable[[], Any], restore: Callable[[Any], object], *, unseen: bool = False) -> None:
+def part(
+    name: str,
+    get: Callable[[], Any],
+    restore: Callable[[Any], object],
+    *,
+    again: Callable[[Any], object] | None = None,
+    unseen: bool = False,
+) -> None:
     """Register how the part is read and restored.
 
+    again    sets it as an import has left it; None: as `put` does
     unseen   True if uninstrumented code may change it, so that it has to be examined. (Reading it must change nothing.)
     """
-    parts[name] = Part(get, restore)
+    parts[name] = Part(get, restore, again or restore)
     if unseen:
         looked_at.append(name)

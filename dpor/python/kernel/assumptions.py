@@ -26,6 +26,8 @@ INSTRUMENTED: Final = "instrumented"
 """A fact about a package: it is instrumented on demand (see `opaque_code`)."""
 DYING: Final = "objects die"
 """Objects die while several threads exist, and somebody could notice: letting go of them is an operation."""
+EXECUTED_AGAIN: Final = ("modules", "executed again")
+"""What runs change in modules cannot be restored in place, so they are executed again before each run."""
 SPINS: Final = "spins"
 """A fact about a loop, named by file, function and line: it waits by spinning."""
 

@@ -92,6 +92,7 @@ class Run:
     half_seen     True if that is because of code that will be instrumented; what escapes unseen, and how containers
                   change, is found out again then
     dirty         True if a run has changed what outlives it (a module's global, a class, a function)
+    lasts         True while modules are executed whose contents later runs will find
     stuck         the threads that can never go on, in words; `taken_at`: where each held lock was taken
     """
 
@@ -99,11 +100,11 @@ class Run:
         "able", "above", "alive", "atomic", "back_edges", "base_depth", "broken", "by_thread_object", "careful",
         "choose", "clock_stands", "counters", "current", "daemons", "deep", "dirty", "dying", "ending", "error",
         "event_operations", "event_threads", "everybody", "exceptions", "facts", "half_seen", "host_limit", "hub",
-        "incomplete", "incomplete_if_multithreaded", "is_program_file", "iterating", "known_operations", "made",
-        "made_early", "most_events", "multi", "number", "numbers", "observer", "operations", "options", "os_thread",
-        "patience", "position", "process", "ready", "recorder", "recursion_limit", "replayed", "specifications",
-        "spins", "stateful", "still", "stuck", "taken_at", "threads", "timed_out", "timeouts", "trace", "unwinding",
-        "virtual_time", "waiting", "workers", "yielding",
+        "incomplete", "incomplete_if_multithreaded", "is_program_file", "iterating", "known_operations", "lasts",
+        "made", "made_early", "most_events", "multi", "number", "numbers", "observer", "operations", "options",
+        "os_thread", "patience", "position", "process", "ready", "recorder", "recursion_limit", "replayed",
+        "specifications", "spins", "stateful", "still", "stuck", "taken_at", "threads", "timed_out", "timeouts",
+        "trace", "unwinding", "virtual_time", "waiting", "workers", "yielding",
     )  # fmt: skip
 
     above: Above
@@ -124,6 +125,7 @@ class Run:
         self.known_operations: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
         self.made: list[ref[Any]] = []
         self.made_early = 0
+        self.lasts = False
         self.counters: dict[Location, Any] = {}
         self.specifications: Specifications | None = None
         self.observer: Observer | None = None

@@ -66,7 +66,7 @@ def in_words(
         verb = "waits for an item of"
     awaited = objects[-1] if notified or kind == "lock" else objects[0] if objects else None
     sentence = verb if awaited is None else f"{verb} {names.get(id(awaited), name_of(awaited))}"
-    if awaited is not None and awaited.dpor_made_at is not None and kind != "join":
+    if id(awaited) in names and awaited is not None and awaited.dpor_made_at is not None and kind != "join":
         sentence += f" (made at {short_place(awaited.dpor_made_at)})"
     if awaited is not None and verb == "waits to lock":
         sentence += _held(awaited, thread, threads, taken_at)

@@ -9,8 +9,12 @@ import builtins
 import logging
 import os
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
+from dpor.python.states.stacks import StateUnknown
+
+_OF_LOGGERS = frozenset(vars(logging.Logger(""))) | {"manager"}
 _FIELDS = ("level", "propagate", "disabled")
 
 
@@ -44,6 +48,19 @@ class HostState:
                 found.append(logger)
         return found
 
+    def knows(self, logger: logging.Logger) -> bool:
+        """Was the logger there already?"""
+        return logger is logging.root or self._loggers.get(logger.name) is logger
+
+    def left(self) -> Iterator[Any]:
+        """Yield loggers that were not there, and the handlers and filters of those that were. Raises `StateUnknown` if
+        these have got other attributes."""
+        for logger in (logging.root, *logging.root.manager.loggerDict.values()):
+            if isinstance(logger, logging.Logger):
+                if self.knows(logger) and not vars(logger).keys() <= _OF_LOGGERS:
+                    raise StateUnknown(f"the logger {logger.name} has been given attributes")
+                yield from [*logger.handlers, *logger.filters] if self.knows(logger) else [logger]
+
     def restore(self) -> None:
         manager = logging.root.manager
         if len(manager.loggerDict) != len(self._loggers):
@@ -68,7 +85,7 @@ class HostState:
             names.update(self._builtins)
             for name in set(names) - set(self._builtins):
                 del names[name]
-        if os.environ != self._environment:
+        if vars(os.environ)["_data"] != self._raw_environment:
             os.environ.clear()
             os.environ.update(self._environment)
 

@@ -506,12 +506,8 @@ class Loader:
         """Import the modules again, in the order of the first time, circles included, each with its first globals.
         Modules of the library, which import none of the others, are included only if something at the top level of a
         module was `changed`."""
-        names = [
-            name
-            for name in self.modules
-            if name not in self._late and (changed or name.partition(".")[0] not in CONSTANT)
-        ]
-        for name in [name for name in self._sides.program if self._is_made_by_program(name)]:
+        names = [name for name in self.lasting_names() if changed or name.partition(".")[0] not in CONSTANT]
+        for name in [name for name in self._sides.program if self.is_made_by_program(name)]:
             sys.modules.pop(name, None)
         for name in names:
             sys.modules.pop(name, None)
@@ -523,7 +519,17 @@ class Loader:
                 importlib.import_module(name)
         module_locks.forget()
 
-    def _is_made_by_program(self, name: str) -> bool:
+    def lasting_names(self) -> list[str]:
+        """Return the names of the modules that exist when a run begins."""
+        return [name for name in self.modules if name not in self._late]
+
+    @property
+    def size(self) -> int:
+        """The characters of the source that `reset` executes even if nothing was changed at the top level."""
+        names = [name for name in self.lasting_names() if name.partition(".")[0] not in CONSTANT]
+        return sum(len(self.modules[name].source) for name in names)
+
+    def is_made_by_program(self, name: str) -> bool:
         """True if code of the program has put the module into `sys.modules`, directly or by an importer of its own."""
         module = sys.modules.get(name)
         if module is None or name in self.modules or name.rpartition(".")[0] not in self.modules:
@@ -562,11 +568,21 @@ class Loader:
         }
         return sorted(homes - {name.partition(".")[0] for name in self.modules} - STDLIB - {"dpor", "pytest"})
 
-    def roots(self, of_all: bool) -> Iterable[tuple[Any, Any]]:
+    def roots(self, of_all: bool) -> Iterator[tuple[Any, Any]]:
         """Yield the roots of the program's objects, each as (name, object): the values of globals and the attributes of
         classes, which every thread can reach. `of_all`: of all globals, not only of those that a run can change."""
         yield from host_fields.roots()
-        for name, loaded in self.modules.items():
+        yield from self._roots_in(self.modules, of_all)
+
+    def late_roots(self) -> Iterator[tuple[Any, Any]]:
+        """Yield those that do not exist when a run begins."""
+        process_state.share()
+        yield from host_fields.roots()
+        yield from self._roots_in(self._late & self.modules.keys(), run.dirty)
+
+    def _roots_in(self, names: Iterable[str], of_all: bool) -> Iterator[tuple[Any, Any]]:
+        for name in names:
+            loaded = self.modules[name]
             for key, value in loaded.globals(of_all):
                 if is_a(value, type):
                     if value.__module__ == name:

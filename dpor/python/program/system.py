@@ -54,6 +54,7 @@ from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.program.blocked_findings import deadlock_finding, livelock_finding
 from dpor.python.program.every_access import EveryAccess
+from dpor.python.program.first_state import FirstState
 from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
@@ -109,6 +110,7 @@ class PythonSystem:
         stdlib.begin_search()
         process_state.begin_search()
         self._loader = Loader(self._hooks, stdlib.module_for_program, instrument)
+        self.first_state = FirstState(self._loader, stdlib)
         self._layers = Layers(self._loader.is_program_file, self._loader.can_instrument, self._loader.imports_in_steps)
         self._target: Target | None = None
         self._given = target
@@ -174,6 +176,7 @@ class PythonSystem:
             raise BadTarget(f"{_name(self._given)} cannot be imported")
 
     def _begin_search(self) -> None:
+        self.first_state.forget(self._search.facts)
         self._capture = Capture(
             self._search, self._loader, [PythonSystem._main.__code__, Startable._bootstrap.__code__]
         )
@@ -195,6 +198,7 @@ class PythonSystem:
             if not trace.threads:
                 self._renew_facts()
             shared_objects.begin(self._roots)
+            self.first_state.bring_back(self._search.facts)
         finally:
             sys.stderr = stderr
         self._runs += 1
@@ -286,11 +290,7 @@ class PythonSystem:
         """The body of the main model thread."""
         target = self._target
         assert target is not None
-        if run.dirty or not self._loader.is_constant:
-            changed, run.dirty = run.dirty, False
-            self._stdlib.execute_again()
-            self._loader.reset(changed)
-            attributes.forget_types()
+        self.first_state.set_up()
         orders.choose()
         try:
             try:

@@ -40,8 +40,15 @@ from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import children, shared_object, shared_objects, type_traits
 from dpor.python.sharing.sharing_state import sharing
 
+
+def held_by_standing() -> list[Any]:
+    """What is published in each run as the same object."""
+    return [] if sharing.standing is None else sharing.standing.mortal
+
+
 holders: Final[list[Callable[[], Iterable[Any]]]] = [
     lambda: [thread.thread_object for thread in run.threads],
+    held_by_standing,
 ]
 """Parts of the runtime that refer to objects of the program where CPython would not. Each function returns the objects
 that its part refers to, as often as it does."""

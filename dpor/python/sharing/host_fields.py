@@ -8,11 +8,11 @@ The namespace of such a holder is remembered when the program stores something t
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-_ABSENT: Final = object()
+ABSENT: Final = object()
 _first: Final[dict[int, tuple[Any, dict[str, Any]]]] = {}
 
 
@@ -37,16 +37,32 @@ def changed() -> Iterator[tuple[str, str, Any]]:
     for holder, first in _first.values():
         where = holder.__name__ if type(holder) is ModuleType else f"{holder.__module__}.{holder.__qualname__}"
         for name, value in vars(holder).items():
-            if first.get(name, _ABSENT) is not value:
+            if first.get(name, ABSENT) is not value:
                 yield where, name, value
         for name in sorted(first.keys() - vars(holder).keys()):
             yield where, name, None
 
 
+def leave(is_put_back: Callable[[Any], bool]) -> None:
+    """What of this others put back stays as it is now."""
+    for number, (holder, _) in [*_first.items()]:
+        if is_put_back(holder):
+            del _first[number]
+
+
+def stored() -> Iterator[tuple[Any, str, Any]]:
+    """Holder, name and value of what is not as it was; `ABSENT` for what is not there any more."""
+    for holder, first in _first.values():
+        now = vars(holder)
+        for name in [*now, *(first.keys() - now.keys())]:
+            if first.get(name, ABSENT) is not now.get(name, ABSENT):
+                yield holder, name, now.get(name, ABSENT)
+
+
 def is_changed(holder: ModuleType, name: str) -> bool:
     """True if the module's attribute is not as it was when the run began."""
     known = _first.get(id(holder))
-    return known is not None and known[1].get(name, _ABSENT) is not vars(holder).get(name, _ABSENT)
+    return known is not None and known[1].get(name, ABSENT) is not vars(holder).get(name, ABSENT)
 
 
 def roots() -> Iterator[tuple[tuple[str, str, str], Any]]:
@@ -55,7 +71,7 @@ def roots() -> Iterator[tuple[tuple[str, str, str], Any]]:
     for holder, first in _first.values():
         if type(holder) is ModuleType:
             for name, value in vars(holder).items():
-                if first.get(name, _ABSENT) is not value:
+                if first.get(name, ABSENT) is not value:
                     yield ("process", holder.__name__, name), value
 
 
@@ -66,6 +82,6 @@ def restore() -> None:
         for name in now.keys() - first.keys():
             delattr(holder, name)
         for name, value in first.items():
-            if now.get(name, _ABSENT) is not value:
+            if now.get(name, ABSENT) is not value:
                 setattr(holder, name, value)
     _first.clear()

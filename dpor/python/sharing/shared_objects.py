@@ -67,7 +67,8 @@ def held() -> list[Any]:
     objects += sharing.kept
     objects += sharing.published.values()
     if sharing.exposed:
-        for pair in {id(pair): pair for pair in sharing.exposed.values()}.values():
+        stands = {} if sharing.standing is None else sharing.standing.exposed
+        for pair in {id(pair): pair for number, pair in sharing.exposed.items() if number not in stands}.values():
             objects += pair
     return objects
 
@@ -99,7 +100,7 @@ def forget() -> None:
 
 def are_there_any() -> bool:
     """True if there was something in this run that several threads could reach and change."""
-    return bool(sharing.used)
+    return sharing.any_shared()
 
 
 def shared_object_of(obj: Any) -> SharedObject | None:
@@ -306,8 +307,11 @@ def publish_roots(thread_object: Any) -> None:
         sharing.roots_published = True
         for names in sharing.given:
             _put_attributes(names)
-        for name, value in sharing.roots():
-            _publish(value, name)
+        if sharing.standing is not None:
+            sharing.standing.publish()
+        else:
+            for name, value in sharing.roots():
+                _publish(value, name)
     orders.note_several_threads()
     _publish(thread_object)
 

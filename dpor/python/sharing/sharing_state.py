@@ -5,13 +5,23 @@ from __future__ import annotations
 import types
 import weakref
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing.shared_object import SharedObject
 
 Roots: TypeAlias = Callable[[], Iterable[tuple[Hashable, Any]]]
+
+
+class Published(Protocol):
+    """What is published once for all runs: see `standing.Standing`."""
+
+    records: dict[int, SharedObject]
+    exposed: dict[int, tuple[Any, dict[str, Any]]]
+    mortal: list[Any]
+
+    def publish(self) -> None: ...
 
 
 class Sharing:
@@ -29,6 +39,8 @@ class Sharing:
     roots            a function that gives the name and the object of everything that all threads can reach: globals and
                      class attributes
     roots_published  True once these have been shared, which happens when the first thread starts
+    standing         objects that all runs share, published once; None if there are none
+    were_any         True if there have been shared objects that were let go
     any_coarse       True if there are types all objects of which share one `SharedObject`
     any_finalised    True if the run has met an object, shared or touched by one of several threads, whose class has
                      `__del__`
@@ -53,8 +65,10 @@ class Sharing:
         "published",
         "roots",
         "roots_published",
+        "standing",
         "table",
         "used",
+        "were_any",
     )
 
     def __init__(self) -> None:
@@ -67,11 +81,14 @@ class Sharing:
         self.given: Final[list[dict[str, Any]]] = []
         self.dropped: Final[list[types.FrameType]] = []
         self.roots: Roots = tuple
+        self.roots_published = self.were_any = False
+        self.standing: Published | None = None
         self.begin(tuple)
 
     def begin(self, roots: Roots) -> None:
         """Start a run whose threads can all reach the objects that `roots` gives."""
         self.let_all_go()
+        self.standing, self.were_any = None, False
         self.exposed.clear()
         self.given.clear()
         self.dropped.clear()
@@ -82,6 +99,7 @@ class Sharing:
     def let_all_go(self) -> None:
         """Keep shared objects alive no longer, and forget which objects are shared and to which thread others
         belong."""
+        self.were_any = self.any_shared()
         self.table.clear()
         self.kept.clear()
         self.published.clear()
@@ -90,6 +108,11 @@ class Sharing:
             shared.obj = None
         self.used.clear()
         self.roots_published = False
+
+    def any_shared(self) -> bool:
+        """Has there been an object in this run that several threads could reach and change?"""
+        stands = self.roots_published and self.standing is not None and bool(self.standing.records)
+        return self.were_any or bool(self.used) or stands
 
 
 sharing: Final = Sharing()

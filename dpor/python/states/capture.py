@@ -358,8 +358,7 @@ class Capture:
             changes = self._loader.host.changed()
             heap.out.append(len(changes))
             heap.refs(changes)
-        hidden = process_state.hidden()
-        if hidden is not None:
+        for hidden in sorted(process_state.hidden()):
             raise StateUnknown(f"{hidden} has changed, and cannot be read")
         for part, value in process_state.values():
             heap.out.append(part)

@@ -14,10 +14,13 @@ fails nothing is read at all. `slots_of`, the only way to a frame's memory, asks
 
 from __future__ import annotations
 
+import array
 import ctypes
+import functools
+import operator
 import sys
 import sysconfig
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import cache
 from types import FrameType
 from typing import Any, Final
@@ -220,3 +223,87 @@ def _is(a: object, b: object) -> bool:
 
 def _cells(function: Any) -> tuple[object, ...]:
     return function.__closure__ or ()
+
+
+# ---------------------------------------------------------------------- lists and dicts
+
+
+def addresses(objects: list[Any]) -> bytes:
+    """The addresses of the objects: equal of two lists if they hold the same objects."""
+    if _lists_are_known():
+        return ctypes.string_at(WORDS[(id(objects) + _ITEMS) >> 3], len(objects) * _WORD) if objects else b""
+    return array.array("Q", map(id, objects)).tobytes()
+
+
+def words(places: list[int]) -> Callable[[], tuple[int, ...]]:
+    """What tells what is in the words of these numbers, and once more in the first two. Raises `StateUnknown` if no
+    memory can be read."""
+    ask()
+    return functools.partial(operator.itemgetter(*places, *places[:2], *places[:1]), WORDS)
+
+
+def referent(weak: Any) -> Any:
+    """What the weak reference or proxy refers to; None if it has died. Raises `StateUnknown` if no memory can be
+    read."""
+    ask()
+    return OBJECTS[(id(weak) >> 3) + 2]
+
+
+def versions_of(dicts: list[dict[Any, Any]]) -> Callable[[], object] | None:
+    """What tells the versions of the dicts: each has another after any change. None if the interpreter keeps none."""
+    if not _versions_are_known():
+        return None
+    return functools.partial(operator.itemgetter(*[(id(one) + _DICT_VERSION) >> 3 for one in dicts]), WORDS)
+
+
+_WORD: Final = ctypes.sizeof(ctypes.c_size_t)
+_ITEMS: Final = 3 * _WORD
+"""Offset of the address of its items in a list: after its head and its length."""
+_DICT_VERSION: Final = 3 * _WORD
+"""Offset of the version of a dict: after its head and how many items are in use."""
+
+
+@cache
+def _lists_are_known() -> bool:
+    """Are the items of a list where they are expected? Tried once."""
+    if _VERSION not in _KNOWN or sysconfig.get_config_var("Py_GIL_DISABLED") or list.__basicsize__ < _ITEMS + _WORD:
+        return False
+    tried = [object(), None, "x"]
+    place = WORDS[(id(tried) + _ITEMS) >> 3]
+    return place != 0 and ctypes.string_at(place, 3 * _WORD) == array.array("Q", map(id, tried)).tobytes()
+
+
+@cache
+def _versions_are_known() -> bool:
+    """Has a dict a version where it is expected, and another one after each way to change it? Tried once."""
+    if _VERSION not in ((3, 11), (3, 12)) or why_unreadable():
+        return False
+
+    class Plain:
+        pass
+
+    one = Plain()
+    fields: dict[Any, Any] = vars(one)
+    tried: dict[Any, Any] = {"a": 1, "b": [2]}
+
+    def store() -> None:
+        one.x = object()  # type: ignore[attr-defined]
+
+    steps: list[tuple[dict[Any, Any], Callable[[], object]]] = [
+        (tried, lambda: tried.update(a=2)),
+        (tried, lambda: tried.__setitem__("c", 3)),
+        (tried, lambda: tried.__delitem__("c")),
+        (tried, lambda: tried.setdefault("d", 4)),
+        (tried, lambda: tried.pop("d")),
+        (tried, lambda: tried.popitem()),
+        (tried, lambda: tried.clear()),
+        *[(fields, store)] * 100,
+        (fields, lambda: delattr(one, "x")),
+    ]
+    seen = []
+    for changed, step in steps:
+        before = WORDS[(id(changed) + _DICT_VERSION) >> 3]
+        step()
+        seen.append(before != WORDS[(id(changed) + _DICT_VERSION) >> 3])
+    before = WORDS[(id(tried) + _DICT_VERSION) >> 3]
+    return all(seen) and before == WORDS[(id(tried) + _DICT_VERSION) >> 3]

@@ -143,7 +143,7 @@ class TypePlans:
     # ------------------------------------------------------------------ objects of classes written in Python
 
     def _of_python(self, kind: type) -> Plan:
-        content, slots = _layout(kind)
+        content, slots = layout(kind)
         has_fields, read = _has_fields(kind), type_traits.fields_of(kind)
         class_of = self.class_of
         finalised = static(kind, "__del__") is not None
@@ -237,7 +237,7 @@ def _numbered(number: int, content: Content) -> Plan:
     return plan
 
 
-def _layout(kind: type) -> tuple[Content | None, list[Callable[[Any], Any]]]:
+def layout(kind: type) -> tuple[Content | None, list[Callable[[Any], Any]]]:
     """Return the encoder of the class's built-in base, and its slots. Raises `StateUnknown` if objects have other
     state."""
     slots: list[Callable[[Any], Any]] = []
@@ -392,7 +392,7 @@ _ENDS_SILENTLY: Final = frozenset({int, float, str, bytes, bool, complex, type(N
 
 def _is_plain(kind: type) -> bool:
     try:
-        _layout(kind)
+        layout(kind)
     except StateUnknown:
         return False
     return True

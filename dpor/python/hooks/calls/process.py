@@ -439,7 +439,20 @@ def _registry_of_errors() -> dict[str, Any]:
     )
 
 
-part(CODECS, lambda: ([*_searches], {name: codecs.lookup_error(name) for name in _errors}), _put_codecs)
+def _put_codecs_again(value: Any) -> None:
+    searches, handlers = value
+    for search in searches:
+        _register(search)
+    for name, handler in handlers.items():
+        _register_error(name, handler)
+
+
+part(
+    CODECS,
+    lambda: ([*_searches], {name: codecs.lookup_error(name) for name in _errors}),
+    _put_codecs,
+    again=_put_codecs_again,
+)
 in_process(codecs.register, "codecs", _register)
 in_process(codecs.register_error, "codecs", _register_error)
 

@@ -1,0 +1,153 @@
+"""What importing a program's modules does beside filling them: to be there in each run, as if they had been."""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import random
+import sys
+from collections.abc import Callable, Collection, Iterator
+from types import FunctionType
+from typing import Any, Final
+
+from dpor.python.dropins import state
+from dpor.python.dropins.idents import numbering
+from dpor.python.dropins.locals import Here
+from dpor.python.effects import process_state
+from dpor.python.kernel import host_modules
+from dpor.python.kernel.run import run
+from dpor.python.program.host import HostState
+from dpor.python.program.host_containers import HostContainers
+from dpor.python.program.putting_back import Changed
+from dpor.python.sharing import host_fields
+from dpor.python.states.stacks import StateUnknown
+
+_SEARCHS: Final = frozenset(
+    {
+        *("able", "back_edges", "base_depth", "facts", "known_operations", "numbers", "operations", "still", "workers"),
+        *("broken", "dirty"),
+    }
+)
+"""What of a run is the search's, or nothing that a program could tell."""
+_LEFT: Final = frozenset({"incomplete", "incomplete_if_multithreaded", "made"})
+"""What of a run imports leave something in that is left again."""
+_OF_THREAD: Final = frozenset({"data", "named_at", "count", "ticked"})
+_OF_LIBRARY: Final = frozenset({"atexit", "exit_calls", "exit_calls_of_imports"})
+
+
+class Before:
+    """What a run has been, and what others' modules have held, before modules are imported in its main thread."""
+
+    def __init__(self, program: Collection[str] | None = None) -> None:
+        self.containers = None if program is None else HostContainers(program)
+        self.modules = sys.modules.keys() - (program or ())
+        self.run = _values(run, run.__slots__)
+        self.main = _values(run.threads[0], run.threads[0].__slots__)
+        self.library = _values(state.library, vars(state.library))
+
+
+def left(before: Before, host: HostState | None) -> Iterator[Any]:
+    """What importing has left where no global of the program leads. Raises `StateUnknown` if it cannot be told."""
+    if before.containers is not None:
+        yield from before.containers.changed()
+    yield from (value for _, _, value in host_fields.stored())
+    yield from run.threads[0].data.values()
+    yield from [*state.library.atexit, *state.library.exit_calls]
+    yield from process_state.held()
+    if host is not None:
+        yield from host.left()
+
+
+def _values(obj: Any, names: Any) -> dict[str, Any]:
+    """By name: of containers a copy, since they are changed in place."""
+    found = {name: getattr(obj, name) for name in names if hasattr(obj, name)}
+    return {name: type(value)(value) if type(value) in (list, dict, set) else value for name, value in found.items()}
+
+
+class Traces:
+    """What has come since `before`. Raises `StateUnknown` if there is more to it than can be left again."""
+
+    def __init__(self, before: Before, host: HostState | None, names: list[str]) -> None:
+        main, now = run.threads[0], Before()
+        _compare("a run", before.run, now.run, _SEARCHS | _LEFT)
+        _compare("the main thread", before.main, now.main, _OF_THREAD)
+        _compare("what `threading` remembers", before.library, now.library, _OF_LIBRARY)
+        if numbering.is_asked() or host_modules.changed_modules or contextvars.copy_context():
+            raise StateUnknown("modules change what belongs to the run when they are imported")
+        self._data = {key: _kept(value) for key, value in main.data.items() if value != []}
+        self._named = (main.named_at, main.count)
+        self._made = run.made[len(before.run["made"]) :]
+        self._atexit = state.library.atexit[len(before.library["atexit"]) :]
+        self._limits = [reason for reason in run.incomplete if reason not in before.run["incomplete"]]
+        latent = before.run["incomplete_if_multithreaded"]
+        self._latent = [reason for reason in run.incomplete_if_multithreaded if reason not in latent]
+        self._host = None if host is None else HostState()
+        self._process = [(str(name), value) for name, value in process_state.values()]
+        self._hidden = process_state.hidden()
+        self._run = run.number
+        self._stored = [*host_fields.stored()]
+        for holder, name, value in self._stored:
+            if value is host_fields.ABSENT:
+                raise StateUnknown(f"modules delete {holder.__name__}.{name} when they are imported")
+            if type(value).__weakrefoffset__ and type(value) not in (FunctionType, type):
+                raise StateUnknown(f"modules store a {type(value).__qualname__}, which may die, as {name} of another's")
+        self._names = names
+        self._modules = dict(sys.modules)
+        self._removed = before.modules - sys.modules.keys()
+
+    def refuse_hidden(self) -> None:
+        """After a run. Raises `Changed` if it has changed what importing has made of what nobody can look at."""
+        for name in self._hidden & process_state.left_hidden if run.number != self._run else ():
+            raise Changed(f"runs change {name}, and so does importing")
+
+    def leave(self, is_made_by_program: Callable[[str], bool]) -> None:
+        """In the main thread of a run, in place of importing them."""
+        main = run.threads[0]
+        main.named_at, main.count = self._named
+        main.data.update((key, again()) for key, again in self._data.items())
+        run.made.extend(self._made)
+        state.library.atexit.extend(self._atexit)
+        run.incomplete.update(dict.fromkeys(self._limits))
+        run.incomplete_if_multithreaded.update(dict.fromkeys(self._latent))
+        if self._host is not None:
+            self._host.restore()
+        for part, value in self._process:
+            process_state.change_again(part, value)
+        if self._removed:
+            process_state.changes("sys.modules")
+            for name in self._removed:
+                sys.modules.pop(name, None)
+        for holder, name, value in self._stored:
+            host_fields.remember(holder)
+            setattr(holder, name, value)
+        for name in self._names:
+            if sys.modules.get(name) is not self._modules.get(name):
+                sys.modules[name] = self._modules[name]
+        if len(sys.modules) != len(self._modules):
+            for name in [name for name in sys.modules if name not in self._modules and is_made_by_program(name)]:
+                del sys.modules[name]
+
+
+def _compare(what: str, before: dict[str, Any], now: dict[str, Any], may_differ: frozenset[str]) -> None:
+    for name in now.keys() - may_differ:
+        one, other = before.get(name), now[name]
+        if one is not other and one != other:
+            raise StateUnknown(f"modules change {what} when they are imported: {name}")
+
+
+def _kept(value: Any) -> Callable[[], Any]:
+    """What gives, in each run, what a drop-in keeps for the main thread as it is now."""
+    kind = type(value)
+    if kind is random.Random:
+        return functools.partial(_generator, value.getstate())
+    if kind is dict or kind is set:
+        return kind(value).copy
+    if kind is int or kind is Here:
+        return lambda: value
+    raise StateUnknown(f"the main thread is given a {kind.__qualname__} when modules are imported")
+
+
+def _generator(state: Any) -> random.Random:
+    generator = random.Random()
+    generator.setstate(state)
+    return generator

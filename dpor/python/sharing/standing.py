@@ -1,0 +1,95 @@
+"""Objects that every thread can reach in every run, and that are the same in each: they are published once."""
+
+from __future__ import annotations
+
+import gc
+import operator
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from dpor.python.kernel.host_modules import changed_modules
+from dpor.python.kernel.run import run
+from dpor.python.sharing.children import children
+from dpor.python.sharing.shared_object import SharedObject
+from dpor.python.sharing.shared_objects import _publish, table
+from dpor.python.sharing.sharing_state import sharing
+
+
+class Standing:
+    """Objects that every thread can reach in every run, and that are the same in each: published once, not in each run.
+
+    Made before a run has changed any, and as if all of them were published then. What only the beginning refers to is
+    not kept alive by it. So it is for who puts them back to tell if one would have died (see `deaths`).
+
+    is_watched   is it noticed if the object refers to something else, and if it would have died? (What the host's
+                 objects hold is not.)
+    changed      those that do by now: a name for each, and what it refers to
+    more         name and value of what there is besides in some runs
+    records      by `id`: their `SharedObject`s
+    exposed      those of them whose `__dict__` had been asked for, as in `sharing.exposed`
+    mortal       what only the host keeps alive, perhaps: published in each run
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[tuple[Hashable, Any]],
+        is_watched: Callable[[Any], bool],
+        changed: Callable[[], Iterable[tuple[Hashable, list[Any]]]],
+        more: Callable[[], Iterable[tuple[Hashable, Any]]],
+    ) -> None:
+        self._changed, self._more = changed, more
+        limits, kept = set(run.incomplete), len(sharing.kept)
+        for name, value in roots:
+            _publish(value, name)
+        self.exposed = {number: pair for number, pair in sharing.exposed.items() if is_watched(pair[0])}
+        self._given = [*sharing.given]
+        self._kept: list[Any] = []
+        self._unwatched: list[Any] = []
+        self.mortal: list[Any] = []
+        self.records: dict[int, SharedObject] = {}
+        for obj in sharing.kept[kept:]:
+            mark = table.get(id(obj))
+            if not isinstance(mark, SharedObject):
+                continue  # what a weak reference has led to
+            watched = is_watched(obj)
+            if not watched and type(obj).__weakrefoffset__ and type(obj) is not set:
+                self.mortal.append(obj)
+                continue
+            self.records[id(obj)] = mark
+            (self._kept if watched else self._unwatched).append(obj)
+        self._of_unwatched = gc.get_referents(*self._unwatched)
+        self._limits = [reason for reason in run.incomplete if reason not in limits]
+        for reason in self._limits:
+            del run.incomplete[reason]
+        sharing.used[:] = [shared for shared in sharing.used if id(shared.obj) not in self.records]
+        sharing.let_all_go()
+        sharing.were_any = False
+        self.stand()
+
+    def stand(self) -> None:
+        """After `begin`: in this run, too."""
+        sharing.standing = self
+        sharing.exposed.update(self.exposed)
+        sharing.given[:] = self._given
+
+    def publish(self) -> None:
+        if table:
+            table.update((number, shared) for number, shared in self.records.items() if number not in table)
+        else:
+            table.update(self.records)
+        run.incomplete.update(dict.fromkeys(self._limits))
+        for owner, held in self._changed():
+            for index, value in enumerate(held):
+                _publish(value, ("changed", owner, index))
+        for index, obj in enumerate(self.mortal):
+            _publish(obj, ("mortal", index))
+        found = gc.get_referents(*self._unwatched)
+        if len(found) != len(self._of_unwatched) or not all(map(operator.is_, found, self._of_unwatched)):
+            for index, obj in enumerate(self._unwatched):
+                for nth, value in enumerate(children(obj, type(obj))):
+                    _publish(value, ("unwatched", index, nth))
+        for name, value in self._more():
+            _publish(value, name)
+        if changed_modules:
+            for name, value in sharing.roots():
+                _publish(value, name, through=True)
