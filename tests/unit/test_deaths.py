@@ -213,7 +213,7 @@ assert histories  # which is one that says so
 
 
 @pytest.mark.parametrize(
-    "forgotten", [i for i, holder in enumerate(deaths.holders) if holder is not deaths.held_by_standing]
+    "forgotten", [i for i, holder in enumerate(deaths.holders) if holder is not deaths.mortal_always_shared]
 )
 def test_a_reference_of_ours_that_is_forgotten_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgotten: int
@@ -328,7 +328,7 @@ def test_what_is_published_in_each_run_as_the_same_object_is_counted(
     class Thing:
         pass
 
-    monkeypatch.setattr(sharing, "standing", SimpleNamespace(records={}, exposed={}, mortal=[Thing()]))
-    monkeypatch.setattr(sharing, "kept", [*sharing.standing.mortal])  # type: ignore[union-attr]
-    monkeypatch.setattr(deaths, "holders", [deaths.held_by_standing] if known else [])
+    monkeypatch.setattr(sharing, "always", SimpleNamespace(records={}, exposed={}, mortal=[Thing()]))
+    monkeypatch.setattr(sharing, "kept", [*sharing.always.mortal])  # type: ignore[union-attr]
+    monkeypatch.setattr(deaths, "holders", [deaths.mortal_always_shared] if known else [])
     assert any(type(obj) is Thing for obj in deaths.fallen()) is known

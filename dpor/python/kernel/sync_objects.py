@@ -56,7 +56,7 @@ class SyncObject:
             run.made_early += 1
         else:
             self.dpor_location = run.operations.location(("sync", type(self).__name__, *thread.name_object()))
-        if run.recorder is not None or run.lasts:
+        if run.recorder is not None or run.imports_once:
             frame = program_frame(sys._getframe(1))
             if frame is not None:
                 self.dpor_made_at = (frame.f_code.co_filename, frame.f_lineno)

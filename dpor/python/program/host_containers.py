@@ -1,4 +1,5 @@
-"""Containers of modules that are not the program's: importing it may change them in place, as registries are."""
+"""Containers of modules that are not the program's, such as registries: importing the program may change them in
+place."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from dpor.core.home import is_ours
 from dpor.python.kernel.host_modules import DropInModule
-from dpor.python.program.putting_back import Changed
+from dpor.python.program.restoring import CannotRestore
 from dpor.python.sharing import type_traits
 from dpor.python.states.memory import addresses
 
@@ -22,13 +23,13 @@ _PLAIN: Final = frozenset(
     }
 )
 _CARED_FOR: Final = frozenset({"logging", "warnings", "os", "sys", "threading", "__main__"})
-"""Modules of which `HostState`, the parts of the process and the loader restore what programs change."""
+"""Modules that `HostState`, `process_state` and the loader restore."""
 _CACHES: Final = frozenset({"re", "sre_compile", "linecache", "tokenize", "dis", "inspect", "functools"})
-"""Modules that keep nothing but what can be worked out again."""
+"""Modules that keep only what can be computed again."""
 
 
 class HostContainers:
-    """Those that module globals, attributes of classes, and fields lead to, and what they held when this was made."""
+    """The containers that globals, attributes of classes, and fields lead to, and what they held when this was made."""
 
     def __init__(self, program: Collection[str]) -> None:
         self._known = [(obj, held, addresses(held)) for obj in _containers(program) for held in [_held(obj)]]
@@ -37,14 +38,16 @@ class HostContainers:
         return (obj for obj, _, before in self._known if addresses(_held(obj)) != before)
 
     def refuse_new(self, is_known: Callable[[Any], bool]) -> None:
-        """Raises `Changed` if by now they hold something else that is the program's, which lasts longer than the run
-        that has left it there."""
+        """Raises `CannotRestore` if they now hold an object of the program's modules that they did not hold: it stays
+        there longer than the run that stored it."""
         for obj, held, before in self._known:
             now = _held(obj)
             if addresses(now) != before:
                 had = {*map(id, held)}
                 if any(id(each) not in had and is_known(each) for each in now):
-                    raise Changed(f"what the program made was left in a {type(obj).__qualname__} of another's")
+                    raise CannotRestore(
+                        f"what the program made was left in a {type(obj).__qualname__} of another module"
+                    )
 
 
 def _held(obj: Any) -> list[Any]:

@@ -506,7 +506,7 @@ class Loader:
         """Import the modules again, in the order of the first time, circles included, each with its first globals.
         Modules of the library, which import none of the others, are included only if something at the top level of a
         module was `changed`."""
-        names = [name for name in self.lasting_names() if changed or name.partition(".")[0] not in CONSTANT]
+        names = [name for name in self.kept_modules() if changed or name.partition(".")[0] not in CONSTANT]
         for name in [name for name in self._sides.program if self.is_made_by_program(name)]:
             sys.modules.pop(name, None)
         for name in names:
@@ -519,14 +519,14 @@ class Loader:
                 importlib.import_module(name)
         module_locks.forget()
 
-    def lasting_names(self) -> list[str]:
+    def kept_modules(self) -> list[str]:
         """Return the names of the modules that exist when a run begins."""
         return [name for name in self.modules if name not in self._late]
 
     @property
     def size(self) -> int:
         """The characters of the source that `reset` executes even if nothing was changed at the top level."""
-        names = [name for name in self.lasting_names() if name.partition(".")[0] not in CONSTANT]
+        names = [name for name in self.kept_modules() if name.partition(".")[0] not in CONSTANT]
         return sum(len(self.modules[name].source) for name in names)
 
     def is_made_by_program(self, name: str) -> bool:

@@ -54,7 +54,7 @@ from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.program.blocked_findings import deadlock_finding, livelock_finding
 from dpor.python.program.every_access import EveryAccess
-from dpor.python.program.first_state import FirstState
+from dpor.python.program.initial_state import InitialState
 from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
@@ -110,7 +110,7 @@ class PythonSystem:
         stdlib.begin_search()
         process_state.begin_search()
         self._loader = Loader(self._hooks, stdlib.module_for_program, instrument)
-        self.first_state = FirstState(self._loader, stdlib)
+        self.initial_state = InitialState(self._loader, stdlib)
         self._layers = Layers(self._loader.is_program_file, self._loader.can_instrument, self._loader.imports_in_steps)
         self._target: Target | None = None
         self._given = target
@@ -176,7 +176,7 @@ class PythonSystem:
             raise BadTarget(f"{_name(self._given)} cannot be imported")
 
     def _begin_search(self) -> None:
-        self.first_state.forget(self._search.facts)
+        self.initial_state.forget(self._search.facts)
         self._capture = Capture(
             self._search, self._loader, [PythonSystem._main.__code__, Startable._bootstrap.__code__]
         )
@@ -198,7 +198,7 @@ class PythonSystem:
             if not trace.threads:
                 self._renew_facts()
             shared_objects.begin(self._roots)
-            self.first_state.bring_back(self._search.facts)
+            self.initial_state.restore(self._search.facts)
         finally:
             sys.stderr = stderr
         self._runs += 1
@@ -290,7 +290,7 @@ class PythonSystem:
         """The body of the main model thread."""
         target = self._target
         assert target is not None
-        self.first_state.set_up()
+        self.initial_state.set_up()
         orders.choose()
         try:
             try:

@@ -41,14 +41,14 @@ from dpor.python.sharing import children, shared_object, shared_objects, type_tr
 from dpor.python.sharing.sharing_state import sharing
 
 
-def held_by_standing() -> list[Any]:
+def mortal_always_shared() -> list[Any]:
     """What is published in each run as the same object."""
-    return [] if sharing.standing is None else sharing.standing.mortal
+    return [] if sharing.always is None else sharing.always.mortal
 
 
 holders: Final[list[Callable[[], Iterable[Any]]]] = [
     lambda: [thread.thread_object for thread in run.threads],
-    held_by_standing,
+    mortal_always_shared,
 ]
 """Parts of the runtime that refer to objects of the program where CPython would not. Each function returns the objects
 that its part refers to, as often as it does."""

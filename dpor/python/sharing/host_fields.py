@@ -43,15 +43,15 @@ def changed() -> Iterator[tuple[str, str, Any]]:
             yield where, name, None
 
 
-def leave(is_put_back: Callable[[Any], bool]) -> None:
-    """What of this others put back stays as it is now."""
+def forget(is_restored: Callable[[Any], bool]) -> None:
+    """Forget the old attributes of holders that somebody else restores. `is_restored` returns True for these."""
     for number, (holder, _) in [*_first.items()]:
-        if is_put_back(holder):
+        if is_restored(holder):
             del _first[number]
 
 
 def stored() -> Iterator[tuple[Any, str, Any]]:
-    """Holder, name and value of what is not as it was; `ABSENT` for what is not there any more."""
+    """Yield (holder, name, value) of attributes that have changed; the value is `ABSENT` if the attribute is gone."""
     for holder, first in _first.values():
         now = vars(holder)
         for name in [*now, *(first.keys() - now.keys())]:

@@ -67,7 +67,7 @@ def held() -> list[Any]:
     objects += sharing.kept
     objects += sharing.published.values()
     if sharing.exposed:
-        stands = {} if sharing.standing is None else sharing.standing.exposed
+        stands = {} if sharing.always is None else sharing.always.exposed
         for pair in {id(pair): pair for number, pair in sharing.exposed.items() if number not in stands}.values():
             objects += pair
     return objects
@@ -307,8 +307,8 @@ def publish_roots(thread_object: Any) -> None:
         sharing.roots_published = True
         for names in sharing.given:
             _put_attributes(names)
-        if sharing.standing is not None:
-            sharing.standing.publish()
+        if sharing.always is not None:
+            sharing.always.publish()
         else:
             for name, value in sharing.roots():
                 _publish(value, name)

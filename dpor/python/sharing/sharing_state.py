@@ -15,7 +15,7 @@ Roots: TypeAlias = Callable[[], Iterable[tuple[Hashable, Any]]]
 
 
 class Published(Protocol):
-    """What is published once for all runs: see `standing.Standing`."""
+    """What is published once for all runs: see `always_shared.AlwaysShared`."""
 
     records: dict[int, SharedObject]
     exposed: dict[int, tuple[Any, dict[str, Any]]]
@@ -39,7 +39,7 @@ class Sharing:
     roots            a function that gives the name and the object of everything that all threads can reach: globals and
                      class attributes
     roots_published  True once these have been shared, which happens when the first thread starts
-    standing         objects that all runs share, published once; None if there are none
+    always           objects that all runs share, published once; None if there are none
     were_any         True if there have been shared objects that were let go
     any_coarse       True if there are types all objects of which share one `SharedObject`
     any_finalised    True if the run has met an object, shared or touched by one of several threads, whose class has
@@ -52,6 +52,7 @@ class Sharing:
     """
 
     __slots__ = (
+        "always",
         "any_coarse",
         "any_finalised",
         "dropped",
@@ -65,7 +66,6 @@ class Sharing:
         "published",
         "roots",
         "roots_published",
-        "standing",
         "table",
         "used",
         "were_any",
@@ -82,13 +82,13 @@ class Sharing:
         self.dropped: Final[list[types.FrameType]] = []
         self.roots: Roots = tuple
         self.roots_published = self.were_any = False
-        self.standing: Published | None = None
+        self.always: Published | None = None
         self.begin(tuple)
 
     def begin(self, roots: Roots) -> None:
         """Start a run whose threads can all reach the objects that `roots` gives."""
         self.let_all_go()
-        self.standing, self.were_any = None, False
+        self.always, self.were_any = None, False
         self.exposed.clear()
         self.given.clear()
         self.dropped.clear()
@@ -111,7 +111,7 @@ class Sharing:
 
     def any_shared(self) -> bool:
         """Has there been an object in this run that several threads could reach and change?"""
-        stands = self.roots_published and self.standing is not None and bool(self.standing.records)
+        stands = self.roots_published and self.always is not None and bool(self.always.records)
         return self.were_any or bool(self.used) or stands
 
 

@@ -1,5 +1,5 @@
-"""How an object of the program's modules gets back what it held: for each kind of object what tells its contents, if
-the collector does not show them, and what puts them back in place."""
+"""How an object of the program's modules is restored in place, by kind of object; and how its value is read if
+`get_referents` does not show it."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ IMMUTABLE_BASES: Final = (
 )
 
 
-class Changed(Exception):
-    """Something has changed, and cannot be put back in place."""
+class CannotRestore(Exception):
+    """Something has changed, and cannot be restored in place."""
 
 
-# ---------------------------------------------------------------------- what refers to others
+# ---------------------------------------------------------------------- objects that refer to others
 
 
 def restorer(obj: Any) -> Callable[[], None]:
-    """What brings back the contents that it has now."""
+    """Return a function that restores the contents that the object has now."""
     kind = type(obj)
     if kind is types.CellType:
         try:
-            return functools.partial(_put_into_cell, obj, [obj.cell_contents])
+            return functools.partial(_restore_cell, obj, [obj.cell_contents])
         except ValueError:
-            return functools.partial(_put_into_cell, obj, [])
+            return functools.partial(_restore_cell, obj, [])
     steps: list[Callable[[], None]] = []
     if is_a(obj, list):
         steps.append(functools.partial(list.__setitem__, obj, slice(None), list.__getitem__(obj, slice(None))))
     elif is_a(obj, collections.OrderedDict):
-        steps.append(functools.partial(_put_into_ordered, obj, [*collections.OrderedDict.items(obj)]))
+        steps.append(functools.partial(_restore_ordered_dict, obj, [*collections.OrderedDict.items(obj)]))
     elif is_a(obj, dict):
-        steps.append(functools.partial(_put_into_dict, obj, dict.copy(obj)))
+        steps.append(functools.partial(_restore_dict, obj, dict.copy(obj)))
     elif is_a(obj, set):
-        steps.append(functools.partial(put_into_set, obj, set(obj)))
+        steps.append(functools.partial(restore_set, obj, set(obj)))
     elif is_a(obj, collections.deque):
-        steps.append(functools.partial(_put_into_deque, obj, [*collections.deque.__iter__(obj)]))
+        steps.append(functools.partial(_restore_deque, obj, [*collections.deque.__iter__(obj)]))
     if kind is not dict:
         steps += _slots(obj, kind)
 
@@ -81,7 +81,7 @@ _PARTS_OF_FUNCTION: Final = ("__code__", "__defaults__", "__kwdefaults__", "__na
 
 
 def class_restorer(kind: type, names: dict[str, Any]) -> Callable[[], None]:
-    return functools.partial(_put_into_class, kind, names, dict(names), kind.__bases__)
+    return functools.partial(_restore_class, kind, names, dict(names), kind.__bases__)
 
 
 def _slots(obj: Any, kind: type) -> Iterator[Callable[[], None]]:
@@ -92,13 +92,13 @@ def _slots(obj: Any, kind: type) -> Iterator[Callable[[], None]]:
                     value = [slot.__get__(obj, kind)]
                 except AttributeError:
                     value = []
-                yield functools.partial(_put_into_slot, slot, obj, value)
+                yield functools.partial(_restore_slot, slot, obj, value)
     fields = type_traits.fields(obj, kind)
     if fields is not None:
-        yield functools.partial(_put_fields, obj, kind, fields)
+        yield functools.partial(_restore_fields, obj, kind, fields)
 
 
-def _put_into_dict(obj: dict[Any, Any], before: dict[Any, Any]) -> None:
+def _restore_dict(obj: dict[Any, Any], before: dict[Any, Any]) -> None:
     if [*map(id, dict.keys(obj))] == [*map(id, before)]:
         for key, value in before.items():
             if dict.get(obj, key) is not value:
@@ -108,30 +108,30 @@ def _put_into_dict(obj: dict[Any, Any], before: dict[Any, Any]) -> None:
         dict.update(obj, before)
 
 
-def _put_into_ordered(obj: collections.OrderedDict[Any, Any], before: list[tuple[Any, Any]]) -> None:
+def _restore_ordered_dict(obj: collections.OrderedDict[Any, Any], before: list[tuple[Any, Any]]) -> None:
     collections.OrderedDict.clear(obj)
     for key, value in before:
         collections.OrderedDict.__setitem__(obj, key, value)
 
 
-def put_into_set(obj: set[Any], before: set[Any]) -> None:
+def restore_set(obj: set[Any], before: set[Any]) -> None:
     set.clear(obj)
     set.update(obj, before)
 
 
-def _put_into_deque(obj: collections.deque[Any], before: list[Any]) -> None:
+def _restore_deque(obj: collections.deque[Any], before: list[Any]) -> None:
     collections.deque.clear(obj)
     collections.deque.extend(obj, before)
 
 
-def _put_into_cell(cell: types.CellType, before: list[Any]) -> None:
+def _restore_cell(cell: types.CellType, before: list[Any]) -> None:
     if before:
         (cell.cell_contents,) = before
     else:
         del cell.cell_contents
 
 
-def _put_into_slot(slot: Any, obj: Any, before: list[Any]) -> None:
+def _restore_slot(slot: Any, obj: Any, before: list[Any]) -> None:
     if before:
         slot.__set__(obj, before[0])
     else:
@@ -141,8 +141,8 @@ def _put_into_slot(slot: Any, obj: Any, before: list[Any]) -> None:
             pass
 
 
-def _put_fields(obj: Any, kind: type, before: dict[str, Any]) -> None:
-    """Another `__dict__` was stored, or another `__class__`."""
+def _restore_fields(obj: Any, kind: type, before: dict[str, Any]) -> None:
+    """The program may have stored another `__dict__`, or another `__class__`."""
     if type(obj) is not kind:
         object.__setattr__(obj, "__class__", kind)
     if type_traits.fields(obj, kind) is not before:
@@ -150,27 +150,27 @@ def _put_fields(obj: Any, kind: type, before: dict[str, Any]) -> None:
         found.__set__(obj, before)
 
 
-def _put_into_class(kind: type, names: dict[str, Any], before: dict[str, Any], bases: tuple[type, ...]) -> None:
+def _restore_class(kind: type, names: dict[str, Any], before: dict[str, Any], bases: tuple[type, ...]) -> None:
     if kind.__bases__ is not bases and kind.__bases__ != bases:
-        raise Changed(f"the class {kind.__qualname__} was given other bases")
+        raise CannotRestore(f"the class {kind.__qualname__} was given other bases")
     for name in [name for name in names if name not in before]:
         type.__delattr__(kind, name)
     if [*names] != [name for name in before if name in names]:
-        raise Changed(f"attributes of the class {kind.__qualname__} were removed")
+        raise CannotRestore(f"attributes of the class {kind.__qualname__} were removed")
     for name, value in before.items():
         if names.get(name, before) is not value:
             type.__setattr__(kind, name, value)
 
 
-# ---------------------------------------------------------------------- what the collector does not show
+# ---------------------------------------------------------------------- values
 
 
 def _text(stream: Any) -> object:
     return None if stream.closed else (stream.getvalue(), stream.tell())
 
 
-def put_value(obj: Any, before: Any) -> None:
-    """Raises `Changed` if that cannot be."""
+def restore_value(obj: Any, before: Any) -> None:
+    """Set the value of the object. Raises `CannotRestore` if that is not possible."""
     if is_a(obj, bytearray):
         obj[:] = before
     elif is_a(obj, array.array):
@@ -181,7 +181,7 @@ def put_value(obj: Any, before: Any) -> None:
     elif type(obj) is LRU_CACHE and not before[-1]:
         obj.cache_clear()
     else:
-        raise Changed(f"a {type(obj).__qualname__} moved on")
+        raise CannotRestore(f"a {type(obj).__qualname__} moved on")
 
 
 LRU_CACHE: Final[Any] = type(functools.lru_cache(len))
@@ -197,6 +197,6 @@ VALUES: Final[dict[type, Callable[[Any], Any]]] = {
     LRU_CACHE: LRU_CACHE.cache_info,
     _thread.LockType: lambda lock: lock.locked(),
 }
-"""What holds no references and can change, with what tells its value."""
+"""Types whose objects hold no references and can change, and functions that return the value of one."""
 
 KNOWN_BASES: Final = frozenset((*CONTAINERS, *IMMUTABLE_BASES, *VALUES, BaseException))

@@ -1,4 +1,4 @@
-"""Which words of an object's memory hold what the collector does not show, and are to be as they were."""
+"""Which words of an object's memory hold state that `get_referents` does not show."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from dpor.python.program.putting_back import CONTAINERS, HEAP_TYPE
+from dpor.python.program.restoring import CONTAINERS, HEAP_TYPE
 from dpor.python.states.memory import WORDS, ask
 from dpor.python.states.stacks import StateUnknown
 
 
-def unseen_words(obj: Any, kind: type, base: type | None) -> Iterator[int]:
-    """Yield their numbers. `base`: the built-in class that its class is derived from, if it is a known one."""
+def hidden_words_of(obj: Any, kind: type, base: type | None) -> Iterator[int]:
+    """Yield the numbers of these words. `base`: the known built-in class that the object's class is derived from, or
+    None."""
     first = id(obj) >> 3
     if base is set:
         yield from (first + offset for offset in _words_of_set())
     elif base is property:
         yield from range(first + _HEAD, first + (property.__basicsize__ >> 3))
-    elif issubclass(kind, BaseException):  # numbers, flags, and which of its references is which
+    elif issubclass(kind, BaseException):  # numbers, flags, and the places of its references
         in_c: type = next(each for each in kind.__mro__ if not each.__flags__ & HEAP_TYPE)
         yield from range(first + _HEAD, first + (in_c.__basicsize__ >> 3))
     elif base in CONTAINERS and not kind.__flags__ & HEAP_TYPE:
         assert base is not None
         yield from range(first + (base.__basicsize__ >> 3), first + (kind.__basicsize__ >> 3))
-    for each in kind.__mro__:  # which slot is empty
+    for each in kind.__mro__:  # which of its slots are empty
         slots = sum(map(_is_slot, vars(each).values(), [each] * len(vars(each))))
         if slots and each.__base__ is not None and each.__flags__ & HEAP_TYPE:
             begin = first + (each.__base__.__basicsize__ >> 3)
@@ -33,7 +34,7 @@ def unseen_words(obj: Any, kind: type, base: type | None) -> Iterator[int]:
 
 
 _HEAD = 2
-"""Words at the beginning of each object: how many references there are to it, and its class."""
+"""Words at the beginning of each object: its count of references, and its class."""
 
 
 def _is_slot(found: Any, kind: type) -> bool:
@@ -41,14 +42,14 @@ def _is_slot(found: Any, kind: type) -> bool:
 
 
 def words_of_class(kind: type) -> list[int]:
-    """Its class, its name, its bases."""
+    """Return the words that hold the class of the class, its name and its bases."""
     first = id(kind) >> 3
     return [first + 1, *(first + offset for offset in _offsets_in_class())]
 
 
 @cache
 def _offsets_in_class() -> tuple[int, ...]:
-    """Raises `StateUnknown` if they are not found."""
+    """Raises `StateUnknown` if they are not found in a class that is made to try it."""
     ask()
     tried = type("Tried", (), {"__qualname__": "Tried here"})
     asked = (tried.__bases__, tried.__name__, tried.__qualname__)
@@ -61,8 +62,8 @@ def _offsets_in_class() -> tuple[int, ...]:
 
 @cache
 def _words_of_set() -> tuple[int, ...]:
-    """How many places of its table have been in use, how many there are, and where `pop` goes on: orders depend on
-    these. Raises `StateUnknown` if they are not found."""
+    """Return the offsets of the number of used places of a set's table, its size, and where `pop` continues: the order
+    of items depends on these. Raises `StateUnknown` if they are not where they are expected."""
     ask()
     tried = set(range(3))
     tried.discard(1)

@@ -15,19 +15,17 @@ from dpor.python.sharing.shared_objects import _publish, table
 from dpor.python.sharing.sharing_state import sharing
 
 
-class Standing:
-    """Objects that every thread can reach in every run, and that are the same in each: published once, not in each run.
+class AlwaysShared:
+    """Made before a run has changed any of them. It publishes all of them at once, and keeps their records.
 
-    Made before a run has changed any, and as if all of them were published then. What only the beginning refers to is
-    not kept alive by it. So it is for who puts them back to tell if one would have died (see `deaths`).
-
-    is_watched   is it noticed if the object refers to something else, and if it would have died? (What the host's
-                 objects hold is not.)
-    changed      those that do by now: a name for each, and what it refers to
-    more         name and value of what there is besides in some runs
-    records      by `id`: their `SharedObject`s
-    exposed      those of them whose `__dict__` had been asked for, as in `sharing.exposed`
-    mortal       what only the host keeps alive, perhaps: published in each run
+    roots        (name, object) of what every thread can reach
+    is_watched   a function that returns True if it would be noticed that the object refers to something else, or
+                 would have died. Objects of the host are not watched.
+    changed      a function that yields the objects that refer to something else now: (name, what it refers to)
+    more         a function that yields (name, object) of further roots that exist in this run only
+    records      their `SharedObject`s, by `id`
+    exposed      those of them whose `__dict__` the program has asked for, as in `sharing.exposed`
+    mortal       objects that perhaps only the host keeps alive: they are published in each run
     """
 
     def __init__(
@@ -50,7 +48,7 @@ class Standing:
         for obj in sharing.kept[kept:]:
             mark = table.get(id(obj))
             if not isinstance(mark, SharedObject):
-                continue  # what a weak reference has led to
+                continue  # reached by a weak reference
             watched = is_watched(obj)
             if not watched and type(obj).__weakrefoffset__ and type(obj) is not set:
                 self.mortal.append(obj)
@@ -64,11 +62,11 @@ class Standing:
         sharing.used[:] = [shared for shared in sharing.used if id(shared.obj) not in self.records]
         sharing.let_all_go()
         sharing.were_any = False
-        self.stand()
+        self.begin_run()
 
-    def stand(self) -> None:
-        """After `begin`: in this run, too."""
-        sharing.standing = self
+    def begin_run(self) -> None:
+        """After `sharing.begin`: share them in this run, too."""
+        sharing.always = self
         sharing.exposed.update(self.exposed)
         sharing.given[:] = self._given
 

@@ -20,13 +20,14 @@ from dpor.core.errors import DporError
 from dpor.core.options import Options
 from dpor.core.results import Report
 from dpor.core.system import Trace
-from dpor.python.program import first_state, lasting, putting_back, traces, unseen
-from dpor.python.program.abstract import Abstract
+from dpor.python.program import hidden_words, import_effects, initial_state, module_contents, restoring, watching
+from dpor.python.program.abstract_classes import AbstractClasses
 from dpor.python.program.host_containers import HostContainers
-from dpor.python.program.lasting import Lasting, _Block, _Hidden
+from dpor.python.program.import_effects import ImportEffects
 from dpor.python.program.loader import Loader
+from dpor.python.program.module_contents import ModuleContents
 from dpor.python.program.system import PythonSystem
-from dpor.python.program.traces import Traces
+from dpor.python.program.watching import HiddenBlock, ObjectBlock
 
 PROGRAM = """\
 import threading
@@ -245,7 +246,7 @@ def program(way: str, tmp_path: Path) -> Path:
 
 
 def explored(path: Path, size: float, monkeypatch: pytest.MonkeyPatch) -> Report:
-    monkeypatch.setattr(first_state, "LEAST_SIZE", size)
+    monkeypatch.setattr(initial_state, "LEAST_SIZE", size)
     return dpor.check(f"{path}::scenario", all=True, max_executions=60)
 
 
@@ -268,7 +269,7 @@ def test_as_if_executed_again(way: str, tmp_path: Path, monkeypatch: pytest.Monk
 def _without(kind: type) -> type:
     """Blocks that do not look at objects of this kind."""
 
-    class Blind(_Block):
+    class Blind(ObjectBlock):
         def changed(self) -> Iterator[Any]:
             return (obj for obj in super().changed() if type(obj) is not kind)
 
@@ -276,50 +277,60 @@ def _without(kind: type) -> type:
 
 
 PLANTED: dict[str, tuple[object, str, object, str]] = {
-    "dicts never change": (lasting, "versions_of", lambda dicts: lambda: 0, "dict"),
-    "nothing refers to anything else": (lasting, "addresses", lambda objects: b"", "list"),
-    "values are not looked at": (Lasting, "_look_at", lambda self, obj, tell: None, "bytearray"),
+    "dicts never change": (watching, "versions_of", lambda dicts: lambda: 0, "dict"),
+    "nothing refers to anything else": (watching, "addresses", lambda objects: b"", "list"),
+    "values are not looked at": (ModuleContents, "_look_at", lambda self, obj, tell: None, "bytearray"),
     "who is registered is not looked at": (
-        Abstract,
+        AbstractClasses,
         "refuse_registered",
         lambda self, is_known: None,
         "registered class",
     ),
-    "functions do not change": (Lasting, "_inside_function", lambda self, function: [], "defaults of a function"),
-    "classes do not change": (Lasting, "_inside_class", lambda self, kind: [], "attribute of a class"),
-    "modules are the host's": (Lasting, "_inside_module", lambda self, module: [], "module made by code"),
-    "caches are the host's": (Lasting, "_inside_cache", lambda self, obj: [], "lru_cache in C"),
-    "nothing dies": (Lasting, "_refuse_deaths", lambda self, found: None, "weak reference to what is dropped"),
-    "nothing dies later": (Lasting, "_refuse_deaths", lambda self, found: None, "weak reference of the run"),
+    "functions do not change": (
+        ModuleContents,
+        "_inside_function",
+        lambda self, function: [],
+        "defaults of a function",
+    ),
+    "classes do not change": (ModuleContents, "_inside_class", lambda self, kind: [], "attribute of a class"),
+    "modules are the host's": (ModuleContents, "_inside_module", lambda self, module: [], "module made by code"),
+    "caches are the host's": (ModuleContents, "_inside_cache", lambda self, obj: [], "lru_cache in C"),
+    "nothing dies": (ModuleContents, "_refuse_deaths", lambda self, found: None, "weak reference to what is dropped"),
+    "nothing dies later": (ModuleContents, "_refuse_deaths", lambda self, found: None, "weak reference of the run"),
     "one holder is enough": (
-        Lasting,
+        ModuleContents,
         "_count_holders",
         lambda self: Counter(dict.fromkeys(self._number, 99)),
         "__del__",
     ),
-    "fields are not put back": (putting_back, "_put_fields", lambda obj, kind, before: None, "__class__"),
-    "sets are not put back": (putting_back, "put_into_set", lambda obj, before: None, "set"),
-    "hidden state is none": (lasting, "_look_for_hidden_state", lambda kind: None, "generator"),
-    "imports leave nothing": (Traces, "leave", lambda self, is_made: None, "handler of errors"),
-    "imports draw nothing": (Traces, "leave", lambda self, is_made: None, "random of the module"),
-    "what imports do to the run is nothing": (traces, "_compare", lambda *given: None, "tracing"),
-    "what is new is not published": (Lasting, "changed", lambda self: iter(()), "nested made anew"),
-    "classes and the like have no hidden words": (_Hidden, "changed", lambda self: iter(()), "from slot to slot"),
+    "fields are not put back": (restoring, "_restore_fields", lambda obj, kind, before: None, "__class__"),
+    "sets are not put back": (restoring, "restore_set", lambda obj, before: None, "set"),
+    "hidden state is none": (module_contents, "_look_for_hidden_state", lambda kind: None, "generator"),
+    "imports leave nothing": (ImportEffects, "repeat", lambda self, is_made: None, "handler of errors"),
+    "imports draw nothing": (ImportEffects, "repeat", lambda self, is_made: None, "random of the module"),
+    "what imports do to the run is nothing": (import_effects, "_compare", lambda *given: None, "tracing"),
+    "what is new is not published": (ModuleContents, "changed", lambda self: iter(()), "nested made anew"),
+    "classes and the like have no hidden words": (HiddenBlock, "changed", lambda self: iter(()), "from slot to slot"),
     "names of classes do not change": (
-        lasting,
+        module_contents,
         "words_of_class",
         lambda kind: [(id(kind) >> 3) + 1],
         "name of a class",
     ),
-    "sets have no hidden words": (unseen, "_words_of_set", lambda: (), "place of `pop` in a set"),
-    "nothing is left elsewhere": (first_state, "left", lambda *given: (), "filter of the root logger"),
+    "sets have no hidden words": (hidden_words, "_words_of_set", lambda: (), "place of `pop` in a set"),
+    "nothing is left elsewhere": (initial_state, "left", lambda *given: (), "filter of the root logger"),
     "others' containers do not change": (HostContainers, "changed", lambda self: iter(()), "another's container"),
     "nobody keeps the program's": (HostContainers, "refuse_new", lambda *given: None, "key in another's registry"),
-    "nobody else holds anything": (Lasting, "_refuse_held_elsewhere", lambda self, weak: None, "held by another only"),
-    "deques are the same": (lasting, "_Block", _without(collections.deque), "swapped in a deque"),
-    "an OrderedDict is a dict": (lasting, "_Block", _without(collections.OrderedDict), "OrderedDict"),
-    "nobody is derived": (Lasting, "_count_derived", lambda self: [], "derived class that is kept"),
-    "cells are the same": (lasting, "_Block", _without(types.CellType), "cell"),
+    "nobody else holds anything": (
+        ModuleContents,
+        "_refuse_held_elsewhere",
+        lambda self, weak: None,
+        "held by another only",
+    ),
+    "deques are the same": (module_contents, "ObjectBlock", _without(collections.deque), "swapped in a deque"),
+    "an OrderedDict is a dict": (module_contents, "ObjectBlock", _without(collections.OrderedDict), "OrderedDict"),
+    "nobody is derived": (ModuleContents, "_count_derived", lambda self: [], "derived class that is kept"),
+    "cells are the same": (module_contents, "ObjectBlock", _without(types.CellType), "cell"),
 }
 
 
@@ -390,12 +401,14 @@ def test_what_cannot_be_put_back_is_made_anew(
 
 
 def test_what_cannot_be_told_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(first_state, "LEAST_SIZE", 0)
+    monkeypatch.setattr(initial_state, "LEAST_SIZE", 0)
     tried = open_target(f"{written(tmp_path, 'n = [0]; g = (i for i in n)', 'len(n)')}::scenario", Options())
     assert isinstance(tried, PythonSystem)
     for _ in range(3):
         tried.run(Trace(), lambda enabled: (enabled & -enabled).bit_length() - 1)
-    assert list(tried.first_state.executed_again) == ["objects of type builtins.generator have a state that is hidden"]
+    assert list(tried.initial_state.executed_again) == [
+        "objects of type builtins.generator have a state that is hidden"
+    ]
     assert executed(tmp_path) == 4
 
 
@@ -431,7 +444,7 @@ def scenario():
 """)
     right = told(explored(path, float("inf"), monkeypatch))
     assert told(explored(path, 0, monkeypatch)) == right
-    monkeypatch.setattr(lasting, "refuse_asked", lambda is_known: None)
+    monkeypatch.setattr(module_contents, "refuse_asked", lambda is_known: None)
     assert told(explored(path, 0, monkeypatch)) != right
 
 

@@ -17,77 +17,80 @@ from dpor.python.hooks import attributes
 from dpor.python.kernel.assumptions import EXECUTED_AGAIN
 from dpor.python.kernel.run import run
 from dpor.python.program.host_containers import HostContainers
-from dpor.python.program.lasting import Lasting
+from dpor.python.program.import_effects import Before, ImportEffects, left
 from dpor.python.program.loader import Loader
-from dpor.python.program.putting_back import Changed
-from dpor.python.program.traces import Before, Traces, left
+from dpor.python.program.module_contents import ModuleContents
+from dpor.python.program.restoring import CannotRestore
 from dpor.python.sharing import host_fields
-from dpor.python.sharing.standing import Standing
+from dpor.python.sharing.always_shared import AlwaysShared
 from dpor.python.states.stacks import StateUnknown
 
 LEAST_SIZE: float = 30_000
-"""Of the source of the modules, in characters: to execute less again is quicker than to look what has changed."""
+"""Characters of source of the modules. To execute less than this again is quicker than to compare contents."""
 
 
 class _Known:
-    """What the modules hold in the beginning of each run. Made when they have been imported. Raises `StateUnknown` if
-    it could not be brought back."""
+    """The state of the modules at the beginning of each run, taken when they have just been imported. Raises
+    `StateUnknown` if it could not be restored."""
 
     def __init__(self, loader: Loader, before: Before) -> None:
-        self.names = loader.lasting_names()
+        self.names = loader.kept_modules()
         modules = {name: loader.modules[name].module for name in self.names}
         found = [*left(before, loader.host)]
-        before.containers = None  # which keeps alive what was there before
-        gc.collect()  # what modules have made and left, this time and before, is not to die later
-        self.contents = Lasting(modules, loader.host, found)
+        before.containers = None  # it keeps old objects alive
+        gc.collect()  # objects that importing has made and dropped must not die later
+        self.contents = ModuleContents(modules, loader.host, found)
         self.containers = HostContainers(loader.modules)
         self._runs = 0
-        host_fields.leave(self.contents.puts_back)
-        self.traces = Traces(before, loader.host, self.names)
-        self.standing = Standing(
+        host_fields.forget(self.contents.restores)
+        self.traces = ImportEffects(before, loader.host, self.names)
+        self.always = AlwaysShared(
             loader.roots(False), self.contents.watches, self.contents.changed, lambda: loader.late_roots()
         )
 
     def refuse(self) -> None:
-        """After a run. Raises `Changed` if it has left something that cannot be put back."""
+        """After a run. Raises `CannotRestore` if it has left something outside the modules that cannot be undone."""
         self.traces.refuse_hidden()
         if self._runs % LOOK_EVERY < 2:
             self.containers.refuse_new(self.contents.is_known)
         self._runs += 1
 
 
-class FirstState:
-    """executed_again   why modules are executed again that are much code"""
+class InitialState:
+    """Prepares the modules for each run.
+
+    executed_again   why modules are executed again although they are much code
+    """
 
     def __init__(self, loader: Loader, library: Any) -> None:
         self._loader: Final = loader
         self._library: Final = library
         self._known: _Known | None = None
-        self._may_last = True
+        self._may_restore = True
         self.executed_again: dict[str, None] = {}
 
     def forget(self, facts: Collection[object]) -> None:
-        """Modules have been loaded or compiled again, by these facts."""
+        """Modules have been loaded or compiled again because of these facts: their old state is of no use."""
         self._known = None
-        self._may_last = EXECUTED_AGAIN not in facts
+        self._may_restore = EXECUTED_AGAIN not in facts
 
     def set_up(self) -> None:
-        """First of all in the main thread of a run."""
+        """Give the modules their initial state. The first thing done in the main thread of a run."""
         if self._known is not None:
             if run.dirty:
                 attributes.forget_types()
-            self._known.traces.leave(self._loader.is_made_by_program)
+            self._known.traces.repeat(self._loader.is_made_by_program)
             run.dirty = False
         elif run.dirty or not self._loader.is_constant:
             changed, run.dirty = run.dirty, False
-            lasts = self._may_last and self._loader.size >= LEAST_SIZE
+            lasts = self._may_restore and self._loader.size >= LEAST_SIZE
             before = Before(self._loader.modules.keys()) if lasts else None
             self._library.execute_again()
-            run.lasts = lasts
+            run.imports_once = lasts
             try:
                 self._loader.reset(changed)
             finally:
-                run.lasts = False
+                run.imports_once = False
             attributes.forget_types()
             if before is not None:
                 self._remember(before)
@@ -96,25 +99,25 @@ class FirstState:
         try:
             self._known = _Known(self._loader, before)
         except StateUnknown as reason:
-            self._may_last = False
+            self._may_restore = False
             self.executed_again[str(reason)] = None
 
-    def bring_back(self, facts: set[object]) -> None:
-        """Between runs, when nothing of the last is held any more. Where something cannot be put back, the search
+    def restore(self, facts: set[object]) -> None:
+        """Between runs, when nothing holds objects of the last any more. If something cannot be restored, the search
         begins again, since objects get other names when modules are executed again."""
         known = self._known
         if known is None:
             return
         try:
-            if self._loader.lasting_names() != known.names:  # of the library: they stay
+            if self._loader.kept_modules() != known.names:  # modules of the library stay
                 self._known, run.dirty = None, True
                 raise AssumptionBroken("a run has imported a module that is there when the next begins")
             known.refuse()
             if known.contents.restore():
-                run.dirty = True  # what is known of types may not hold
-        except Changed as reason:
+                run.dirty = True  # what is known of types may be wrong
+        except CannotRestore as reason:
             self._known, run.dirty = None, True
             self.executed_again[str(reason)] = None
             facts.add(EXECUTED_AGAIN)
             raise AssumptionBroken(f"{reason}: modules are executed again before each run") from None
-        known.standing.stand()
+        known.always.begin_run()

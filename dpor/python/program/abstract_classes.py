@@ -1,4 +1,5 @@
-"""What abstract classes, the host's as well, keep of the program's: which are registered, and what has been asked."""
+"""What abstract classes, also those of the host, remember of the program's classes: registrations, and answers of
+`issubclass`."""
 
 from __future__ import annotations
 
@@ -8,34 +9,34 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from dpor.python.program.putting_back import Changed
+from dpor.python.program.restoring import CannotRestore
 
 
-class Abstract:
-    """What was registered when it was made. `is_known` tells whether a class is the program's."""
+class AbstractClasses:
+    """The classes that were registered when this was made. `is_known` returns True for classes of the program."""
 
     def __init__(self, is_known: Callable[[Any], bool]) -> None:
         self._note(is_known)
 
     def _note(self, is_known: Callable[[Any], bool]) -> None:
-        self._token = abc.get_cache_token()  # which each registration changes
+        self._token = abc.get_cache_token()  # each registration changes it
         self._registered = _registrations(is_known)
 
     def refuse_registered(self, is_known: Callable[[Any], bool]) -> None:
-        """Raises `Changed` if a run has registered a class, and one of the two is the program's."""
+        """Raises `CannotRestore` if a run has registered a class, and it or the abstract one is the program's."""
         if abc.get_cache_token() != self._token:
             before = self._registered
             self._note(is_known)
             if self._registered != before:
-                raise Changed("a class was registered with an abstract one")
+                raise CannotRestore("a class was registered with an abstract one")
 
 
 def refuse_asked(is_known: Callable[[Any], bool]) -> None:
-    """Raises `Changed` if it was asked whether a class is derived from an abstract one, and that is remembered."""
+    """Raises `CannotRestore` if an abstract class remembers whether one of the program's is derived from it."""
     for kind in _abstract_classes():
         _, positive, negative, _ = _abc._get_dump(kind)
         if any(is_known(asked()) for asked in chain(positive, negative)):
-            raise Changed("a class was changed that an abstract one had been asked about")
+            raise CannotRestore("a class was changed that an abstract one had been asked about")
 
 
 def _registrations(is_known: Callable[[Any], bool]) -> set[tuple[int, int]]:

@@ -1,4 +1,5 @@
-"""What importing a program's modules does beside filling them: to be there in each run, as if they had been."""
+"""What importing a program's modules does besides filling them, and how that is done again in each run that does not
+import them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from dpor.python.kernel import host_modules
 from dpor.python.kernel.run import run
 from dpor.python.program.host import HostState
 from dpor.python.program.host_containers import HostContainers
-from dpor.python.program.putting_back import Changed
+from dpor.python.program.restoring import CannotRestore
 from dpor.python.sharing import host_fields
 from dpor.python.states.stacks import StateUnknown
 
@@ -28,15 +29,16 @@ _SEARCHS: Final = frozenset(
         *("broken", "dirty"),
     }
 )
-"""What of a run is the search's, or nothing that a program could tell."""
+"""Slots of a run that belong to the search, or that no program can observe."""
 _LEFT: Final = frozenset({"incomplete", "incomplete_if_multithreaded", "made"})
-"""What of a run imports leave something in that is left again."""
+"""Slots of a run that imports change, and `repeat` changes again."""
 _OF_THREAD: Final = frozenset({"data", "named_at", "count", "ticked"})
 _OF_LIBRARY: Final = frozenset({"atexit", "exit_calls", "exit_calls_of_imports"})
 
 
 class Before:
-    """What a run has been, and what others' modules have held, before modules are imported in its main thread."""
+    """The state of a run, and of modules that are not the program's, before the program's are imported in its main
+    thread."""
 
     def __init__(self, program: Collection[str] | None = None) -> None:
         self.containers = None if program is None else HostContainers(program)
@@ -47,7 +49,8 @@ class Before:
 
 
 def left(before: Before, host: HostState | None) -> Iterator[Any]:
-    """What importing has left where no global of the program leads. Raises `StateUnknown` if it cannot be told."""
+    """Yield the objects that importing has stored where no global of the program leads. Raises `StateUnknown` if they
+    cannot be found."""
     if before.containers is not None:
         yield from before.containers.changed()
     yield from (value for _, _, value in host_fields.stored())
@@ -59,21 +62,21 @@ def left(before: Before, host: HostState | None) -> Iterator[Any]:
 
 
 def _values(obj: Any, names: Any) -> dict[str, Any]:
-    """By name: of containers a copy, since they are changed in place."""
+    """Return the values by name: copies of containers, since these are changed in place."""
     found = {name: getattr(obj, name) for name in names if hasattr(obj, name)}
     return {name: type(value)(value) if type(value) in (list, dict, set) else value for name, value in found.items()}
 
 
-class Traces:
-    """What has come since `before`. Raises `StateUnknown` if there is more to it than can be left again."""
+class ImportEffects:
+    """What has changed since `before`. Raises `StateUnknown` if not all of it can be repeated."""
 
     def __init__(self, before: Before, host: HostState | None, names: list[str]) -> None:
         main, now = run.threads[0], Before()
         _compare("a run", before.run, now.run, _SEARCHS | _LEFT)
         _compare("the main thread", before.main, now.main, _OF_THREAD)
-        _compare("what `threading` remembers", before.library, now.library, _OF_LIBRARY)
+        _compare("the state of `threading`", before.library, now.library, _OF_LIBRARY)
         if numbering.is_asked() or host_modules.changed_modules or contextvars.copy_context():
-            raise StateUnknown("modules change what belongs to the run when they are imported")
+            raise StateUnknown("modules change state of the run when they are imported")
         self._data = {key: _kept(value) for key, value in main.data.items() if value != []}
         self._named = (main.named_at, main.count)
         self._made = run.made[len(before.run["made"]) :]
@@ -96,12 +99,13 @@ class Traces:
         self._removed = before.modules - sys.modules.keys()
 
     def refuse_hidden(self) -> None:
-        """After a run. Raises `Changed` if it has changed what importing has made of what nobody can look at."""
+        """After a run. Raises `CannotRestore` if it has changed state of the process that cannot be read, and that
+        importing had changed, too."""
         for name in self._hidden & process_state.left_hidden if run.number != self._run else ():
-            raise Changed(f"runs change {name}, and so does importing")
+            raise CannotRestore(f"runs change {name}, and so does importing")
 
-    def leave(self, is_made_by_program: Callable[[str], bool]) -> None:
-        """In the main thread of a run, in place of importing them."""
+    def repeat(self, is_made_by_program: Callable[[str], bool]) -> None:
+        """In the main thread of a run, instead of importing the modules."""
         main = run.threads[0]
         main.named_at, main.count = self._named
         main.data.update((key, again()) for key, again in self._data.items())
@@ -136,7 +140,7 @@ def _compare(what: str, before: dict[str, Any], now: dict[str, Any], may_differ:
 
 
 def _kept(value: Any) -> Callable[[], Any]:
-    """What gives, in each run, what a drop-in keeps for the main thread as it is now."""
+    """Return a function that makes, in each run, the value that a drop-in now keeps for the main thread."""
     kind = type(value)
     if kind is random.Random:
         return functools.partial(_generator, value.getstate())
