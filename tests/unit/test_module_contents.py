@@ -279,7 +279,7 @@ def _without(kind: type) -> type:
 PLANTED: dict[str, tuple[object, str, object, str]] = {
     "dicts never change": (watching, "versions_of", lambda dicts: lambda: 0, "dict"),
     "nothing refers to anything else": (watching, "addresses", lambda objects: b"", "list"),
-    "values are not looked at": (ModuleContents, "_look_at", lambda self, obj, tell: None, "bytearray"),
+    "values are not looked at": (ModuleContents, "_watch_value", lambda self, obj, tell: None, "bytearray"),
     "who is registered is not looked at": (
         AbstractClasses,
         "refuse_registered",

@@ -31,6 +31,18 @@ class Specifications(Protocol):
     def ordered_rule(self, rule: Rule, objects: tuple[Waited, ...]) -> Rule: ...
 
 
+class FrameStates(Protocol):
+    """Reads the state of a frame of the program: see `dpor.python.states.capture`."""
+
+    def variables(self, frame: FrameType, /) -> tuple[int, ...]:
+        """Return the addresses of the objects in the frame's live variables."""
+        ...
+
+    def private(self, thread: ModelThread, frame: FrameType, /) -> bytes | None:
+        """Encode what only the current thread can change and reaches from `frame`; None if the state is unknown."""
+        ...
+
+
 class Observer(Protocol):
     """Told of the operations of code that looks at the program but is not part of it."""
 

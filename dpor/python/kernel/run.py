@@ -15,7 +15,7 @@ from greenlet import greenlet
 from dpor.core.operations import Location, Operation, OperationTable, Rule, ThreadId
 from dpor.core.system import STOP, Chooser, Ending, Trace
 from dpor.python.kernel.above import Above
-from dpor.python.kernel.listeners import Observer, Recorder, Specifications, ThreadFailure
+from dpor.python.kernel.listeners import FrameStates, Observer, Recorder, Specifications, ThreadFailure
 from dpor.python.kernel.model_thread import ModelThread, Waited
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.stuck import Stuck
@@ -55,6 +55,8 @@ class Run:
 
     Settings and observers
     recorder, specifications      are told of events, if present
+    specified     the specifications still when the run has ended
+    frame_states  reads frames of loops that may spin; None if the interpreter's frames cannot be read
     iterating     how many iterations, each performed as one operation, the current thread is in
     observer      is set while code of a specification runs: its operations are not events
     options       the user's settings
@@ -121,6 +123,7 @@ class Run:
         "everybody",
         "exceptions",
         "facts",
+        "frame_states",
         "half_seen",
         "host_limit",
         "hub",
@@ -148,6 +151,7 @@ class Run:
         "recursion_limit",
         "replayed",
         "specifications",
+        "specified",
         "spins",
         "stateful",
         "still",
@@ -185,6 +189,8 @@ class Run:
         self.imports_once = False
         self.counters: dict[Location, Any] = {}
         self.specifications: Specifications | None = None
+        self.specified: Specifications | None = None
+        self.frame_states: FrameStates | None = None
         self.observer: Observer | None = None
         self.facts: set[object] = set()
         self.stateful = False

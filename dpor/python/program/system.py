@@ -405,7 +405,8 @@ class PythonSystem:
         report_shared_contexts()
         if any(map(self._capture.closing_runs_code, sharing.dropped)):
             incomplete(shared_objects.GENERATORS)
-        findings = [] if specifying.current is None else specifying.current.findings
+        specified = specifying.current()
+        findings = [] if specified is None else specified.findings
         findings += [self._failure(*failure) for failure in run.exceptions]
         deadlock: Hashable = None
         outcome: Hashable = None

@@ -181,7 +181,7 @@ class History:
 @deaths.holders.append
 def _held() -> Iterator[Any]:
     """The program's objects that are kept here: they may have died."""
-    for history in [] if specifying.current is None else specifying.current.histories:
+    for history in [] if (specified := specifying.current()) is None else specified.histories:
         yield history.obj
         for call in history.calls:
             yield from (*call.args, *call.kwargs.values(), call.answer)

@@ -184,7 +184,6 @@ watched: Final = Following(lambda facts: frozenset(name for (name,) in about(fac
 
 # ---------------------------------------------------------------------- the specifications of the present run
 
-current: Specifications | None = None
 _cache: tuple[OperationTable, frozenset[Hashable], Cache] | None = None
 """Ordered operations of the present search, until it learns a new fact."""
 
@@ -198,31 +197,37 @@ def begin(facts: Collection[object], operations: OperationTable) -> None:
 
 def forget() -> None:
     """Drop what is left of the run before; its objects die now."""
-    global current
-    current = run.specifications = None
+    run.specified = run.specifications = None
 
 
 def end() -> None:
-    """Called after the run. `run` stays, with its findings."""
+    """Called after the run. `current` still returns them, for their findings."""
     run.specifications = None
 
 
 def present() -> Specifications:
     """Return those of the present run; makes them when the first is needed."""
-    if current is None:
+    made = current()
+    if made is None:
         made = _make(run.facts, run.operations)
         run.update_careful()
-        return made
-    return current
+    return made
+
+
+def current() -> Specifications | None:
+    """Return those of the present run, or of the last one if it has ended; None if it has none."""
+    found = run.specified
+    assert found is None or isinstance(found, Specifications)
+    return found
 
 
 def _make(facts: Collection[object], operations: OperationTable) -> Specifications:
-    global current, _cache
+    global _cache
     known = watched(facts)
     if _cache is None or _cache[0] is not operations or _cache[1] != known:
         _cache = (operations, known, {})
-    current = run.specifications = Specifications(facts, operations, _cache[2])
-    return current
+    made = run.specified = run.specifications = Specifications(facts, operations, _cache[2])
+    return made
 
 
 # ---------------------------------------------------------------------- looking

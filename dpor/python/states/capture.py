@@ -392,8 +392,9 @@ class Capture:
         heap.out.append(len(library.exit_calls))
         heap.refs(library.exit_calls)
         kept = [*self.kept]
-        if specifying.current is not None:
-            kept += [*specifying.current.kept, *(history.events for history in specifying.current.histories)]
+        specified = specifying.current()
+        if specified is not None:
+            kept += [*specified.kept, *(history.events for history in specified.histories)]
         heap.out.append(len(kept))
         heap.refs(kept)
         heap.refs(

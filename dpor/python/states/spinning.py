@@ -62,7 +62,6 @@ class Loop:
         self.private: bytes | None = None
 
 
-_capture: Capture | None = None
 _reads: dict[Operation, bool] = {}
 """For each operation examined: True if it is a plain read."""
 _MOST_KNOWN: Final = 10_000
@@ -72,8 +71,7 @@ _rules: dict[tuple[int, ...], Spin] = {}
 
 def begin(capture: Capture) -> None:
     """Called before each run."""
-    global _capture
-    _capture = None if why_unreadable() else capture
+    run.frame_states = None if why_unreadable() else capture
     if len(_reads) > _MOST_KNOWN:
         _reads.clear()
 
@@ -92,7 +90,7 @@ def back_edge_taken(frame: FrameType) -> None:
     if run.stateful:
         _look_at_clocks(me, frame)
         return
-    if _capture is None:
+    if run.frame_states is None:
         return
     if run.spins and _site(frame) in run.facts:
         _back_edge_of_spinning_loop(me, frame)
@@ -109,7 +107,7 @@ def back_edge_taken(frame: FrameType) -> None:
         return
     loop.rounds += 1
     if loop.rounds % _LOOK_EVERY >= _LOOK_EVERY - 3:
-        variables, before = _capture.variables(frame), loop.variables
+        variables, before = run.frame_states.variables(frame), loop.variables
         loop.variables = variables
         if variables != before:
             loop.private = None
@@ -157,7 +155,7 @@ def _site(frame: FrameType) -> tuple[str, str, str, int]:
 def loops_without_operations(frame: FrameType) -> None:
     """Called after very many rounds without an operation: if the loop reads anything, nobody writes it."""
     me = run.current
-    if _capture is None or run.stateful or run.atomic:
+    if run.frame_states is None or run.stateful or run.atomic:
         return
     key = ("silent", id(frame.f_code), frame.f_lineno)
     loop = me.loops.get(key) or _enter(me, key)
@@ -213,8 +211,8 @@ def _is_read(operation: Operation) -> bool:
 
 
 def _private(me: ModelThread, frame: FrameType) -> bytes | None:
-    assert _capture is not None
-    return _capture.private(me, frame)
+    assert run.frame_states is not None
+    return run.frame_states.private(me, frame)
 
 
 def _spin(me: ModelThread, start: int) -> None:
