@@ -22,7 +22,7 @@ from dpor.app.targets import Target, beat_of, is_python, open_target, target_nam
 from dpor.core.errors import AssumptionBroken, GivenUp, InternalError, NotDeterministic, Unfinished, UserError
 from dpor.core.memory import peak_memory, resident_memory
 from dpor.core.operations import Action
-from dpor.core.options import Options, changed
+from dpor.core.options import Options, Order, changed
 from dpor.core.outcome import Finding, digest
 from dpor.core.pulse import beating
 from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Failure, Report, Verdict
@@ -233,6 +233,7 @@ class Session:
             verdict = Verdict.FAIL
         else:
             verdict = Verdict.PASS if exhaustive else Verdict.INCONCLUSIVE
+        order = options.order.value if options.order is not Order.DEPTH else None
         findings = results.failures + [
             self._as_seen(seen) for seen in list(results.seen.values())[len(results.failures) :]
         ]
@@ -240,7 +241,8 @@ class Session:
             target=target_name(self.target, options),
             strategy=options.explorer,
             preemptions=options.preemptions,
-            seed=options.seed if options.explorer in SAMPLERS else None,
+            order=order,
+            seed=options.seed if order is not None or options.explorer in SAMPLERS else None,
             verdict=verdict,
             exhaustive=exhaustive,
             reasons=tuple(why),

@@ -33,6 +33,17 @@ class Timeouts(StrEnum):
     """Only when no thread can move otherwise."""
 
 
+class Order(StrEnum):
+    """Which part of a search without states comes first."""
+
+    DEPTH = "depth"
+    """What differs from the last execution as late as possible. Needs the least memory."""
+    PREEMPTIONS = "preemptions"
+    """What has the fewest preemptions."""
+    RANDOM = "random"
+    """Any, each with the same probability."""
+
+
 class FieldAccess(StrEnum):
     """How exactly the analysis of what threads may still access matches calls and returns. [PL, section 5]"""
 
@@ -183,6 +194,10 @@ def _store(value: str) -> Store:
     return _one_of(Store, "store", value)
 
 
+def _order(value: str) -> Order:
+    return _one_of(Order, "order", value)
+
+
 def _sync_choices(value: str) -> SyncChoices:
     return _one_of(SyncChoices, "sync_choices", value)
 
@@ -266,6 +281,16 @@ class Options:
             help="Only schedules with at most N preemptions: switches away from a thread that could have gone on. With"
             " {own}; classic is then the default strategy.",
             metavar="N",
+        ),
+    )
+    order: Order = attrs.field(
+        default=Order.DEPTH,
+        converter=_order,
+        metadata=_about(
+            "of {own}: what is explored first. The counts of a finished search are the same in each order",
+            Group.SEARCH,
+            help="Of {own}: explore first what differs last from the execution before, what has the fewest"
+            " preemptions, or anything. The counts of a finished search are the same; depth takes the least memory.",
         ),
     )
     seed: int = attrs.field(

@@ -75,7 +75,8 @@ class Report:
     """What a check found, and how much it covered.
 
     preemptions the bound, or None
-    seed        for the random strategies: the same seed gives the same runs; None for the others
+    order       what was explored first (`--order`), if that was not what differs last; else None
+    seed        of random strategies and orders: the same seed gives the same runs; None for the others
     exhaustive  True if every interleaving class was covered
     reasons     why it is not exhaustive; empty if it is
     executions  the number of complete runs
@@ -100,6 +101,7 @@ class Report:
     target: str
     strategy: str
     preemptions: int | None = None
+    order: str | None = None
     seed: int | None = None
     verdict: Verdict
     exhaustive: bool

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from dpor.core.operations import Action, Location, Operation, States, ThreadId
+from dpor.core.operations import THREAD_MASK, Action, Location, Operation, States, ThreadId
 from dpor.core.outcome import Finding
 
 STOP: Action = -1
@@ -41,6 +41,13 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.threads)
+
+    def add(self, action: Action, operation: Operation, before: States | None) -> None:
+        """Append an event that is to be repeated."""
+        self.actions.append(action)
+        self.threads.append(action & THREAD_MASK)
+        self.operations.append(operation)
+        self.befores.append(before)
 
     def copy(self) -> Trace:
         """Return a new trace with the same events."""

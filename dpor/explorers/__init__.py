@@ -59,6 +59,7 @@ def _classic(system: System, options: Options) -> Explorer:
     return Classic(system) if options.preemptions is None else BoundedClassic(system, options.preemptions)
 
 
+_ORDER = ("order", "seed")
 _STORING = ("max_states", "store", "whole_states")
 _ANALYSIS = ("field_access", "pointers", "immutable")
 
@@ -80,14 +81,16 @@ _TABLE = (
     ),
     Strategy(
         "source",
-        lambda system, options: Source(system),
+        lambda system, options: Source(system, options.order, options.seed),
+        options=_ORDER,
         promises=("outcomes", "classes", "once"),
         paper="ADJS14",
         one_line="as optimal, may start runs it must drop",
     ),
     Strategy(
         "optimal",
-        lambda system, options: Optimal(system),
+        lambda system, options: Optimal(system, options.order, options.seed),
+        options=_ORDER,
         promises=("outcomes", "classes", "once", "no blocked run"),
         paper="ADJS14",
         one_line="each class of equivalent interleavings once",

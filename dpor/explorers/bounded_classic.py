@@ -30,7 +30,6 @@ from dpor.core.system import STOP, Ending, Pending, Run, System, Trace
 from dpor.explorers import invariants
 from dpor.explorers.preemptions import NOBODY, START, Point
 from dpor.explorers.search import PATIENCE, Search, awake, threads_of
-from dpor.explorers.wakeup_tree import Branch
 
 
 @attrs.define
@@ -75,7 +74,7 @@ class BoundedClassic(Search):
     # ------------------------------------------------------------------ one run
 
     def _choose(self, enabled: int) -> Action:
-        if self._resumed is None:
+        if self._job is None:
             trace, bounded, position = self.trace, self._bounded, len(self.trace)
             del bounded[position:]
             point = START
@@ -90,7 +89,7 @@ class BoundedClassic(Search):
         action = super()._choose(enabled)
         if self._left != STOP:
             self._bounded[-1].seen.add(self._left)
-            self.plan(self.nodes[-1], Branch(self._left, self.trace.operations[-1]))
+            self.plan(self.nodes[-2], self._left, self.trace.operations[-1])
         return action
 
     def _first_awake(self, enabled: int, sleep: dict[Action, Operation]) -> Action:
@@ -204,7 +203,7 @@ class BoundedClassic(Search):
         bounded.seen.add(action)
         point = self._point(position)
         if point.before + point.cost(action) <= self._most:
-            self.plan(node, Branch(action, operation))
+            self.plan(node, action, operation)
         else:
             self.stats.left_out += 1
             bounded.cut = True
@@ -227,27 +226,27 @@ class BoundedClassic(Search):
             self._want(start, action, operation)
 
     def _go_back(self) -> bool:
-        nodes, trace = self.nodes, self.trace
-        while nodes:
-            node = nodes.pop()
-            position = len(nodes)
+        nodes = self.nodes
+        while len(nodes) > 1:
+            node, branch = nodes[-2:]
+            position = node.depth
             bounded = self._bounded[position]
-            action, operation = trace.actions[position], trace.operations[position]
+            action, operation = branch.action, branch.operation
             bounded.seen.add(action)
             if bounded.below:
                 bounded.below, bounded.cut = False, True
                 self._earlier(position, action, operation)
-                nodes.append(node)
                 for waiting, there in bounded.waits.items():
                     self._want(position, waiting, there)
-                nodes.pop()
             else:
                 node.sleep = {**node.sleep, action: operation}
             bounded.waits.clear()
-            node.plan = [branch for branch in node.plan if branch.action not in node.sleep]
-            if node.plan:
-                self._resume(node, position)
+            node.done += 1
+            node.branches = [other for other in node.branches[1:] if other.action not in node.sleep]
+            if node.branches:
+                self.go_to(node.branches[0])
                 return True
+            nodes.pop()
             if bounded.cut and position:
                 self._bounded[position - 1].below = True
         return False

@@ -2,7 +2,7 @@
 
 Here                      In the paper
 Search.explore()          Explore(S, C), as a list of nodes instead of recursion
-Node.plan                 backtrack(pre(S, i)), what is left of it
+Node.branches             backtrack(pre(S, i)), what is not finished of it
 _candidates()             the set E of line 7: threads that lead to the later operation
 reverse()                 lines 5 to 9
 
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from dpor.core.operations import THREAD_MASK, Action, Operation, ThreadId
 from dpor.explorers.search import Search, threads_of
-from dpor.explorers.wakeup_tree import Branch
 
 
 class Classic(Search):
@@ -24,17 +23,17 @@ class Classic(Search):
 
     def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
         node = self.nodes[first]
-        planned = {branch.action for branch in node.plan}
+        planned = {branch.action for branch in node.branches if not branch.taken}
         candidates = [c for c in self._candidates(first, end, action) if c not in node.sleep]
         if planned.intersection(candidates):
             return
         if candidates:
-            self.plan(node, Branch(candidates[0], operation))
+            self.plan(node, candidates[0], operation)
             return
         present = self.trace.actions[first]
         for thread in threads_of(node.enabled):
             if thread != present and thread not in planned and thread not in node.sleep:
-                self.plan(node, Branch(thread, operation))
+                self.plan(node, thread, operation)
 
     def _candidates(self, first: int, end: int, action: Action) -> list[Action]:
         """Return the enabled actions at the node that lead to the later operation: one of its own thread, which comes
@@ -60,5 +59,5 @@ class Classic(Search):
 
     def choose_again(self, position: int, action: Action, operation: Operation) -> None:
         node = self.nodes[position]
-        if action not in node.sleep and all(branch.action != action for branch in node.plan):
-            self.plan(node, Branch(action, operation))
+        if action not in node.sleep and all(branch.action != action for branch in node.branches):
+            self.plan(node, action, operation)

@@ -10,26 +10,18 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import zip_longest
-from typing import Protocol
 
 from dpor.core.clocks import Clock
 from dpor.core.errors import InternalError
 from dpor.core.happens_before import HappensBefore
-from dpor.core.operations import THREAD_MASK, WRITE, Action, Location, Mode, Operation, ThreadId
+from dpor.core.operations import THREAD_MASK, WRITE, Action, Location, Mode, ThreadId
 from dpor.core.system import Ending, Run, Trace
 from dpor.explorers import wakeup_tree
 from dpor.explorers.state_graph import FIRST, NOWHERE, StateGraph, StateNumber
-from dpor.explorers.wakeup_tree import Branch, is_weak_initial
+from dpor.explorers.tree import Node
+from dpor.explorers.wakeup_tree import is_weak_initial
 
 VARIABLE = "DPOR_CHECK"
-
-
-class PlannedNode(Protocol):
-    """The part of a `dpor.explorers.search.Node` that is checked."""
-
-    enabled: int
-    sleep: dict[Action, Operation]
-    plan: list[Branch]
 
 
 def are_wanted() -> bool:
@@ -126,26 +118,24 @@ def _conflicting(mode: Mode, accesses: list[tuple[int, Mode]]) -> Iterator[int]:
 # ---------------------------------------------------------------------- nodes
 
 
-def check_nodes(trace: Trace, nodes: Sequence[PlannedNode]) -> None:
-    """Check that there is one node for each event, that the actions which are planned or asleep at a node could run
-    there, and that none is both."""
-    check_lengths(len(trace), nodes=nodes)
-    for position, (node, action) in enumerate(zip(nodes, trace.actions, strict=True)):
+def check_nodes(trace: Trace, nodes: Sequence[Node]) -> None:
+    """Check that there is one node for each event and one for the end, each a branch of the one before it; that the
+    actions which are branches of a node or asleep there could run there, and that none is both."""
+    check_lengths(len(trace) + 1, nodes=nodes)
+    for position, (node, present, action) in enumerate(zip(nodes, nodes[1:], trace.actions, strict=False)):
         where = f"event {position}"
+        if present not in node.branches or not present.taken or present.action != action:
+            raise InternalError(f"{where}: action {action}, which was run, is no branch that has been taken")
+        branches = [branch.action for branch in node.branches]
         _check_enabled(f"{where}: what was run", node.enabled, [action])
-        if action in node.sleep:
-            raise InternalError(f"{where}: action {action} was run although it was asleep")
+        _check_enabled(f"{where}: what is planned", node.enabled, branches)
         if node.sleep:
             _check_enabled(f"{where}: what is asleep", node.enabled, node.sleep)
-        if node.plan:
-            planned = [branch.action for branch in node.plan]
-            _check_enabled(f"{where}: what is planned", node.enabled, planned)
-            for other in planned:
+            for other in branches:
                 if other in node.sleep:
-                    raise InternalError(f"{where}: action {other} is planned and asleep")
-            if action in planned:
-                raise InternalError(f"{where}: action {action} is planned again")
-            _check_different(where, node.plan)
+                    how = "was run although it was" if other == action else "is planned and"
+                    raise InternalError(f"{where}: action {other} {how} asleep")
+        _check_different(where, node)
 
 
 def _check_enabled(what: str, enabled: int, actions: Iterable[Action]) -> None:
@@ -154,38 +144,41 @@ def _check_enabled(what: str, enabled: int, actions: Iterable[Action]) -> None:
             raise InternalError(f"{what}, action {action}, could not run there")
 
 
-def _check_different(where: str, plan: list[Branch]) -> None:
-    if len({branch.action for branch in plan}) < len(plan):
-        raise InternalError(f"{where}: two branches of a plan begin with the same action")
-    for branch in plan:
-        _check_different(where, branch.children)
+def _check_different(where: str, node: Node) -> None:
+    if len({branch.action for branch in node.branches}) < len(node.branches):
+        raise InternalError(f"{where}: two branches begin with the same action")
+    for branch in node.branches:
+        if not branch.taken:
+            _check_different(where, branch)
 
 
-def check_wakeup_trees(nodes: Sequence[PlannedNode]) -> None:
-    """Check that no branch of a wakeup tree covers a sequence that is in a later branch beside it [ADJS14, section
+def check_wakeup_trees(nodes: Sequence[Node]) -> None:
+    """Check that no branch of the tree covers a planned sequence that is in a later branch beside it [ADJS14, section
     6]."""
     for position, node in enumerate(nodes):
-        if node.plan:
-            _check_disjoint(f"event {position}", node.plan)
+        if len(node.branches) > 1:
+            _check_disjoint(f"event {position}", node.branches)
 
 
-def _check_disjoint(where: str, plan: list[Branch]) -> None:
-    for number, branch in enumerate(plan):
+def _check_disjoint(where: str, branches: list[Node]) -> None:
+    for number, branch in enumerate(branches):
+        if branch.taken:
+            continue
         for sequence in _sequences(branch):
-            for earlier in plan[:number]:
+            for earlier in branches[:number]:
                 if is_weak_initial(earlier.action, earlier.operation, sequence):
                     raise InternalError(
                         f"{where}: what begins with action {branch.action} is covered by action {earlier.action}"
                     )
-        _check_disjoint(where, branch.children)
+        _check_disjoint(where, branch.branches)
 
 
-def _sequences(branch: Branch) -> Iterator[wakeup_tree.Sequence]:
+def _sequences(branch: Node) -> Iterator[wakeup_tree.Sequence]:
     """Yield the sequences from the branch to each leaf below it."""
     step = (branch.action, branch.operation)
-    if not branch.children:
+    if not branch.branches:
         yield [step]
-    for child in branch.children:
+    for child in branch.branches:
         for sequence in _sequences(child):
             yield [step, *sequence]
 

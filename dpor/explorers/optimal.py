@@ -2,7 +2,7 @@
 
 Here                          In the paper
 Search.explore()              Explore(E, Sleep, WuT), as a list of nodes instead of recursion
-Node.sleep, Node.plan         sleep(E), wut(E)
+Node.sleep, Node.branches     sleep(E), wut(E)
 HappensBefore.not_after()     notdep(e, E)
 reverse()                     lines 6 to 10: v = notdep(e, E).e', unless sleep(E') ∩ WI[E'](v) ≠ ∅: insert
 
@@ -31,8 +31,9 @@ class Optimal(Search):
         for sleeping, slept in node.sleep.items():
             if is_weak_initial(sleeping, slept, sequence):
                 return
-        if insert(node.plan, sequence):
-            self.count_choice(node)
+        branch = insert(node, self.nodes[first + 1], sequence)
+        if branch is not None:
+            self.planned(node, branch)
 
     def check(self, start: int, run: Run) -> None:
         super().check(start, run)

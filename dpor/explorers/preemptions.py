@@ -7,6 +7,7 @@ Where time passes because nothing else can move, nobody is preempted. Whether an
 from __future__ import annotations
 
 from dpor.core.operations import THREAD_MASK, Action, Operation, ThreadId
+from dpor.explorers.tree import Node
 
 NOBODY: ThreadId = -1
 """In place of a thread: no thread could go on."""
@@ -46,3 +47,14 @@ class Point:
 
 START = Point(NOBODY, 0)
 """The point before the first event. It never changes, because no thread is running."""
+
+
+def preemptions(node: Node) -> int:
+    """Return the number of preemptions on the way to a node of the tree, its own step included."""
+    count = 0
+    for later in node.way():
+        before = later.parent
+        if before is not None and before.parent is not None and not later.operation.barrier:
+            running = before.action & THREAD_MASK
+            count += running != later.action & THREAD_MASK and before.enabled >> running & 1
+    return count

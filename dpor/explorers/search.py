@@ -1,9 +1,9 @@
-"""The base of the stateless searches: one trace that is cut and repeated, sleep sets, and a plan at each node.
+"""The base of the stateless searches: one trace that is cut and repeated, and a tree of what is to be tried.
 
-A *node* is a point of the trace, before one event. Each has a *plan*: what is still to be tried there, as a list of
-wakeup trees (a plain backtrack set is a list of trees without children). A search runs to the end, looks for races in
-what is new, lets the algorithm put their reversals into the plans of earlier nodes, then goes back to the deepest node
-that still has a plan. Algorithms differ in `reverse` alone.
+A search takes a job from the tree (`dpor.explorers.tree`): it repeats the way there, follows what is planned below, and
+runs to the end. Then it looks for races in what is new, and lets the algorithm put their reversals into the tree as
+branches of earlier nodes. Algorithms differ in `reverse` alone. (A wakeup tree is planned as a whole, a plain backtrack
+set as branches without more below.)
 
 Beyond the planned part a run goes on with the thread that ran last, unless that is asleep: the runtime then needs no
 switch, and the trace is easier to read.
@@ -18,10 +18,13 @@ import attrs
 
 from dpor.core.dependence import dependent
 from dpor.core.happens_before import HappensBefore
-from dpor.core.operations import THREAD_MASK, VALUE_SHIFT, Action, Operation, ThreadId
+from dpor.core.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation, ThreadId
+from dpor.core.options import Order
 from dpor.core.system import STOP, Ending, Run, System, Trace
 from dpor.explorers import invariants
-from dpor.explorers.wakeup_tree import Branch
+from dpor.explorers.jobs import JOBS
+from dpor.explorers.tree import Node, first_left
+from dpor.explorers.wakeup_tree import append
 
 NEXT_VALUE = 1 << VALUE_SHIFT
 
@@ -52,32 +55,8 @@ class Stats:
     classes: int = 0
 
 
-class Node:
-    """A point of the trace.
-
-    enabled   the mask of the threads that could run
-    sleep     the actions not to be tried here, with the operation that each would perform: their subtrees were explored
-              from here, or are covered by those of an earlier node [God96, sleep sets]
-    plan      the branches still to be tried, in this order
-    done      how many alternatives have been explored, without the present one
-    branched  True if the node has been counted in `Stats.choices`
-    """
-
-    __slots__ = ("branched", "done", "enabled", "plan", "sleep")
-
-    def __init__(self, enabled: int, sleep: dict[Action, Operation], plan: list[Branch]) -> None:
-        self.enabled = enabled
-        self.sleep = sleep
-        self.plan = plan
-        self.done = 0
-        self.branched = False
-
-
 PATIENCE = 500
 """After this many events of one thread in a row, another thread gets a turn."""
-
-NO_SLEEP: dict[Action, Operation] = {}
-"""The sleep set of the first node."""
 
 
 class DepthFirst:
@@ -144,15 +123,21 @@ class DepthFirst:
 
 
 class Search(DepthFirst):
-    """A stateless search with sleep sets. Invariant between runs: there is one node for each event of the trace."""
+    """A stateless search with sleep sets. Invariant between runs: there is one node for each event of the trace, the
+    point before it, and one for the end.
 
-    def __init__(self, system: System) -> None:
+    order, seed   which job is next: see `dpor.explorers.jobs`
+    """
+
+    def __init__(self, system: System, order: Order = Order.DEPTH, seed: int = 0) -> None:
         super().__init__(system)
-        self.nodes: list[Node] = []
+        root = Node(STOP, UNKNOWN, None)
+        root.taken = True
+        self.nodes: list[Node] = [root]
+        self.jobs = JOBS[order](seed)
         self.happens_before = HappensBefore(self.trace)
-        self._resumed: Node | None = None  # the node to which the search went back, until it has chosen
+        self._job: Node | None = None  # what has been taken from the jobs, until the run gets there
         self._choices: list[int] = []  # the events of the trace that are data choices
-        self._planned: list[Branch] = []  # the plan of the node to come
 
     @abstractmethod
     def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
@@ -172,32 +157,37 @@ class Search(DepthFirst):
         invariants.check_nodes(self.trace, self.nodes)
 
     def _alternatives(self) -> Iterable[tuple[int, int]]:
-        return ((node.done, len(node.plan)) for node in self.nodes)
+        return ((node.done, len(node.branches) - 1) for node in self.nodes[:-1])
 
     # ------------------------------------------------------------------ one run
 
     def _choose(self, enabled: int) -> Action:
         nodes = self.nodes
-        node = self._resumed
-        if node is not None:
-            self._resumed = None
+        node, branch = nodes[-1], self._job
+        if branch is not None:
+            self._job = None
         else:
-            sleep = nodes[-1].sleep if nodes else NO_SLEEP
-            if sleep:
-                sleep = self._still_asleep(sleep)
-            node = Node(enabled, sleep, self._planned)
-        plan = node.plan
-        while plan:
-            branch = plan.pop(0)
-            if branch.action not in node.sleep:
-                nodes.append(node)
-                self._planned = branch.children
-                return branch.action
-        action = self._first_awake(enabled, node.sleep)
-        if action != STOP:
-            nodes.append(node)
-            self._planned = []
-        return action
+            node.enabled = enabled
+            if len(nodes) > 1:
+                parent = nodes[-2]
+                sleep = parent.sleep
+                if parent.branches[0] is not node:
+                    sleep = {**sleep, **node.earlier()}
+                if sleep:
+                    node.sleep = self._still_asleep(sleep)
+            if node.branches:
+                branch, *others = node.branches
+                for other in others:
+                    self.jobs.add(other)
+            else:
+                action = self._first_awake(enabled, node.sleep)
+                if action == STOP:
+                    return STOP
+                branch = Node(action, UNKNOWN, node)
+                node.branches.append(branch)
+        branch.taken = True
+        nodes.append(branch)
+        return branch.action
 
     def _still_asleep(self, sleep: dict[Action, Operation]) -> dict[Action, Operation]:
         last, thread = self.trace.operations[-1], self.trace.threads[-1]
@@ -231,7 +221,10 @@ class Search(DepthFirst):
 
     def _learn(self, start: int, run: Run) -> None:
         trace, happens_before = self.trace, self.happens_before
+        nodes, operations, befores = self.nodes, trace.operations, trace.befores
         for position, races in enumerate(happens_before.extend(), start):
+            node = nodes[position + 1]
+            node.operation, node.before = operations[position], befores[position]
             for first, operation in races:
                 self.reverse(first, position, trace.actions[position], operation)
         # Races of blocked threads count in dropped runs, too: if all else is asleep, no run from here on shows them.
@@ -255,36 +248,47 @@ class Search(DepthFirst):
                     self.choose_again(position, action, operation.with_value(value))
 
     def _go_back(self) -> bool:
-        nodes, trace = self.nodes, self.trace
-        while nodes:
-            node = nodes.pop()
-            position = len(nodes)
-            if node.plan:
-                node.sleep = {**node.sleep, trace.actions[position]: trace.operations[position]}
-                node.plan = [branch for branch in node.plan if branch.action not in node.sleep]
-                if node.plan:
-                    self._resume(node, position)
-                    return True
-        return False
+        job = self.jobs.next(first_left(self.nodes[-1]))
+        if job is None:
+            return False
+        self.go_to(job)
+        return True
 
-    def _resume(self, node: Node, position: int) -> None:
-        """Cut the trace before this event, so that the next run goes on from there with the node's plan."""
-        node.done += 1
-        self._resumed = node
+    def go_to(self, job: Node) -> None:
+        """Let the trace be the way to this job, so that the next run begins with it."""
+        nodes, trace = self.nodes, self.trace
+        assert job.parent is not None
+        way = []
+        for node in job.parent.way():
+            if node.depth < len(nodes) and nodes[node.depth] is node:
+                break
+            way.append(node)
+        position = node.depth
         self.happens_before.cut(position)
-        self.trace.cut(position)
+        trace.cut(position)
+        del nodes[position + 1 :]
         while self._choices and self._choices[-1] >= position:
             self._choices.pop()
+        for node in reversed(way):
+            nodes.append(node)
+            trace.add(node.action, node.operation, node.before)
+        if way:
+            self.happens_before.extend()
+            self._choices.extend(p for p in range(position, len(trace)) if trace.operations[p].alternatives > 1)
+        self._job = job
 
-    def plan(self, node: Node, branch: Branch) -> None:
-        """Add a branch to the plan of a node."""
-        node.plan.append(branch)
-        self.count_choice(node)
+    def plan(self, node: Node, action: Action, operation: Operation) -> None:
+        """Add a branch to a node of the present way, unless it is asleep there."""
+        if action not in node.sleep:
+            self.planned(node, append(node, [(action, operation)]))
 
-    def count_choice(self, node: Node) -> None:
+    def planned(self, node: Node, branch: Node) -> None:
+        """Take note that a branch has been planned for a race at this node."""
         if not node.branched:
             node.branched = True
             self.stats.choices += 1
+        if branch.parent is not None and branch.parent.taken:
+            self.jobs.add(branch)
 
 
 def awake(thread: Action, sleep: dict[Action, Operation]) -> Action:

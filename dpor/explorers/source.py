@@ -2,7 +2,7 @@
 
 Here                      In the paper
 Search.explore()          Explore(E, Sleep), as a list of nodes instead of recursion
-Node.plan, Node.sleep     backtrack(E), Sleep
+Node.branches, Node.sleep   backtrack(E), Sleep
 happens_before.Race       e ≾ e'
 is_weak_initial(...)      q ∈ I[E'](v), for a q that occurs in v
 dependent(a, b)           not E ⊨ p ♢ q
@@ -16,21 +16,21 @@ from __future__ import annotations
 
 from dpor.core.operations import Action, Operation
 from dpor.explorers.search import Search
-from dpor.explorers.wakeup_tree import Branch, Sequence, is_weak_initial
+from dpor.explorers.wakeup_tree import Sequence, is_weak_initial
 
 
 class Source(Search):
     """A search with source sets and sleep sets."""
 
     def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
-        node, trace = self.nodes[first], self.trace
+        node, present, trace = self.nodes[first], self.nodes[first + 1], self.trace
         sequence: Sequence = [
             (trace.actions[p], trace.operations[p]) for p in self.happens_before.not_after(first, end)
         ]
         sequence.append((action, operation))
-        present = {a for a, _ in sequence}
-        known = [(branch.action, branch.operation) for branch in node.plan]
+        inside = {a for a, _ in sequence}
+        known = [(branch.action, branch.operation) for branch in node.branches if branch is not present]
         for other, step in (*node.sleep.items(), *known):
-            if other in present and is_weak_initial(other, step, sequence):
+            if other in inside and is_weak_initial(other, step, sequence):
                 return
-        self.plan(node, Branch(*sequence[0]))
+        self.plan(node, *sequence[0])

@@ -46,9 +46,6 @@ KNOWN_PROMISES: Final = {
 }
 """All that a strategy can promise."""
 
-SAMPLING: Final = "seed"
-"""The option that marks a strategy as a sampler: it tries one random schedule after another and is never exhaustive."""
-
 
 @attrs.frozen
 class Strategy:
@@ -77,7 +74,7 @@ class Strategy:
     @property
     def samples(self) -> bool:
         """True if it tries one random schedule after another and never ends."""
-        return SAMPLING in self.options
+        return not self.promises
 
     @property
     def asks_facts(self) -> bool:

@@ -1,11 +1,13 @@
-"""Wakeup trees [ADJS14, section 6]: ordered trees of the sequences of events that are to be explored from a node.
+"""Wakeup trees [ADJS14, section 6]: ordered trees of the sequences of events that are to be explored from a node. Here
+they are the parts of the tree that no run has taken yet.
 
 Here                  In the paper
-Branch                a node of wut(E), with the step that leads to it
+Node                  a node of wut(E), with the step that leads to it
 is_weak_initial(...)  p ∈ WI[E](w)
-insert(plan, w)       insert[E](w, wut(E))
+insert(node, w)       insert[E](w, wut(E))
 
 A sequence is a list of (action, operation), each operation with the modes that it has when the sequence is run.
+Difference: a sequence also goes on below branches that have been taken (see `dpor.explorers.tree`).
 """
 
 from __future__ import annotations
@@ -14,20 +16,9 @@ from typing import TypeAlias
 
 from dpor.core.dependence import dependent
 from dpor.core.operations import THREAD_MASK, Action, Operation
+from dpor.explorers.tree import Node
 
 Sequence: TypeAlias = list[tuple[Action, Operation]]
-
-
-class Branch:
-    """A node of a wakeup tree: one step, and the branches that may follow it. After a leaf the search chooses
-    freely."""
-
-    __slots__ = ("action", "children", "operation")
-
-    def __init__(self, action: Action, operation: Operation) -> None:
-        self.action = action
-        self.operation = operation
-        self.children: list[Branch] = []
 
 
 def is_weak_initial(action: Action, operation: Operation, sequence: Sequence) -> bool:
@@ -42,21 +33,34 @@ def is_weak_initial(action: Action, operation: Operation, sequence: Sequence) ->
     return True
 
 
-def insert(plan: list[Branch], sequence: Sequence) -> bool:
-    """Make sure that the plan covers the sequence. Returns True if something had to be added."""
-    while True:
-        for branch in plan:
+def insert(node: Node, present: Node, sequence: Sequence) -> Node | None:
+    """Make sure that the sequence is covered by what is planned at the node. Returns the branch that had to be added,
+    wherever that is, or None.
+
+    present   the branch of the run that shows the sequence. What begins as an earlier branch does is explored there.
+    """
+    is_later = False
+    for branch in node.branches:
+        if branch is present:
+            is_later = True
+        elif is_weak_initial(branch.action, branch.operation, sequence):
+            return _insert_below(branch, sequence) if is_later else None
+    return append(node, sequence)
+
+
+def _insert_below(node: Node, sequence: Sequence) -> Node | None:
+    """Make sure that the sequence, of which the node's step is a weak initial, is covered below the node."""
+    while not node.free:
+        sequence = _without_first(node.action, sequence)
+        if not sequence:
+            return None
+        for branch in node.branches:
             if is_weak_initial(branch.action, branch.operation, sequence):
+                node = branch
                 break
         else:
-            _append(plan, sequence)
-            return True
-        if not branch.children:
-            return False  # a leaf covers all that begins as it does
-        sequence = _without_first(branch.action, sequence)
-        if not sequence:
-            return False
-        plan = branch.children
+            return append(node, sequence)
+    return None
 
 
 def _without_first(action: Action, sequence: Sequence) -> Sequence:
@@ -66,8 +70,14 @@ def _without_first(action: Action, sequence: Sequence) -> Sequence:
     return sequence
 
 
-def _append(plan: list[Branch], sequence: Sequence) -> None:
+def append(node: Node, sequence: Sequence) -> Node:
+    """Plan the sequence as a new branch of the node, the last. Returns the branch."""
+    added = len(node.branches)
+    parent = node
     for action, operation in sequence:
-        branch = Branch(action, operation)
-        plan.append(branch)
-        plan = branch.children
+        if parent is not node:
+            parent.free = False
+        branch = Node(action, operation, parent)
+        parent.branches.append(branch)
+        parent = branch
+    return node.branches[added]

@@ -114,6 +114,8 @@ def _how(report: Report) -> str:
     how = report.strategy
     if report.preemptions is not None:
         how += f", {plural(report.preemptions, 'preemption')} at most"
+    if report.order is not None:
+        how += f", order {report.order}"
     return how if report.seed is None else f"{how}, seed {report.seed}"
 
 

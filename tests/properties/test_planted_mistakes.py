@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import dpor.explorers.optimal
 import dpor.explorers.search
 import dpor.explorers.wakeup_tree
 from dpor.core.errors import DporError
@@ -18,7 +17,6 @@ from dpor.core.system import Run
 from dpor.explorers import Classic, Dpor, Full, Optimal, Source, summaries
 from dpor.explorers.search import threads_of
 from dpor.explorers.summaries import Item, Items, KnownEvent
-from dpor.explorers.wakeup_tree import Branch, is_weak_initial
 from dpor.model import AbstractSystem
 from dpor.model.system import Outcome
 from dpor.testing import ALL, Spec, TooLarge, disagreement, explore, random_program, swap_and_replay
@@ -113,22 +111,15 @@ class TooManyPoints(Optimal):
 
     def reverse(self, first: int, end: int, action: int, operation: Any) -> None:
         node = self.nodes[first]
-        planned = {branch.action for branch in node.plan} | {self.trace.actions[first]}
+        planned = {branch.action for branch in node.branches}
         for thread in threads_of(node.enabled):
             if thread not in planned and thread not in node.sleep:
-                self.plan(node, Branch(thread, operation))
+                self.plan(node, thread, operation)
 
 
 def trees_cover_all(patch: PATCH) -> None:
-    """A wakeup tree that begins with a weak initial is taken to cover the sequence."""
-    insert = dpor.explorers.wakeup_tree.insert
-
-    def planted(plan: list[Branch], sequence: Any) -> bool:
-        if any(is_weak_initial(branch.action, branch.operation, sequence) for branch in plan):
-            return False
-        return insert(plan, sequence)
-
-    patch.setattr(dpor.explorers.optimal, "insert", planted)
+    """A branch that begins with a weak initial is taken to cover the sequence."""
+    patch.setattr(dpor.explorers.wakeup_tree, "_insert_below", lambda node, sequence: None)
 
 
 class ValuesForgotten(Optimal):

@@ -150,6 +150,7 @@ def test_the_arguments_of_a_process_say_all_that_was_asked() -> None:
     named = {
         "strategy": "sa",
         "preemptions": 1,
+        "order": "random",
         "seed": 2,
         "depth": 4,
         "max_executions": 5,

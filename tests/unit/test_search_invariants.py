@@ -11,7 +11,7 @@ from dpor.core.errors import InternalError
 from dpor.core.system import STOP
 from dpor.explorers import BoundedClassic, BoundedNone, Classic, Dpor, Full, NoReduction, Optimal, RandomWalk
 from dpor.explorers import invariants as checks
-from dpor.explorers.wakeup_tree import Branch
+from dpor.explorers.tree import Node
 from dpor.model import AbstractSystem
 from dpor.testing import Spec
 
@@ -75,37 +75,47 @@ def run_asleep(search: Any) -> None:
     search.nodes[0].sleep = {search.trace.actions[0]: search.trace.operations[0]}
 
 
+def run_what_is_not_planned(search: Any) -> None:
+    search.nodes[0].branches = []
+
+
+def plan(search: Any, action: int, operation: Any = None) -> Node:
+    """Plan one more branch of the first node."""
+    first = search.nodes[0]
+    first.branches.append(Node(action, operation or search.trace.operations[0], first))
+    return first.branches[-1]
+
+
 def plan_disabled(search: Any) -> None:
-    search.nodes[0].plan = [Branch(7, search.trace.operations[0])]
+    plan(search, 7)
 
 
 def plan_asleep(search: Any) -> None:
-    node, operation = search.nodes[0], search.trace.operations[0]
     other = 1 - search.trace.actions[0]
-    node.sleep, node.plan = {other: operation}, [Branch(other, operation)]
+    plan(search, other)
+    search.nodes[0].sleep = {other: search.trace.operations[0]}
 
 
 def plan_again(search: Any) -> None:
-    search.nodes[0].plan = [Branch(search.trace.actions[0], search.trace.operations[0])]
+    plan(search, search.trace.actions[0])
 
 
 def plan_twice(search: Any) -> None:
-    other = 1 - search.trace.actions[0]
-    search.nodes[0].plan = [Branch(other, search.trace.operations[0]) for _ in range(2)]
+    for _ in range(2):
+        plan(search, 1 - search.trace.actions[0])
 
 
 def plan_below_twice(search: Any) -> None:
-    operation = search.trace.operations[0]
-    branch = Branch(1 - search.trace.actions[0], operation)
-    branch.children = [Branch(2, operation), Branch(2, operation)]
-    search.nodes[0].plan = [branch]
+    branch = plan(search, 1 - search.trace.actions[0])
+    branch.branches = [Node(2, branch.operation, branch), Node(2, branch.operation, branch)]
 
 
 def plan_covered(search: Any) -> None:
     """Two reads of different threads commute, so each covers what begins with the other."""
     read = next(o for o in search.trace.operations if o.kind == "read")
     first, second = [thread for thread in range(3) if thread != search.trace.actions[0]]
-    search.nodes[0].plan = [Branch(first, read), Branch(second, read)]
+    present = search.nodes[0].branches[0]
+    search.nodes[0].branches = [plan(search, first, read), plan(search, second, read), present]
 
 
 def forget_the_event_itself(search: Any) -> None:
@@ -167,11 +177,10 @@ STATELESS = [
     Planted("asleep and run", Classic, run_asleep, "event 0: action 0 was run although it was asleep"),
     Planted("disabled thread planned", Classic, plan_disabled, "event 0: what is planned, action 7, could not run"),
     Planted("asleep and planned", Classic, plan_asleep, "event 0: action 1 is planned and asleep"),
-    Planted("planned again", Classic, plan_again, "event 0: action 0 is planned again"),
-    Planted("planned twice", Classic, plan_twice, "event 0: two branches of a plan begin with the same action"),
-    Planted(
-        "planned twice in a tree", Optimal, plan_below_twice, "event 0: two branches of a plan begin with the same"
-    ),
+    Planted("run and not planned", Classic, run_what_is_not_planned, "event 0: action 0, which was run, is no branch"),
+    Planted("planned again", Classic, plan_again, "event 0: two branches begin with the same action"),
+    Planted("planned twice", Classic, plan_twice, "event 0: two branches begin with the same action"),
+    Planted("planned twice in a tree", Optimal, plan_below_twice, "event 0: two branches begin with the same action"),
     Planted("covered branch", Optimal, plan_covered, "event 0: what begins with action 2 is covered by action 1"),
     Planted("event not in its clock", Optimal, forget_the_event_itself, "event 0: its clock does not count it"),
     Planted("predecessors not in the clock", Optimal, forget_predecessors, "its clock does not include that of event"),

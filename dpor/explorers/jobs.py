@@ -1,0 +1,89 @@
+"""Orders in which a stateless search takes up the jobs of its tree (`dpor.explorers.tree`). The counts of a search that
+is finished do not depend on it; what it costs, and what is found first, do.
+
+`depth` needs no more memory than one way through the tree. The others keep all jobs that are known.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from random import Random
+from typing import Final, Protocol
+
+from dpor.core.options import Order
+from dpor.explorers.preemptions import preemptions
+from dpor.explorers.tree import Node
+
+
+class Jobs(Protocol):
+    """The jobs of a search."""
+
+    def add(self, job: Node) -> None:
+        """Take note of a job. It may be taken without being asked for, by a run that comes past it."""
+
+    def next(self, first: Node | None) -> Node | None:
+        """Return the job to be taken next; None if there is none. `first`: see `dpor.explorers.tree.first_left`."""
+        ...
+
+
+class DepthFirst:
+    """The first in the order of the tree. Whatever was taken before is then finished."""
+
+    def __init__(self, seed: int) -> None:
+        pass
+
+    def add(self, job: Node) -> None:
+        """Do nothing: the tree has the job."""
+
+    def next(self, first: Node | None) -> Node | None:
+        return first
+
+
+class AtRandom:
+    """Each with the same probability. (`Random.random` is the only method that gives the same numbers everywhere.)"""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+        self._jobs: list[Node] = []
+
+    def add(self, job: Node) -> None:
+        self._jobs.append(job)
+
+    def next(self, first: Node | None) -> Node | None:
+        jobs = self._jobs
+        while jobs:
+            number = int(self._random.random() * len(jobs))
+            jobs[number], jobs[-1] = jobs[-1], jobs[number]
+            job = jobs.pop()
+            if not job.taken:
+                return job
+        return None
+
+
+class FewestPreemptions:
+    """That with the fewest preemptions on its way; among those, the nearest to the start, else any."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+        self._jobs: list[tuple[int, int, float, int, Node]] = []  # a heap
+        self._added = 0
+
+    def add(self, job: Node) -> None:
+        self._added += 1
+        heapq.heappush(self._jobs, (preemptions(job), job.depth, self._random.random(), self._added, job))
+
+    def next(self, first: Node | None) -> Node | None:
+        while self._jobs:
+            job = heapq.heappop(self._jobs)[-1]
+            if not job.taken:
+                return job
+        return None
+
+
+JOBS: Final[dict[Order, Callable[[int], Jobs]]] = {
+    Order.DEPTH: DepthFirst,
+    Order.RANDOM: AtRandom,
+    Order.PREEMPTIONS: FewestPreemptions,
+}
+"""The orders, each made from a seed."""
