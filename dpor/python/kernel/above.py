@@ -82,6 +82,10 @@ class Above(Protocol):
         """Return what the program gets in place of a module of the library, or of `sys.modules`."""
         ...
 
+    def weak_proxy(self, obj: Any, callback: Any = None, /) -> Any:
+        """Return what the program gets for a `weakref.proxy`."""
+        ...
+
     def store_special(self, value: Any, obj: Any, name: str, /) -> None:
         """Store an attribute such as `__dict__` or `__class__`."""
         ...

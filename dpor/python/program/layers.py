@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from dpor.python import effects
-from dpor.python.dropins import modules, stdlib
+from dpor.python.dropins import modules, stdlib, weak_proxies
 from dpor.python.hooks import attributes, calls, special
 from dpor.python.hooks.calls.calling import note_field_store
 from dpor.python.sharing import deaths, shared_objects
@@ -45,5 +45,6 @@ class Layers:
     read_operation = staticmethod(attributes.read_operation)
     load_special = staticmethod(special.load)
     replacement_for = staticmethod(partial(modules.replacement_for, stdlib.module_for_program))
+    weak_proxy = staticmethod(weak_proxies.weak_proxy)
     store_special = staticmethod(special.store)
     note_field_store = staticmethod(note_field_store)

@@ -22,7 +22,7 @@ from dpor.python.hooks.adopted import note_store
 from dpor.python.hooks.calls.executing import GlobalsAsLocals
 from dpor.python.hooks.calls.formatting import simplified
 from dpor.python.hooks.calls.registry import set_wrapper, wrap, wrappers
-from dpor.python.hooks.calls.unknown import making_incomplete, module_of, reading_c, yield_before_call
+from dpor.python.hooks.calls.unknown import module_of, reading_c, yield_before_call
 from dpor.python.hooks.operators import SCALARS, shown, truth
 from dpor.python.kernel import accessing, opaque_code
 from dpor.python.kernel.classes import is_a
@@ -161,9 +161,10 @@ def asking(ref: Any, method: Any = None) -> Callable[..., Any]:
 
 set_wrapper(sys.getsizeof, reading_c(sys.getsizeof))
 
-set_wrapper(
-    weakref.proxy, making_incomplete(weakref.proxy, "objects are reached through a weakref.proxy, which is not seen")
-)
+
+@wrap(weakref.proxy)
+def _proxy(*args: Any) -> Any:
+    return run.above.weak_proxy(*args)
 
 
 @wrap(bool)
