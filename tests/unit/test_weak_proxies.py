@@ -59,7 +59,8 @@ def test_threads_meet_at_the_object(tmp_path: Path, name: str) -> None:
 OPERATIONS = [
     "len(p)", "bool(p)", "[*p]", "list(p)", "'a' in p", "'b' in p", "p[5]", "p(1, 2)", "p + 1", "1 + p",
     "p + p is None", "-p", "p ** 2", "pow(p, 2, 3)", "divmod(p, 4)", "p == p", "p < 1", "str(p)", "int(p)",
-    "f'{p}'", "p.n",    "isinstance(p, Rich)", "p.__class__.__name__", "hasattr(p, 'nothing')", "repr(p)[:11]", "sum([1], p)",
+    "f'{p}'", "p.n",
+    "isinstance(p, Rich)", "p.__class__.__name__", "hasattr(p, 'nothing')", "repr(p)[:11]", "sum([1], p)",
     "repr(weakref.proxy(Plain()))[:10]", "weakref.proxy(3)", "hash(p)",
     "max([p, p], key=len) is p",
     "dir(p) == dir(c)",
