@@ -162,10 +162,11 @@ def theirs(source: str) -> Counter[tuple[str, int, str, str]]:
     while tables:
         table = tables.pop()
         tables += table.get_children()
-        if isinstance(table, symtable.Function) and table.get_name() not in COMPREHENSIONS:
+        function = table.get_name().strip("<>")  # from 3.15 on, these are in the names of those that have none
+        if isinstance(table, symtable.Function) and function not in COMPREHENSIONS:
             for symbol in table.get_symbols():
                 kind = "free" if symbol.is_free() else "global" if symbol.is_global() else "local"
-                found[table.get_name(), table.get_lineno(), symbol.get_name(), kind] += 1
+                found[function, table.get_lineno(), symbol.get_name(), kind] += 1
     return found
 
 

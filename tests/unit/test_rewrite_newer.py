@@ -55,7 +55,7 @@ if sys.version_info >= (3, 14):
 if sys.version_info >= (3, 15):
 
     def test_lazy_imports_are_refused(tmp_path: Path) -> None:
-        with pytest.raises(dpor.UserError, match=r"program\.py:9: `lazy import` is not under control"):
+        with pytest.raises(dpor.UserError, match=r"program\.py:10: `lazy import` is not under control"):
             check(tmp_path, "lazy import helper\ndef scenario(): helper.VALUE")
 
     def test_comprehensions_unpack(tmp_path: Path) -> None:
@@ -77,3 +77,26 @@ if sys.version_info >= (3, 15):
         )
         assert report.exhaustive
         assert "returned (False, True, True)" in report.outcome_digests.values()
+
+    @pytest.mark.parametrize(
+        ("made", "outcome"),
+        [
+            ("one = other = threading.serialize_iterator(numbers())", [1, 2]),
+            ("one, other = threading.concurrent_tee(numbers(), 2)", [1, 1]),
+        ],
+    )
+    def test_tools_of_threading_for_iterators(tmp_path: Path, made: str, outcome: list[int]) -> None:
+        """A thread that comes while another advances the iterator waits for it."""
+        report = check(
+            tmp_path,
+            f"""
+            def numbers():
+                yield from (1, 2)
+            def scenario():
+                seen = []
+                {made}
+                run(lambda: seen.append(next(one)), lambda: seen.append(next(other)))
+                return sorted(seen)
+            """,
+        )
+        assert (report.verdict, list(report.outcome_digests.values())) == ("pass", [f"returned {outcome}"])

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from importlib.util import resolve_name
+from importlib.util import resolve_name, spec_from_file_location
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -47,6 +47,9 @@ def execute(
 
     module = DropInModule(name)
     module.__file__ = path
+    spec = spec_from_file_location(name, path)  # tracebacks find its source by that
+    if spec is not None:
+        module.__spec__, module.__loader__ = spec, spec.loader
     vars(module).update(names, __builtins__=dict(vars(builtins), __import__=import_))
     _supply(module)
     copies.append(module)

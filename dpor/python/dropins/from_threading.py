@@ -1,8 +1,9 @@
 """The parts of CPython's own `threading.py` that are used as they are: instrumented, on the modelled primitives.
 
 These are `Barrier` and `Timer`, so that broken barriers, resets, actions and timeouts behave exactly; `Condition`, for
-locks that are not ours; its `wait_for`, whose predicate is the program's; and the `RLock` in Python. Everything else in
-that file is blanked out before it is compiled, so lines in tracebacks are those of the real file.
+locks that are not ours; its `wait_for`, whose predicate is the program's; the `RLock` in Python; and the tools for
+iterators. Everything else in that file is blanked out before it is compiled, so lines in tracebacks are those of the
+real file.
 """
 
 from __future__ import annotations
@@ -10,14 +11,22 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dpor.python.dropins import copying
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.rewrite.cache import kept, source_of
 
-_TAKEN = {"Condition", "Barrier", "BrokenBarrierError", "Timer", "_RLock"}
+FOUND: Final = frozenset(
+    {
+        "Barrier", "BrokenBarrierError", "Timer", "_RLock",
+        "serialize_iterator", "synchronized_iterator", "concurrent_tee",
+    }
+)  # fmt: skip
+"""The names that programs find in the copy; the last three from 3.15 on."""
+_TAKEN: Final = FOUND | {"Condition", "_concurrent_tee"}
 _surroundings: dict[str, Any] = {}
 _copy: DropInModule | None = None
 _condition: Any = None
@@ -30,7 +39,7 @@ def surround_with(names: dict[str, Any]) -> None:
 
 
 def copy() -> DropInModule:
-    """Return a module with `Barrier`, `BrokenBarrierError`, `Timer` and `_RLock`; it is made when first needed."""
+    """Return a module with what is `FOUND`; it is made when first needed."""
     global _copy, _condition
     if _copy is None:
         path = threading.__file__
@@ -68,7 +77,7 @@ def call(*arguments: Any) -> None:
     copy().call(*arguments)
 
 
-def only(source: str, names: set[str]) -> str:
+def only(source: str, names: AbstractSet[str]) -> str:
     """Return the source with all lines blanked that do not define these names at its top level.
 
     >>> only('import os\\nclass A:\\n    pass\\nx = 1\\nclass B:\\n    y = 2\\n', {'B', 'x'})
@@ -81,7 +90,7 @@ def only(source: str, names: set[str]) -> str:
     return "".join(wanted)
 
 
-def _places(source: str, names: set[str]) -> tuple[tuple[int, int], ...]:
+def _places(source: str, names: AbstractSet[str]) -> tuple[tuple[int, int], ...]:
     """Return the ranges of lines of their definitions, counted from 0: (first, last + 1)."""
     nodes = ast.parse(source).body
     return tuple((n.lineno - 1, n.end_lineno or n.lineno) for n in nodes if not names.isdisjoint(_defined(n)))

@@ -33,12 +33,18 @@ from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import refusing
 
+if sys.version_info >= (3, 15):
 
-def RLock(*args: Any, **kwargs: Any) -> RLockType:
-    if (args or kwargs) and sys.version_info >= (3, 13):
-        message = "Passing arguments to RLock is deprecated and will be removed in 3.15"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
-    return RLockType(*args, **kwargs)
+    def RLock() -> RLockType:
+        return RLockType()
+
+else:
+
+    def RLock(*args: Any, **kwargs: Any) -> RLockType:
+        if (args or kwargs) and sys.version_info >= (3, 13):
+            message = "Passing arguments to RLock is deprecated and will be removed in 3.15"
+            warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return RLockType(*args, **kwargs)
 
 
 def active_count() -> int:
@@ -116,7 +122,7 @@ def _newname(name_template: str) -> str:
 
 def __getattr__(name: str) -> Any:
     """Return what is taken from CPython's file; it is made when it is first asked for."""
-    if name in ("Barrier", "BrokenBarrierError", "Timer", "_RLock"):
+    if name in from_threading.FOUND and hasattr(threading, name):
         return getattr(from_threading.copy(), name)
     if name == "_PyRLock":
         return from_threading.copy()._RLock

@@ -18,10 +18,12 @@ WITHOUT_STATE: Final = frozenset(
         "abc", "array", "ast", "audioop", "bisect", "blake2", "bz2", "cmath", "codecs_cn", "codecs_hk",
         "codecs_iso2022", "codecs_jp", "codecs_kr", "codecs_tw", "collections", "contextvars", "crypt",
         "datetime", "elementtree", "errno", "functools", "grp", "hashlib", "heapq", "hmac", "imp", "io", "itertools",
-        "json", "lzma", "binascii", "marshal", "math", "md5", "multibytecodec", "nis", "opcode", "operator",
+        "json", "lzma", "binascii", "marshal", "math", "math_integer", "md5", "multibytecodec", "nis", "opcode",
+        "operator",
         "pickle", "pwd", "pyexpat", "random", "sha1", "sha2", "sha256", "sha3", "sha512", "spwd", "sre", "stat",
         "statistics", "string", "struct", "suggestions", "symtable", "sysconfig", "tokenize", "types", "typing",
-        "unicodedata", "uuid", "weakref", "weakrefset", "xml", "xxlimited", "xxlimited_35", "xxsubtype", "zlib",
+        "unicodedata", "uuid", "weakref", "weakrefset", "xml", "xxlimited", "xxlimited_35", "xxlimited_3_13",
+        "xxsubtype", "zlib",
         "zoneinfo", "zstd",
     }
 )  # fmt: skip

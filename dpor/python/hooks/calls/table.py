@@ -15,8 +15,11 @@ STATEFUL_MODULES: Final = frozenset(
 harmless."""
 
 READING_MODULES: Final = frozenset(
-    {"math", "_json", "_pickle", "zlib", "binascii", "_struct", "_hashlib", "_statistics", "marshal", "_csv", "_bisect"}
-)
+    {
+        "math", "math.integer", "_json", "_pickle", "zlib", "binascii", "_struct", "_hashlib", "_statistics", "marshal",
+        "_csv", "_bisect",
+    }
+)  # fmt: skip
 """Modules whose C functions read their arguments and change nothing."""
 
 TEXT_MODULES: Final = frozenset({"re", "_sre", "io", "_io", "codecs", "_codecs", "os", "posix", "nt"})
