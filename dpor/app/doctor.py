@@ -16,6 +16,7 @@ from dpor.app.replaying import replay
 from dpor.app.targets import open_target
 from dpor.core.errors import DporError
 from dpor.core.home import HOME
+from dpor.core.interpreter import remark
 from dpor.core.options import Options
 from dpor.core.plural import plural
 from dpor.core.pulse import is_free
@@ -39,6 +40,8 @@ class Examined:
 def examine(target: str | None = None) -> Iterator[Examined]:
     """Examine everything, quick items first. Raises `UserError` if the target cannot be loaded."""
     yield Examined(None, _versions())
+    if remark():
+        yield Examined(None, remark())
     yield from map(_tried, (_known_race, _known_pass, _states))
     yield _timer()
     yield _pytest()

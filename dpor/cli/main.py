@@ -43,6 +43,7 @@ from dpor.cli.fuzz import fuzz
 from dpor.cli.options import options_for
 from dpor.cli.workloads import workloads
 from dpor.core.errors import BadSchedule, UserError
+from dpor.core.interpreter import remark
 from dpor.core.options import Options
 from dpor.core.results import Failure, Report, Verdict, ended_by
 from dpor.core.version import VERSION
@@ -136,6 +137,8 @@ def check(
     with our_errors(traceback):
         from dpor.app.checking import Session
 
+        if remark():
+            click.echo(f"dpor: {remark()}", err=True)
         check_outputs(["json"], json=json_, html=html, sarif=sarif, save=save)
         check_ci(github, json_)
         arguments["expect_threads"] |= github or sarif is not None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dpor.core.errors import UserError
+from dpor.core.interpreter import remark
 from dpor.pytest.mark import VERDICT, add_options, is_marked, of_command_line
 
 if TYPE_CHECKING:
@@ -155,6 +156,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
 
 def _property(report: Any, name: str) -> Any:
     return next((value for key, value in reversed(report.user_properties) if key == name), None)
+
+
+def pytest_report_header() -> list[str]:
+    return [f"dpor: {remark()}"] if remark() else []
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from dpor.app import doctor
 from dpor.cli.main import cli
+from dpor.core import interpreter
 from dpor.core.plural import plural
 from dpor.python.rewrite import cache
 
@@ -22,6 +24,20 @@ def test_all_is_well_here() -> None:
     assert done.exit_code == 0
     assert "a known race: dpor.workloads.racy_counter:main: fail, 34 executions; replayed" in done.output
     assert "a known correct program: dpor.workloads.locked_counter:main: pass, 20 executions" in done.output
+
+
+def test_a_python_without_the_lock_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert interpreter.remark() == ""
+    monkeypatch.setattr(interpreter, "is_free_threaded", lambda: True)
+    told = "dpor is not tested on free-threaded builds"
+    assert told in run().output.splitlines()[1]
+    checked = CliRunner().invoke(cli, ["check", "locked_counter", "--quiet"])
+    assert (checked.exit_code, checked.stderr.startswith(f"dpor: {told}")) == (0, True)
+
+
+def test_a_version_on_which_it_is_not_tested_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreter, "TESTED", ((2, 7), (3, 0)))
+    assert re.match(r"dpor is tested on CPython 2\.7 to 3\.0, not on CPython 3\.1\d$", interpreter.remark())
 
 
 def test_another_number_of_executions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

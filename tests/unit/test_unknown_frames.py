@@ -85,7 +85,7 @@ class Nowhere:
 def unknown(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is known of this Python's frames, and their memory may not be read."""
     asked = (memory.why_unreadable, memory._greenlets_are_as_expected, contents._tables_are_known)
-    monkeypatch.setattr(memory, "_KNOWN", ())
+    monkeypatch.setattr(memory, "TESTED", ())
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("dpor.python"):
             for name in ("WORDS", "OBJECTS"):

@@ -19,7 +19,6 @@ import ctypes
 import functools
 import operator
 import sys
-import sysconfig
 from collections.abc import Callable, Generator
 from functools import cache
 from types import FrameType
@@ -27,9 +26,9 @@ from typing import Any, Final
 
 from greenlet import getcurrent, greenlet
 
+from dpor.core.interpreter import TESTED, is_free_threaded
 from dpor.python.states.stacks import StateUnknown
 
-_KNOWN: Final = ((3, 11), (3, 12), (3, 13), (3, 14), (3, 15))
 _VERSION: Final = sys.version_info[:2]
 
 _F_FRAME: Final = 24
@@ -108,9 +107,9 @@ def in_use(first: int) -> int:
 def why_unreadable() -> str:
     """Return why frames cannot be read here; empty if they can."""
     version = ".".join(map(str, _VERSION))
-    if sys.implementation.name != "cpython" or _VERSION not in _KNOWN:
+    if sys.implementation.name != "cpython" or _VERSION not in TESTED:
         return f"the frames of {sys.implementation.name} {version} are laid out in a way that is not known"
-    if hasattr(sys, "gettotalrefcount") or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if hasattr(sys, "gettotalrefcount") or is_free_threaded():
         return "the frames of a debug or free-threaded build are laid out in another way"
     if not _is_as_expected():
         return f"the frames of this build of Python {version} are not laid out as expected"
@@ -266,7 +265,7 @@ _DICT_VERSION: Final = 3 * _WORD
 @cache
 def _lists_are_known() -> bool:
     """Are the items of a list where they are expected? Tried once."""
-    if _VERSION not in _KNOWN or sysconfig.get_config_var("Py_GIL_DISABLED") or list.__basicsize__ < _ITEMS + _WORD:
+    if _VERSION not in TESTED or is_free_threaded() or list.__basicsize__ < _ITEMS + _WORD:
         return False
     tried = [object(), None, "x"]
     place = WORDS[(id(tried) + _ITEMS) >> 3]
