@@ -46,6 +46,7 @@ EACH = 4
 """For every run of our tests, only one in so many pairs of a group."""
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of files and databases left open
 @pytest.mark.parametrize("every", [EACH, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: f"{group.setup}-{group.looks[0]}-{group.changes[0]}"[:60])
 def test_a_change_between_two_looks_is_found(group: Group, every: int, tmp_path: Path) -> None:
