@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import sys
 import threading
 from collections.abc import Callable
 
@@ -73,3 +74,31 @@ def the_context_itself() -> list[int | None]:
 def test_executions_and_outcomes(program: Callable[[], object], executions: int, outcomes: int) -> None:
     report = dpor.check(program, all=True)
     assert (report.verdict, report.executions, report.outcomes) == ("pass", executions, outcomes)
+
+
+if sys.version_info >= (3, 14):
+
+    def entered() -> list[object]:
+        """In the context of the other if that has left it, else with an error; and it sees what the other has set."""
+        context, seen, hook = contextvars.Context(), [], threading.excepthook
+
+        def deepen() -> None:
+            depth.set(depth.get() + 1)
+            seen.append(depth.get())
+
+        threading.excepthook = lambda args: seen.append(str(args.exc_value).partition(":")[0])
+        threads = [threading.Thread(target=deepen, context=context) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        threading.excepthook = hook
+        return sorted(map(str, seen))
+
+    def test_threads_are_given_a_context() -> None:
+        report = dpor.check(entered)
+        assert report.verdict is dpor.Verdict.PASS
+        assert sorted(report.outcome_digests.values()) == [
+            "returned ['1', '2']",
+            "returned ['1', 'cannot enter context']",
+        ]

@@ -47,14 +47,15 @@ def copy() -> DropInModule:
         _copy = copying.execute("threading", source, path, dict(_surroundings), _no_drop_in)
         _condition = vars(_copy)["Condition"]
         vars(_copy)["Condition"] = _surroundings["Condition"]
-        vars(_copy)["call"] = _execute_helpers()
+        helpers = _execute_helpers()
+        vars(_copy).update(call=helpers.call, run_in=helpers.run_in)
         _copy.settle()
     return _copy
 
 
 def _execute_helpers() -> Any:
     path = Path(__file__).with_name("program_code.py")
-    return copying.execute("threading", path.read_text(), str(path), {}, _no_drop_in).call
+    return copying.execute("threading", path.read_text(), str(path), {}, _no_drop_in)
 
 
 def _no_drop_in(name: str) -> None:
@@ -75,6 +76,11 @@ def wait_for(condition: Any, predicate: Callable[[], Any], timeout: float | None
 def call(*arguments: Any) -> None:
     """Call `program_code.call`."""
     copy().call(*arguments)
+
+
+def run_in(context: Any, body: Callable[[], None]) -> None:
+    """Call `program_code.run_in`."""
+    copy().run_in(context, body)
 
 
 def only(source: str, names: AbstractSet[str]) -> str:

@@ -7,12 +7,13 @@ a little later; that a thread is alive and not listed is never shown here.
 from __future__ import annotations
 
 import _thread
+import contextvars
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
 from dpor.python.dropins import from_threading, listing
@@ -86,6 +87,9 @@ class Startable(SyncObject):
         return perform(_STATUS, self)
 
 
+_INHERITS: Final = bool(getattr(sys.flags, "thread_inherit_context", False))
+"""Does a thread begin in a copy of the context of the one that starts it? From 3.14 on, if asked for."""
+
 _RACED = ("started by several",)
 """The fact that threads which did not make it compete for the start of a thread: then a start is two steps."""
 
@@ -93,6 +97,8 @@ _RACED = ("started by several",)
 @presented_as("threading")
 class Thread(Startable):
     _initialized = False
+    _context: Any = None
+    """None for a new one, in which each model thread begins."""
 
     def __init__(
         self,
@@ -103,7 +109,10 @@ class Thread(Startable):
         kwargs: Mapping[str, Any] | None = None,
         *,
         daemon: bool | None = None,
+        context: Any = None,
     ) -> None:
+        if context is not None and sys.version_info < (3, 14):
+            raise TypeError("Thread.__init__() got an unexpected keyword argument 'context'")
         assert group is None, "group argument must be None for now"
         super().__init__()
         self._target = target
@@ -111,6 +120,8 @@ class Thread(Startable):
         self._kwargs = {} if kwargs is None else kwargs
         self._name = str(name) if name else _new_name(target)
         self._daemonic = current_thread()._daemonic if daemon is None else daemon
+        if context is not None:
+            self._context = context
         self._initialized = True
 
     def start(self) -> None:
@@ -119,6 +130,8 @@ class Thread(Startable):
         raced = _RACED in run.facts
         if raced and self.dpor_status() is not NEW:
             raise RuntimeError("threads can only be started once")
+        if _INHERITS and self._context is None:
+            self._context = contextvars.copy_context()
         if not self.dpor_launch(self.dpor_run_and_report):
             if raced:
                 self.dpor_start_again()
@@ -148,7 +161,10 @@ class Thread(Startable):
 
     def dpor_run_and_report(self) -> None:
         try:
-            self.run()
+            if self._context is None:
+                self.run()
+            else:
+                from_threading.run_in(self._context, self.run)
         except UnwindThread:
             raise
         except BaseException as error:
