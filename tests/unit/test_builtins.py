@@ -6,6 +6,7 @@ import collections
 import copy
 import functools
 import heapq
+import inspect
 import json
 import operator
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dpor.python.hooks.calls import call
+from dpor.python.hooks.calls import call, registry
 from dpor.python.kernel.run import run
 from tests.shared_objects import World, pretending
 
@@ -271,3 +272,31 @@ def outcome(run: Any) -> Any:
     except Exception as error:
         return type(error)
     return (type(result), list(result)) if hasattr(result, "__next__") else (type(result), result)
+
+
+_POSITION, _EITHER, _REST, _KEYWORD, _NAMED = inspect._ParameterKind
+
+
+def test_every_wrapper_takes_what_its_function_takes() -> None:
+    """Names and numbers of arguments, as this version of Python has them."""
+    missing = []
+    for function in registry._kept:
+        wrapper = registry.wrappers.get(id(function), registry.AS_IS)
+        try:
+            theirs, ours = inspect.signature(function), inspect.signature(wrapper)
+        except Exception:  # of functions in C, many do not tell it
+            continue
+        kinds = {parameter.kind for parameter in ours.parameters.values()}
+        lacks_name = _NAMED not in kinds and not _named(theirs) <= _named(ours)
+        lacks_place = _REST not in kinds and _positions(theirs) > _positions(ours)
+        if lacks_name or lacks_place:
+            missing.append((function, theirs, ours))
+    assert not missing
+
+
+def _named(signature: inspect.Signature) -> set[str]:
+    return {name for name, each in signature.parameters.items() if each.kind in (_KEYWORD, _EITHER)}
+
+
+def _positions(signature: inspect.Signature) -> int:
+    return sum(each.kind in (_POSITION, _EITHER) for each in signature.parameters.values())

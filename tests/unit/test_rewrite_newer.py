@@ -51,6 +51,36 @@ if sys.version_info >= (3, 14):
         )
         assert sorted(report.outcome_digests.values()) == ["returned False", "returned True"]
 
+    @pytest.mark.parametrize(
+        ("look", "outcomes"),
+        [
+            ("list(map(int.__add__, l, [1, 2], strict=True))", {"[2, 4]", "ValueError"}),
+            ("functools.reduce(int.__add__, l, initial=1)", {"4", "7"}),
+        ],
+    )
+    def test_new_arguments_of_functions(tmp_path: Path, look: str, outcomes: set[str]) -> None:
+        report = check(
+            tmp_path,
+            f"""
+            import functools
+            def scenario():
+                l, seen = [1, 2], []
+                def look():
+                    try:
+                        seen.append({look})
+                    except ValueError as error:
+                        seen.append(type(error))
+                run(look, lambda: l.append(3))
+                return str(seen[0]).removeprefix("<class '").removesuffix("'>")
+            """,
+        )
+        assert set(report.outcome_digests.values()) == {f"returned {outcome!r}" for outcome in outcomes}
+
+    @pytest.mark.parametrize("call", ["os.reload_environ()", "os.readinto(os.pipe()[0], bytearray(1))"])
+    def test_new_functions_of_os_are_refused(tmp_path: Path, call: str) -> None:
+        report = check(tmp_path, f"import os\ndef scenario(): run(lambda: {call})")
+        assert f"Unsupported: {call.partition('(')[0]}" in report.reasons[0]
+
 
 if sys.version_info >= (3, 15):
 

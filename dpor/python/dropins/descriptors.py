@@ -233,7 +233,7 @@ _OURS: Final[dict[str, Callable[..., Any]]] = {
 }
 _REFUSED: Final = (
     "dup", "dup2", "fdopen", "fpathconf", "fstat", "fsync", "ftruncate", "lockf", "lseek", "pread", "preadv", "pwrite",
-    "pwritev", "readv", "sendfile", "splice", "writev",
+    "pwritev", "readinto", "readv", "sendfile", "splice", "writev",
 )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ OS: Final[dict[str, str]] = {
     **dict.fromkeys([name for name in dir(os) if name.startswith("exec") and name[-1] in "lvpe"], _STAYS),
     **dict.fromkeys(("openpty", "eventfd"), _NO_WAITING),
     **dict.fromkeys(("kill", "killpg"), "signals cannot be scheduled"),
+    "reload_environ": "what C code has put into the environment is not under control; store it in os.environ",
 }
 """Names of `os` that are refused, and the advice given for each."""
 

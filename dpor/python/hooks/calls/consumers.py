@@ -286,8 +286,8 @@ def _zip(*iterables: Any, **kwargs: Any) -> Any:
 
 
 @wrap(map)
-def _map(function: Any, *iterables: Any) -> Any:
-    return map(_callee(function), *map(stepwise, iterables))
+def _map(function: Any, *iterables: Any, **kwargs: Any) -> Any:
+    return map(_callee(function), *map(stepwise, iterables), **kwargs)
 
 
 @wrap(filter)
@@ -392,10 +392,10 @@ set_class_wrapper(
 
 
 @wrap(functools.reduce)
-def _reduce(function: Any, iterable: Any, *initial: Any) -> Any:
+def _reduce(function: Any, iterable: Any, *initial: Any, **named: Any) -> Any:
     if not (run.multi and is_built_in(function) and has_plain_items(iterable)):
-        return functools.reduce(_callee(function), stepwise(iterable), *initial)
+        return functools.reduce(_callee(function), stepwise(iterable), *initial, **named)
     touched = Touched()
     consumes_atomically(iterable, touched)
     yield_before("reduce", touched)
-    return functools.reduce(function, materialised(iterable), *initial)
+    return functools.reduce(function, materialised(iterable), *initial, **named)

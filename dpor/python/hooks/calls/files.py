@@ -197,8 +197,8 @@ _all_on("os.scandir", lambda path: lists_folder(path, in_order=False))
 _all_on(
     "os.link os.symlink os.close os.closerange os.copy_file_range os.dup os.dup2 os.fchmod os.fchown os.fdatasync"
     " os.fdopen os.fpathconf os.fstat os.fstatvfs os.fsync os.ftruncate os.lockf os.lseek os.posix_fadvise"
-    " os.posix_fallocate os.pread os.preadv os.pwrite os.pwritev os.read os.readv os.sendfile os.set_blocking os.sync"
-    " os.write os.writev os.chroot pathlib.Path.symlink_to pathlib.Path.hardlink_to"
+    " os.posix_fallocate os.pread os.preadv os.pwrite os.pwritev os.read os.readinto os.readv os.sendfile"
+    " os.set_blocking os.sync os.write os.writev os.chroot pathlib.Path.symlink_to pathlib.Path.hardlink_to"
     " os.system os.popen subprocess.run subprocess.call subprocess.check_call subprocess.check_output"
     " subprocess.getoutput subprocess.getstatusoutput",
     lambda path: [(_WHOLE, WRITE)],

@@ -152,25 +152,25 @@ for _name in ("bisect_left", "bisect_right", "insort_left", "insort_right"):
 
 
 @wrap(copy.copy)
-def _copy(obj: Any) -> Any:
+def _copy(x: Any) -> Any:
     """Like `copy.copy`. For a container or a plain object it is one operation, because its contents are copied at
     once."""
-    kind = type(obj)
+    kind = type(x)
     if not run.multi or kind in operators.SCALARS:
-        return copy.copy(obj)
-    shared, container_type = shared_objects.shared_object_of(obj), container_type_of(kind)
+        return copy.copy(x)
+    shared, container_type = shared_objects.shared_object_of(x), container_type_of(kind)
     if shared is None and not is_c_iterator(kind):
-        return copy.copy(obj)
+        return copy.copy(x)
     if any(isinstance(static(kind, name), types.FunctionType) for name in _OWN_COPY):
-        return reading_python(copy.copy)(obj)
+        return reading_python(copy.copy)(x)
     touched = Touched()
     if container_type is not None and shared is not None:
         touched.add(container_type.reads_all(shared))
-    if container_type is None or fields_of(obj):
-        touched.deeply(reads, (obj,), "")
+    if container_type is None or fields_of(x):
+        touched.deeply(reads, (x,), "")
     yield_before("copy", touched)
     with scheduler.atomic():
-        return copy.copy(obj)
+        return copy.copy(x)
 
 
 @wrap(copy.deepcopy)
