@@ -286,9 +286,14 @@ def program(kind: str, seed: int, module: Any) -> Callable[[], Any]:
 
 
 def shown(kind: str, seed: int, module: Any) -> set[Any]:
-    """The outcomes; of those who are stuck, only that they are."""
+    """The outcomes; of those who are stuck, only that they are.
+
+    From 3.13 on, the error of a second start shows the thread, and with CPython's classes more than one step shows what
+    a timer consists of.
+    """
     explored = explore(program(kind, seed, module), "source", timeout_limit=20)
-    assert not explored.incomplete, explored.incomplete
+    incomplete = {reason for reason in explored.incomplete if not reason.startswith("threading.Event.__repr__ ")}
+    assert not incomplete, incomplete
     return {
         tuple(part.partition(" at ")[0] if isinstance(part, str) and " at " in part else part for part in outcome)
         for outcome in explored.outcomes
