@@ -22,6 +22,10 @@ class Noisy:
     def __del__(self):
         self.told.append(self.name)
 
+class Holder:
+    def __init__(self, inner):
+        self.inner = inner
+
 class Hub:
     def __init__(self):
         self.x = self.y = None
@@ -51,6 +55,10 @@ _PLACES = (
     "hub.table['k'] = o",
     "hub.x = [o]",
     "hub.table['k'] = (o, hub.x)",
+    "hub.x = Holder(o)",
+    "hub.items.append(Holder([o]))",
+    "hub.y = lambda o=o: o",
+    "hub.x = hub.y = Holder(o)",
 )
 _WATCHED = (
     "refs.append(weakref.ref(o))",
@@ -68,6 +76,19 @@ _TAKES = (
     *("o = hub.x\nsee(o is None)\no = None", "hub.y = hub.x", "hub.items.append(hub.x)", "hub.table['k'] = hub.y"),
     *("hub.x, hub.y = hub.y, None", "o = hub.table.get('k')\nsee(type(o).__name__)", "hub.x = [hub.y]"),
     *("hub.y = refs[0]() if refs else None", "o = named.get('n')\nsee(o is None)", "hub.items.append(named.get('n'))"),
+    *(
+        "o = hub.x\no = getattr(o, 'inner', None)\nsee(type(o).__name__)\no = None",
+        "o = hub.items[0] if hub.items else 0\no = 0",
+    ),
+    *(
+        "for o in hub.items:\n    see(type(o).__name__)\no = None",
+        "see(len([*hub.items]))",
+        "hub.y = list(hub.table.values())",
+    ),
+    *(
+        "o = hub.x\nhub.x = None\no = getattr(o, 'inner', None)\no = 0",
+        "o = refs[0]() if refs else 0\nsee(o is None)\no = 0",
+    ),
 )
 _LOOKS = (
     *(

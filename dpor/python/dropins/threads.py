@@ -359,6 +359,8 @@ def excepthook(args: Any, /) -> None:
 
 def current_thread() -> Thread:
     here = run.current
+    if here is None:  # a finaliser, between two runs
+        return main_thread()
     thread_object = here.thread_object
     if isinstance(thread_object, Thread):
         return thread_object

@@ -8,6 +8,7 @@ from typing import Final
 
 from dpor.python import effects
 from dpor.python.dropins import modules, stdlib, weak_proxies
+from dpor.python.effects import letting_go
 from dpor.python.hooks import attributes, calls, special
 from dpor.python.hooks.calls.calling import note_field_store
 from dpor.python.sharing import deaths, shared_objects
@@ -34,8 +35,8 @@ class Layers:
 
     publish_roots = staticmethod(shared_objects.publish_roots)
     alone = staticmethod(deaths.alone)
-    step_begins = staticmethod(deaths.step_begins)
-    step_ends = staticmethod(deaths.step_ends)
+    step_begins = staticmethod(letting_go.step_begins)
+    step_ends = staticmethod(letting_go.step_ends)
     run_over = staticmethod(deaths.report_deaths)
     back_edge_taken = staticmethod(spinning.back_edge_taken)
     loops_without_operations = staticmethod(spinning.loops_without_operations)

@@ -36,7 +36,7 @@ from dpor.core.steps import Explained
 from dpor.core.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
 from dpor.primitives.threads import End
 from dpor.python.dropins.threads import Startable
-from dpor.python.effects import process_state
+from dpor.python.effects import letting_go, process_state
 from dpor.python.effects.reach import ANYTHING, yield_before_reading
 from dpor.python.hooks import attributes, failures
 from dpor.python.hooks.calls.contexts import report_shared_contexts
@@ -60,7 +60,7 @@ from dpor.python.program.loader import Loader
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
 from dpor.python.program.target import Opener, Target, open_target
 from dpor.python.rewrite import cache
-from dpor.python.sharing import deaths, orders, shared_object, shared_objects
+from dpor.python.sharing import orders, shared_object, shared_objects
 from dpor.python.sharing.sharing_state import sharing
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
@@ -226,7 +226,7 @@ class PythonSystem:
             self._capture.begin_run()
             spinning.begin(self._capture)
             specifying.begin(self._search.facts, self._search.operations)
-            deaths.begin()
+            letting_go.begin()
             driving.begin(self._search, self.options, trace, self._capture.watching(choose), recorder)
             try:
                 self._stdlib.reset(self._registered)

@@ -36,6 +36,7 @@ from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules
 from dpor.python.sharing.shared_object import Namespace, SharedObject, exposed, reads_names, type_key
 from dpor.python.sharing.sharing_state import Roots, sharing
 from dpor.python.sharing.type_traits import (
+    CONTAINED,
     HOLD_NOTHING,
     KEPT_ALIVE,
     NOTHING_IN_IT,
@@ -74,17 +75,21 @@ def held() -> list[Any]:
 
 
 def let_go(numbers: set[int]) -> None:
-    """The objects with these addresses, which only those lists refer to, are not kept alive any longer."""
+    """The objects with these addresses, which only those lists refer to, are not kept alive any longer. When they die,
+    there must be no further reference to any other object, since their finalisers may lead to counting."""
+    exposed = [id(part) for number in numbers for part in sharing.exposed.get(number, ())]
+    dead: list[Any] = [sharing.exposed.pop(number, None) for number in exposed]
+    dead += [sharing.published.pop(number, None) for number in numbers]
     for number in numbers:
         table.pop(number, None)
-        sharing.published.pop(number, None)
-        for part in sharing.exposed.get(number, ()):
-            sharing.exposed.pop(id(part), None)
     for shared in sharing.used:
         if id(shared.obj) in numbers:
+            dead.append(shared.obj)
             shared.obj = None
     sharing.used[:] = [shared for shared in sharing.used if shared.obj is not None]
-    sharing.kept[:] = [obj for obj in sharing.kept if id(obj) not in numbers]
+    for place in reversed([place for place, obj in enumerate(sharing.kept) if id(obj) in numbers]):
+        dead.append(sharing.kept.pop(place))
+    dead.clear()
 
 
 def forget() -> None:
@@ -351,7 +356,7 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
             if key in visited:
                 continue
             visited.add(key)
-            if way is KEPT_ALIVE:
+            if way is KEPT_ALIVE or (dying and kind in CONTAINED):
                 sharing.published[key] = obj
         else:
             mark = table.get(key)

@@ -29,7 +29,7 @@ from dpor.python.dropins import copying, module_locks, state, stdlib
 from dpor.python.dropins.idents import numbering
 from dpor.python.dropins.locals import Here
 from dpor.python.dropins.threads import DummyThread
-from dpor.python.effects import process_state
+from dpor.python.effects import letting_go, process_state
 from dpor.python.kernel import host_modules
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
 from dpor.python.kernel.driving import Search
@@ -241,7 +241,7 @@ class Capture:
 
     def _whole(self, returned: Hashable) -> bytes:
         run.stateful = self._stateful = True
-        if deaths.letting_go:
+        if letting_go.waiting:
             raise StateUnknown("a thread is letting go of an object, which may die")
         self._look_at_names()
         parts: list[Part] = []

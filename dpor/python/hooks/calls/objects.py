@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _weakref
 import builtins
 import io
 import sys
@@ -11,9 +12,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
-from dpor.python.effects import process_state
+from dpor.python.effects import letting_go, process_state
 from dpor.python.effects.accesses import Touched, yield_before
 from dpor.python.effects.calls import yield_before_unseen
+from dpor.python.effects.dicts import moves_key
 from dpor.python.effects.iteration import harmless_functions
 from dpor.python.effects.kinds import container_type_of, is_immutable, is_in_c, static
 from dpor.python.effects.reach import HASH, SHOW, reads, writes
@@ -28,7 +30,7 @@ from dpor.python.kernel import accessing, opaque_code
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
 from dpor.python.rewrite.names import is_stored_specially
-from dpor.python.sharing import children, deaths, shared_object, shared_objects
+from dpor.python.sharing import children, shared_object, shared_objects
 from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.identity import stable_id
 
@@ -149,11 +151,23 @@ def _ref(*args: Any) -> Any:
     return weakref.ref(*args)
 
 
+_remove_dead: Final = _weakref._remove_dead_weakref  # type: ignore[attr-defined]
+
+
+@wrap(_remove_dead)
+def _remove_dead_entry(names: Any, key: Any, /) -> None:
+    """Called when the value of an entry of a `WeakValueDictionary` has died."""
+    shared = shared_objects.shared_object_of(names) if run.multi else None
+    if shared is not None:
+        yield_before("delete", moves_key(shared, names, key))
+    _remove_dead(names, key)
+
+
 def asking(ref: Any, method: Any = None) -> Callable[..., Any]:
     """Return what is called in place of a weak reference (or of its `__call__`)."""
 
     def ask(*args: Any, **kwargs: Any) -> Any:
-        deaths.yield_before_asking(ref)
+        letting_go.yield_before_asking(ref)
         return (method or ref)(*args, **kwargs)
 
     return ask

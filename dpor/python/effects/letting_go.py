@@ -1,0 +1,331 @@
+"""Letting go of objects as an operation, in searches in which objects die while several threads exist.
+
+When a thread reaches its next operation, it first *lets go* of the mortal objects to which its step has dropped
+references: an operation for each, which writes whether the object is alive. Asking a weak reference reads that. Until
+then we hold the object for the thread, so who lets go last is the last to refer to it; the object dies then, in that
+thread. Reads of shared data lie between the operations of a step, so where in its step the thread has dropped the
+reference makes no difference to others.
+
+Who lets go last matters only for classes whose objects have been seen to die (`dies`); that they do is a fact about
+each class. Of such objects a thread also lets go if its operation has given it a reference (`_given_by`) that it may
+have dropped in the same step. Having that object, it may have reached others by reads that are no operations, because
+no run changes what they read; it lets go of these as well (`_with_silent_parts`). An object that leads to a mortal one
+and falls takes the mortal one with it: that is seen, and its class is then treated as mortal, too (`_note_what_falls`).
+
+In which order a step drops several objects is seen only if one of them holds the others. If it is not seen and several
+of them die, the run is incomplete.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from _weakref import getweakrefs
+from collections.abc import Collection, Iterable, Mapping
+from types import CellType, MemberDescriptorType
+from typing import Any, Final, cast
+
+from dpor.core.operations import READ, UPDATE, WRITE, Accesses, Location, Operation, ThreadId
+from dpor.python.effects.accesses import KEY_SET, changes
+from dpor.python.kernel import accessing, assumptions
+from dpor.python.kernel.assumptions import DYING, about
+from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.model_thread import ModelThread, UnwindThread
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
+from dpor.python.sharing import deaths, shared_objects, type_traits
+from dpor.python.sharing.deaths import dies, held_by
+from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, SharedObject
+
+_counted: dict[ThreadId, dict[int, int]] = {}
+"""By thread: how many references the program had to each mortal object when the thread's present step began."""
+_taken: dict[ThreadId, set[int]] = {}
+"""By thread: the objects to which its present step has taken a reference, and which may die when it drops that
+reference. Even if it drops it in the same step, other threads may run in between."""
+waiting: Final[set[ThreadId]] = set()
+"""The threads that are waiting to let go of an object."""
+_asked: dict[int, tuple[Any, list[Location]]] = {}
+"""By `id`: weak references to objects that have died, with the locations that say whether these are alive."""
+_told: set[int] = set()
+"""By `id`: the objects that have died and that we cannot let go."""
+_pending: Final[dict[ThreadId, set[int]]] = {}
+"""By thread: the `id`s of the objects that it is still to let go of."""
+_order: dict[ThreadId, dict[int, tuple[int, int]]] = {}
+"""By thread, and by `id` of what a container held that the thread's present step has changed, or an object that has
+died in it: the `id` of the object whose death led to that (0: the step's operation), and its place in the order of
+dropping."""
+
+
+def begin() -> None:
+    """Reset; called before each run."""
+    _counted.clear()
+    _taken.clear()
+    waiting.clear()
+    _asked.clear()
+    _told.clear()
+    _pending.clear()
+    _order.clear()
+
+
+# ---------------------------------------------------------------------- a step begins
+
+
+def step_begins(thread: ModelThread, access: Operation | None = None) -> None:
+    """Called when the thread goes on after it was chosen, before it performs this access."""
+    if run.multi:
+        _counted[thread.id] = deaths.references_to_mortal()
+        if access is None or access.kind != "let go":
+            _order[thread.id] = {}
+            if access is not None:
+                _note_held(thread, access)
+
+
+def _note_held(thread: ModelThread, access: Operation) -> None:
+    """Note which objects the access drops in which order, or gives the thread."""
+    if access.kind in _DROPPING:
+        held = [obj for location, mode in access.accesses if mode is WRITE for obj in _held_in(location)]
+        _order[thread.id] = {id(obj): (0, place) for place, obj in enumerate(held, 1)}
+    elif access.kind not in _TAKING_NOTHING:
+        # who takes an object out, in a WRITE, has the reference that was there
+        places = [location for location, mode in access.accesses if mode is READ or access.kind == "setdefault"]
+        _note_taken(thread, [obj for location in places for obj in _held_in(location)])
+
+
+def _note_taken(thread: ModelThread, objects: Iterable[Any]) -> None:
+    _taken[thread.id] = set(map(id, _with_silent_parts(list(filter(dies, objects)))))
+
+
+_DROPPING: Final = frozenset({"write", "delete", "clear"})
+"""Kinds of operations that drop what is in the locations that they write, before anything else in the step."""
+_TAKING_NOTHING: Final = frozenset({"len", "truth", "in", "iterate", "iter"})
+"""Kinds of operations that do not give the thread a reference to what is in the locations that they read."""
+
+
+def _held_in(location: Location) -> list[Any]:
+    """Return the objects in the location, in the order in which the container drops them if it is cleared."""
+    match run.operations.name_of(location):
+        case ("global", str(module), str(name)):
+            return [vars(sys.modules[module]).get(name)] if module in sys.modules else []
+        case ("class attribute", str(name)):
+            return [
+                obj
+                for root, obj in shared_objects.roots()
+                if is_a(root, tuple) and cast("tuple[object, ...]", root)[-1:] == (name,)
+            ]
+        case (int(number), part):
+            shared = shared_objects.shared_object_named(run.operations.name_of(number))
+            return [] if shared is None or shared.obj is None else _parts(shared.obj, part)
+    return []
+
+
+_WHOLE: Final = frozenset({STRUCTURE, ELEMENTS, KEY_SET})
+
+
+def _parts(obj: Any, part: Any) -> list[Any]:
+    """Return what the object holds in this part of it; all that it holds if the part is no single element or field."""
+    kind = type(obj)
+    if part in _WHOLE or kind is CellType:
+        return gc.get_referents(obj)
+    if is_a(obj, dict):
+        return [dict.get(obj, part)]
+    if is_a(obj, list) and type(part) is int:
+        return [list.__getitem__(obj, part)] if 0 <= part < list.__len__(obj) else []
+    if type(part) is not str:
+        return gc.get_referents(obj)
+    slots = (vars(base).get(part) for base in kind.__mro__)
+    slot = next((own for own in slots if type(own) is MemberDescriptorType), None)
+    if slot is None:
+        return [(type_traits.fields(obj, kind) or {}).get(part)]
+    try:
+        return [slot.__get__(obj)]
+    except AttributeError:  # it is empty
+        return []
+
+
+def _with_silent_parts(objects: list[Any]) -> list[Any]:
+    """Return the objects and all that die which can be reached from them without an operation. Who has one of the
+    objects may have taken a reference to such a part, and may drop it after the object."""
+    found: dict[int, Any] = {}
+    visited: set[int] = set()
+    stack = list(objects)
+    while stack:
+        obj = stack.pop()
+        if id(obj) not in visited:
+            visited.add(id(obj))
+            if dies(obj):
+                found[id(obj)] = obj
+            stack += _silent_parts(obj)
+    return [*found.values()]
+
+
+def _silent_parts(obj: Any) -> list[Any]:
+    """Return the objects in those parts of the object that no run of this search changes."""
+    kind = type(obj)
+    if type_traits.way_of(kind) is type_traits.NOTHING_IN_IT or type_traits.is_neutral(kind):
+        return []
+    shared = shared_objects.table.get(id(obj))
+    if isinstance(shared, SharedObject):
+        if changes(shared, STRUCTURE) or changes(shared, ELEMENTS):
+            return []
+        if kind is CellType and any(where[1:2] == ("<cell>",) for where in about(run.facts, "field")):
+            return []
+        own = type_traits.fields(obj, kind)
+        if own is not None:
+            of_class = ("field", kind.__module__, kind.__qualname__)
+            return [value for name, value in own.items() if (*of_class, name) not in run.facts]
+    return held_by(obj)
+
+
+# ---------------------------------------------------------------------- a step ends
+
+
+def step_ends() -> None:
+    """Called when the current thread has reached its next operation: let go of what its step has dropped."""
+    me = run.current
+    if me.id in waiting:
+        return
+    taken: Collection[int] = _taken.pop(me.id, ())
+    pending = _pending.setdefault(me.id, set())
+    order = _order.setdefault(me.id, {})
+    causes: set[int] = set()
+    while released := _released(_counted.get(me.id, {}), taken, order):
+        taken = ()
+        while released:  # until it has let go of an object, this list keeps it alive
+            number = id(released[0])
+            cause, _ = order.get(number, (number, 0))
+            accesses = _let_go_of(released[0])
+            del released[0]
+            pending.discard(number)
+            if _die_if_fallen(number, accesses, cause, order):
+                causes.add(cause)
+    if len(causes) > 1:
+        incomplete("several objects died in one step of a thread: not every order of dropping them is tried")
+
+
+def _let_go_of(obj: Any) -> Accesses:
+    """Perform the operation, if somebody may notice; return its accesses."""
+    mode = WRITE if dies(obj) else UPDATE  # who is the last matters only where it dies by that
+    accesses: Accesses = tuple((location, mode) for location in _written_by(obj))
+    if accesses:
+        number = run.current.id
+        waiting.add(number)
+        try:
+            accessing.touch("let go", accesses)
+        finally:
+            waiting.discard(number)
+    return accesses
+
+
+def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int, tuple[int, int]]) -> list[Any]:
+    """Return the mortal objects that have fallen, or to which there are fewer references than `before`; also those
+    `taken` to which there are not more than before. Objects that have fallen and are not mortal are released."""
+    while True:
+        objects, theirs, lasting = deaths.census()
+        mortal = {id(obj): obj for obj in deaths.mortal_among([*objects.values()])}
+        silent = {number for number, n in theirs.items() if n == 0 and number not in mortal} - lasting
+        if not silent:
+            break
+        for number in silent:
+            _note_what_falls(objects[number], mortal)
+        del objects, mortal
+        shared_objects.let_go(silent)
+    me = run.current.id
+    _counted[me] = {number: theirs[number] for number in mortal}
+    released = [
+        obj
+        for number, obj in mortal.items()
+        if theirs[number] == 0 or theirs[number] < before.get(number, 0) + (number in taken)
+    ]
+    unordered = (0, 0)
+    released.sort(key=lambda obj: (order.get(id(obj), unordered)[1], shared_objects.run_number(obj) or 0))
+    everything = {id(obj): obj for obj in [*released, *_with_silent_parts(list(filter(dies, released)))]}
+    pending = _pending[me]
+    left = {number: obj for number, obj in everything.items() if number not in pending and number not in _told}
+    pending.update(left)
+    return [*left.values()]
+
+
+def _note_what_falls(obj: Any, mortal: Mapping[int, Any]) -> None:
+    """The object, which is not mortal, has fallen: if a mortal one is reached from it without another that we hold, its
+    class is one of those that die."""
+    stack, visited = [obj], {id(obj)}
+    while stack:
+        inner = stack.pop()
+        for part in held_by(inner):
+            number = id(part)
+            if number in mortal:
+                name = type(obj).__qualname__
+                deaths.learns(type(obj), f"a {name} that holds a {type(part).__qualname__} died")
+                return
+            if number not in visited and not isinstance(shared_objects.table.get(number), SharedObject):
+                visited.add(number)
+                stack.append(part)
+
+
+def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, tuple[int, int]]) -> bool:
+    """Let the object with this `id` die if only the runtime still refers to it. Return True if that is noticed."""
+    objects, theirs, lasting = deaths.census()
+    _counted[run.current.id] = theirs
+    if theirs.get(number) != 0:
+        return False
+    obj = objects[number]
+    noticed = deaths.is_noticed(obj)
+    kind = type(obj)
+    new = noticed and deaths.learns(kind, f"a {kind.__qualname__} died while several threads existed")
+    if not new and (number in lasting or not written):
+        deaths.report_death(obj)
+    locations = _written_by(obj)
+    for ref in getweakrefs(obj):
+        _asked[id(ref)] = (ref, locations)
+    if number in lasting:
+        _told.add(number)
+        return False
+    order.update((id(part), (cause, place)) for place, part in enumerate(held_by(obj), 1))
+    for counted in _counted.values():
+        counted.pop(number, None)
+    del objects, obj
+    shared_objects.let_go({number})
+    if run.unwinding:  # it has been thrown into a `__del__`, which swallows it
+        raise UnwindThread
+    return noticed
+
+
+def _written_by(obj: Any) -> list[Location]:
+    """Return the locations that say whether the object is alive. A function has none of its own, nor has a tuple: those
+    are known by the weak references to them and by what they hold."""
+    mark = shared_objects.table.get(id(obj))
+    if isinstance(mark, SharedObject):
+        return [run.operations.location(("alive", mark.name))]
+    if is_a(obj, SyncObject):
+        return [run.operations.location(("alive", run.operations.name_of(obj.dpor_location)))]
+    marks = [shared_objects.table.get(id(ref)) for ref in getweakrefs(obj)]
+    found = {run.operations.location(("alive", mark.name)) for mark in marks if isinstance(mark, SharedObject)}
+    if type(obj) in type_traits.CONTAINED:
+        for part in filter(dies, held_by(obj)):
+            found.update(_written_by(part))
+    return sorted(found)
+
+
+# ---------------------------------------------------------------------- weak references
+
+
+def yield_before_asking(ref: Any) -> None:
+    """Yield before a weak reference is asked for its object: whether the object is still alive is read then."""
+    if not run.multi:
+        return
+    obj = weakref.ReferenceType.__call__(ref)
+    locations = _asked.get(id(ref), (ref, []))[1] if obj is None else _written_by(obj)
+    if not locations and type(obj) in type_traits.CONTAINED:
+        incomplete(shared_objects.DEATHS)
+    del obj
+    if not locations:
+        return
+    if DYING not in run.facts:
+        assumptions.broken(DYING, "a weak reference is asked for its object while several threads exist")
+    accessing.touch("ask", tuple((location, READ) for location in locations))
+    if run.dying:
+        _note_taken(run.current, [weakref.ReferenceType.__call__(ref)])
+    if id(ref) in _asked and weakref.ReferenceType.__call__(ref) is not None:
+        incomplete(f"a weak reference is asked for an object that has died and is kept alive: {deaths.NOT_ALL}")
