@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from dpor.python.effects import lookup_target
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from tests.shared_objects import World, learnt, pretending
+from tests.source_outcomes import outcomes
 
 
 @pytest.fixture
@@ -118,8 +121,9 @@ def test_a_missing_key_of_a_defaultdict_is_inserted_in_one_step(world: World) ->
 def test_if_its_factory_is_code_of_the_program_in_two(world: World) -> None:
     source = "d['k']\nd['k']"
     made = world.run("def make():\n    return 1")["make"]
+    insert = "setdefault" if sys.version_info >= (3, 14) else "write"
     assert world.touches(source, d=collections.defaultdict(made)) == [
-        f"read: {READ_KEY}", f"write: {MOVE_KEY}", f"read: {READ_KEY}",
+        f"read: {READ_KEY}", f"{insert}: {MOVE_KEY}", f"read: {READ_KEY}",
     ]  # fmt: skip
 
 
@@ -239,3 +243,22 @@ def test_updating_from_a_generator_gives_the_same(start: Any, pairs: Any, more: 
         got = outcome(lambda: method((pair for pair in pairs), **more))
         assert got == outcome(lambda: plain.update((pair for pair in pairs), **more))
         assert mine == plain
+
+
+def test_what_another_thread_has_inserted_meanwhile_is_kept_or_overwritten(tmp_path: Path) -> None:
+    """As `defaultdict` does here: it keeps it from 3.14 on."""
+    found = outcomes(
+        tmp_path,
+        """
+        import collections
+        def scenario():
+            made, seen = [], [0, 0]
+            def make():
+                made.append(0)
+                return object()
+            d = collections.defaultdict(make)
+            run(lambda: seen.__setitem__(0, d["k"]), lambda: seen.__setitem__(1, d["k"]))
+            return len(made), seen[0] is seen[1]
+        """,
+    )
+    assert found == {(1, True), (2, sys.version_info >= (3, 14))}

@@ -233,19 +233,30 @@ def _read(call: MethodCall) -> Any:
 
 
 def _insert_missing(call: MethodCall, shared: SharedObject, factory: Callable[[], Any]) -> Any:
-    """Insert a default as CPython does with a factory in Python: look, make a value, store it, overwriting what is
-    there by then."""
+    """Insert a default as CPython does with a factory in Python: look, make a value, store it. From 3.14 on, what is
+    there by then is kept and returned; before, it is overwritten."""
     key = call.args[0]
     absent = object()
     found = _READ_KEY(MethodCall(call.obj, shared, "__getitem__", dict.get, (key, absent)))
     if found is not absent:
         return found
     made = factory()
+    if _KEEPS_WHAT_IS_THERE:
+        return _INSERT_KEY(MethodCall(call.obj, shared, "setdefault", dict.setdefault, (key, made)))
     _WRITE_KEY(MethodCall(call.obj, shared, "__setitem__", dict.__setitem__, (key, made)))
     return made
 
 
 _INSERT_MISSING: Final = collections.defaultdict.__dict__["__missing__"]
+
+
+def _keeps_what_is_there() -> bool:
+    tried: collections.defaultdict[int, str] = collections.defaultdict()
+    tried.default_factory = lambda: tried.setdefault(0, "there by then") and "made"
+    return tried[0] == "there by then"
+
+
+_KEEPS_WHAT_IS_THERE: Final = _keeps_what_is_there()
 
 # ---------------------------------------------------------------------- many keys
 
