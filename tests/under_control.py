@@ -14,6 +14,7 @@ from dpor.core.system import Chooser, Ending, Run, Trace
 from dpor.explorers import STRATEGIES
 from dpor.primitives.threads import End
 from dpor.python.dropins import stdlib
+from dpor.python.effects import letting_go
 from dpor.python.hooks import attributes, failures
 from dpor.python.kernel import driving
 from dpor.python.kernel.driving import Search
@@ -21,7 +22,7 @@ from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.program.layers import Layers
-from dpor.python.sharing import deaths, shared_objects
+from dpor.python.sharing import shared_objects
 
 run.serve(Layers(lambda filename: False, lambda package: False))  # what the fronts below call goes up through it
 
@@ -62,10 +63,10 @@ class FunctionSystem:
             finally:
                 perform(End(), stdlib.main_thread())
 
+        letting_go.begin()
         driving.begin(self._search, self._options, trace, choose, None)
         try:
             shared_objects.begin(self._roots)
-            deaths.begin()
             stdlib.reset()
             ending, blocked = driving.drive(main)
         finally:
