@@ -17,6 +17,7 @@ import attrs
 
 from dpor.app import option_docs
 from dpor.app.budgets import EXPLAINING_SECONDS, MINIMISING_SECONDS, MOST_RESTARTS, ORDERING_SECONDS, STANDSTILL, passed
+from dpor.app.phases import phases
 from dpor.app.strategies import explorer_of, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, target_name
 from dpor.core.errors import AssumptionBroken, GivenUp, InternalError, NotDeterministic, Unfinished, UserError
@@ -28,7 +29,7 @@ from dpor.core.pulse import beating
 from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Failure, Report, Verdict
 from dpor.core.schedule import SavedSchedule, follow, hash_seed, prefer, read_sources
 from dpor.core.steps import Step
-from dpor.core.system import STOP, Ending, Run, System, Trace
+from dpor.core.system import STOP, Ending, Run, StatefulSystem, System, Trace
 from dpor.core.version import VERSION
 from dpor.explorers import SAMPLERS, STATEFUL, Explorer, Stats
 from dpor.explorers.states import StatefulSearch
@@ -122,6 +123,7 @@ class _Results:
     failures: list[Failure] = attrs.field(factory=list)
     explained: list[FailureWithRun | None] = attrs.field(factory=list)
     finished: bool = False
+    left: bool = False
     visible: bool = False
     threads: bool = False
     shares: bool = False
@@ -154,6 +156,8 @@ class Session:
         self.monitor = monitor or Monitor()
         self.suspects = suspects
         self._system: Checkable | None = None
+        self._phases = phases(options)
+        self._phase = self._phases[0]
         self._results = _Results()
         self._restarts: list[str] = []
         self._found: dict[object, _Seen] = {}
@@ -166,9 +170,17 @@ class Session:
 
     def run(self) -> Report:
         """Search, then explain the failures."""
-        explorer = explorer_of(self.options)
+        explorers = [explorer_of(phase.options) for phase in self._phases]
         with self._beating():
-            return self._run(explorer)
+            for phase, explorer in zip(self._phases, explorers, strict=True):
+                if phase is not self._phase and phase.needs_states and not isinstance(self._system, StatefulSystem):
+                    continue
+                self._phase = phase
+                report = self._run(explorer)
+                if not self._results.left:
+                    break
+                self._found |= {group: seen for group, seen in self._results.seen.items() if group not in self._found}
+        return report
 
     @contextmanager
     def _beating(self) -> Iterator[None]:
@@ -188,7 +200,8 @@ class Session:
 
     def _run(self, explorer: Callable[[Checkable], Explorer]) -> Report:
         try:
-            self._system = system = open_target(self.target, self.options)
+            known = self._system.facts() if self._system is not None else None
+            self._system = system = open_target(self.target, self._phase.options, known)
         except Unfinished as error:
             over = INTERRUPTED if self.monitor.stops else f"--max-seconds {self.options.max_seconds} reached"
             return self.report(str(error), *([over] if self._is_over() else []))
@@ -218,7 +231,7 @@ class Session:
 
     def report(self, *reasons: str) -> Report:
         """Return a report of what is known now. `reasons`: further reasons why it is not exhaustive."""
-        results, options = self._results, self.options
+        results, options = self._results, self._phase.options
         counts = results.counts
         why = list(dict.fromkeys([*shortfall(options, counts), *results.reasons, *reasons]))
         if not results.finished and not why:
@@ -233,7 +246,7 @@ class Session:
             verdict = Verdict.FAIL
         else:
             verdict = Verdict.PASS if exhaustive else Verdict.INCONCLUSIVE
-        order = options.order.value if options.order is not Order.DEPTH else None
+        order = self.options.order.value if self.options.order is not Order.DEPTH else None
         findings = results.failures + [
             self._as_seen(seen) for seen in list(results.seen.values())[len(results.failures) :]
         ]
@@ -336,6 +349,9 @@ class Session:
             if stats.states > most_states:
                 return f"--max-states {most_states} reached"
             now = time.monotonic()
+            if self._phase.is_over(stats):
+                results.left = True
+                return NOT_FINISHED
             if now >= tick:
                 tick = min(now + PROGRESS_EVERY, deadline)
                 progress = _progress(stats.executions, now - self._begun, explorer.progress(), history)

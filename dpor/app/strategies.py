@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from dpor.core.errors import UserError
-from dpor.core.options import Options, spelled
+from dpor.core.options import AUTO, Options, spelled
 from dpor.core.plural import plural
 from dpor.explorers import SAMPLERS, STATEFUL, STATELESS, STRATEGIES, Explorer, Stats, Strategy, strategies_with
 from dpor.findings.explain import Checkable
@@ -28,7 +28,7 @@ def without_use(options: Options) -> list[str]:
 def strategy_named(name: str) -> Strategy:
     """Return the strategy of this name. Raises `UserError` if there is none."""
     if name not in STRATEGIES:
-        raise UserError(f"no strategy {name!r}; there are {', '.join(STRATEGIES)}")
+        raise UserError(f"no strategy {name!r}; there are {', '.join([AUTO, *STRATEGIES])}")
     return STRATEGIES[name]
 
 

@@ -178,6 +178,14 @@ def _is_name(options: object, attribute: attrs.Attribute[Any], value: Any) -> No
         raise UserError(f"{attribute.name} must be a name or None, not {value!r}")
 
 
+AUTO: Final = "auto"
+"""Stands for no single strategy (`dpor.app.phases`)."""
+
+
+def _no_single_one(strategy: Any) -> Any:
+    return None if strategy == AUTO else strategy
+
+
 def _one_of(kind: type[E], name: str, value: str) -> E:
     try:
         return kind(value)
@@ -235,11 +243,14 @@ class Options:
 
     strategy: str | None = attrs.field(
         default=None,
+        converter=_no_single_one,
         validator=_is_name,
         metadata=_about(
-            "how to search: the name of a strategy; None: optimal, or with preemptions, classic",
+            "how to search: the name of a strategy; None or auto: optimal, then dpor if that does not end soon; with"
+            " preemptions, classic",
             Group.SEARCH,
-            help="The search: {all} [default: optimal]",
+            help="The search: {all} auto, the default: optimal; if that does not end soon, with the fewest"
+            " preemptions first, then dpor; then optimal, if dpor does not help.",
             commands=("check",),
             metavar="NAME",
             pytest=OfPytest("--dpor-strategy", "NAME", "the search, for all of them (see dpor check --help)"),

@@ -37,6 +37,6 @@ KNOWN = [
 def test_optimal_explores_each_class_once(
     twin: Callable[..., Callable[[], object]], args: tuple[int, ...], classes: int
 ) -> None:
-    report = dpor.check(twin(*args), all=True, max_seconds=None)
+    report = dpor.check(twin(*args), strategy="optimal", all=True, max_seconds=None)
     assert (report.executions, report.blocked) == (classes, 0)
     assert report.exhaustive

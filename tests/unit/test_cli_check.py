@@ -208,7 +208,7 @@ def test_a_run_that_is_cut_makes_the_verdict_inconclusive() -> None:
     ("arguments", "complaint"),
     [
         (["none.json"], "none.json cannot be read"),
-        (["fine.json", "--strategy", "magic"], "no strategy 'magic'; there are none, classic, source, optimal"),
+        (["fine.json", "--strategy", "magic"], "no strategy 'magic'; there are auto, none, classic, source, optimal"),
         (["fine.json", "--strategy", "source", "--preemptions", "1"], "goes with --strategy none or classic, not with"),
         (
             ["fine.json", "--strategy", "pct", "--preemptions", "1"],

@@ -1,0 +1,70 @@
+"""The searches of one check: one if a strategy is named, otherwise several in turn, until one of them ends.
+
+No single search is the best for all programs. One without states ends first where there are few classes, and one that
+stores states where many schedules meet in the same state. So the default begins without states, depth first, which
+costs least for each execution. If that does not end soon, it takes the schedules with the fewest preemptions first,
+since most bugs need few of them [Musuvathi & Qadeer, PLDI 2007]. Then it stores states, as long as these are met again.
+Otherwise it goes on without them, depth first.
+
+Each phase covers everything if it ends, so the first that ends decides. What an earlier one has found is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from dpor.core.options import Options, Order
+from dpor.explorers import STATEFUL, Stats
+
+DEPTH_FIRST = 20_000
+"""Events, new and repeated, of the first phase. In most programs they take less time than Python needs to start."""
+FEWEST_FIRST = 60_000
+"""Those of the second phase."""
+LOOK_AFTER = 2_000
+"""States after which storing them is given up if they are hardly ever met again, ..."""
+LEAST_MET = 0.02
+"""... which is so if runs have come to a known state less often than this, for each stored state."""
+
+
+@attrs.frozen
+class Phase:
+    """One search of a check.
+
+    options   those of the check, with the strategy of the phase
+    is_over   returns True if the next phase should begin, given the counts so far
+    """
+
+    options: Options
+    is_over: Callable[[Stats], bool]
+
+    @property
+    def needs_states(self) -> bool:
+        return self.options.explorer in STATEFUL
+
+
+def phases(options: Options) -> list[Phase]:
+    """Return the phases of a check with these options."""
+    usual = options.preemptions is None and options.order is Order.DEPTH and not options.races
+    if options.strategy is not None or not usual:
+        return [Phase(options, _never)]
+    optimal = attrs.evolve(options, strategy="optimal")
+    return [
+        Phase(optimal, lambda counts: _work(counts) >= DEPTH_FIRST),
+        Phase(attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: _work(counts) >= FEWEST_FIRST),
+        Phase(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),
+        Phase(optimal, _never),
+    ]
+
+
+def _work(counts: Stats) -> int:
+    return counts.events + counts.replayed
+
+
+def _never(counts: Stats) -> bool:
+    return False
+
+
+def _are_hardly_met_again(counts: Stats) -> bool:
+    return counts.states >= LOOK_AFTER and counts.matched < LEAST_MET * counts.states
