@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 import dpor
+from dpor.python.kernel.assumptions import about
+from dpor.python.kernel.run import run
+from tests.source_outcomes import outcomes
 
 _OPERATOR = ctypes.CFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object)
 _INPLACE_ADD, _ADD = 14, 7  # Py_nb_inplace_add, Py_nb_add
@@ -104,3 +107,23 @@ def test_globals_that_a_module_binds_after_it_has_started_a_thread(tmp_path: Pat
     (tmp_path / "starting.py").write_text(STARTS_A_THREAD)
     report = dpor.check(f"{tmp_path}/starting.py::scenario", all=True, max_seconds=None)
     assert (report.outcomes, report.executions, report.exhaustive) == (2, 2, True)
+
+
+def test_text_that_is_still_to_be_written_is_no_object_of_the_program(tmp_path: Path) -> None:
+    """From two pieces on a `TextIOWrapper` has them in a list, which two threads would reach unseen."""
+    source = """
+import io
+file = io.TextIOWrapper(io.BytesIO())
+
+def work():
+    file.write("a")
+    file.flush()
+
+def scenario():
+    file.write("b")
+    file.flush()
+    run(work, work)
+    return file.tell()
+"""
+    assert outcomes(tmp_path, source) == {3}
+    assert not any(about(run.facts, "type"))

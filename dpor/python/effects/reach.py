@@ -121,7 +121,7 @@ def _held_in_c(value: Any) -> Iterable[Any]:
 def _referents(value: Any) -> list[Any]:
     """What an object in C refers to, but for the dict of which the keys are its fields."""
     own = type_traits.fields(value, type(value))
-    return [part for part in gc.get_referents(value) if part is not own]
+    return [part for part in children.referents(value) if part is not own]
 
 
 _RUNNING: Final = frozenset({types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import types
 import weakref
 from _weakref import getweakrefs
@@ -111,11 +112,21 @@ def _of_any(obj: Any, kind: type) -> list[Any]:
     if own is None:
         return gc.get_referents(obj)
     # `gc.get_referents` may or may not include the dict: that depends on whether anybody has asked for it before.
-    others = [child for child in gc.get_referents(obj) if child is not own and child is not kind]
+    others = [child for child in referents(obj) if child is not own and child is not kind]
     if others:
         inside = set(map(id, own.values()))
         others = [child for child in others if id(child) not in inside]
     return [*others, *own.values()]
+
+
+def referents(obj: Any) -> list[Any]:
+    """Return what the object refers to. The list in which a `TextIOWrapper` has pieces of text that are still to be
+    written is left out: it is not the program's, and is there at some times only."""
+    found = gc.get_referents(obj)
+    if issubclass(type(obj), io.TextIOWrapper):
+        own = fields(obj, type(obj)) or {}
+        found = [part for part in found if type(part) is not list or any(part is value for value in own.values())]
+    return found
 
 
 def _of_weak_reference(obj: Any, kind: type) -> list[Any]:
