@@ -94,3 +94,53 @@ def test_who_waits_for_what_is_done_at_exit_waits_for_ever() -> None:
     report = check(program)
     assert report.verdict == "fail"
     assert "waits for the end of" in report.findings[0].message
+
+
+def _can_leave(body: Any, expected: list[str]) -> bool:
+    """True if `body(seen)` and its threads can leave this in `seen`."""
+
+    def program() -> None:
+        seen: list[str] = []
+        body(seen)
+
+        def compare() -> None:
+            assert seen != expected
+
+        atexit.register(compare)
+
+    return check(program).verdict == "fail"
+
+
+def test_what_is_registered_with_threading_runs_while_other_threads_do() -> None:
+    def body(seen: list[str]) -> None:
+        threading._register_atexit(seen.append, "end")  # type: ignore[attr-defined]
+        threading.Thread(target=seen.append, args=("thread",)).start()
+
+    assert _can_leave(body, ["end", "thread"])
+    assert _can_leave(body, ["thread", "end"])
+
+
+def test_a_thread_may_come_too_late_to_register_with_threading() -> None:
+    def body(seen: list[str]) -> None:
+        def work() -> None:
+            try:
+                threading._register_atexit(seen.append, "end")  # type: ignore[attr-defined]
+            except RuntimeError:
+                seen.append("too late")
+
+        threading.Thread(target=work).start()
+
+    assert _can_leave(body, ["end"])
+    assert _can_leave(body, ["too late"])
+    assert not _can_leave(body, [])
+
+
+def test_a_failure_of_what_is_registered_with_threading_is_a_finding() -> None:
+    def program() -> None:
+        def fails() -> None:
+            raise ValueError("early")
+
+        threading._register_atexit(fails)  # type: ignore[attr-defined]
+        threading.Thread(target=print).start()
+
+    assert check(program).findings[0].message == "ValueError: early"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import atexit as real
 import sys
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 from dpor.core.operations import WRITE
 from dpor.python.dropins.state import Registered, library
 from dpor.python.hooks import failures
 from dpor.python.hooks.calls import call
-from dpor.python.kernel import accessing
+from dpor.python.kernel import accessing, assumptions
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.run import run
@@ -69,8 +69,44 @@ def _is_importing(frame: FrameType | None) -> bool:
     return False
 
 
+def register_early(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """`threading._register_atexit`: the function is called before the main thread waits for the others."""
+    if run.multi:
+        if _BY_THREADS not in run.facts:
+            assumptions.broken(
+                _BY_THREADS, "a function to be called at the end is registered while several threads exist"
+            )
+        _touch_early()
+    if library.shutting_down:
+        raise RuntimeError("can't register atexit after shutdown")
+    registered: Registered = (func, args, kwargs)
+    shared_objects.publish(registered)
+    library.atexit.append(registered)
+
+
+_BY_THREADS: Final = "functions for the end are registered by threads"
+
+
+def _touch_early() -> None:
+    accessing.touch("register", ((run.operations.location("threading atexit"), WRITE),))
+
+
+def before_waiting() -> None:
+    """Called in the main thread when its function has returned. As in CPython, an exception ends all of this."""
+    if run.multi and _BY_THREADS in run.facts:
+        _touch_early()
+    library.shutting_down = True
+    try:
+        for func, args, kwargs in reversed(library.atexit):
+            call(func)(*args, **kwargs)
+    except UnwindThread:
+        raise
+    except BaseException as error:
+        failures.report(error)
+
+
 def at_exit() -> None:
-    """Called in the main thread when its function has returned."""
+    """Called in the main thread afterwards."""
     if library.exit_calls:
         _wait_for_threads()
         _run()

@@ -38,7 +38,7 @@ class LibraryState:
     main: Any
 
     def __init__(self, registered: list[Registered] | None = None) -> None:
-        self.atexit: list[Callable[[], Any]] = []
+        self.atexit: list[Registered] = []
         self.shutting_down = False
         self.exit_calls_of_imports: list[Registered] = [] if registered is None else registered
         self.exit_calls = self.exit_calls_of_imports.copy()

@@ -99,9 +99,7 @@ def execute_again() -> None:
 def run_atexit() -> None:
     """Called when the main thread's function has returned: do what CPython does before and after it waits for the other
     threads."""
-    state.library.shutting_down = True
-    for call in reversed(state.library.atexit):
-        call()
+    exits.before_waiting()
     if "concurrent" in used_packages and _THREAD_POOL in made_modules:
         futures.at_exit(made_modules[_THREAD_POOL])
     exits.at_exit()

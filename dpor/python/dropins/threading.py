@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
-from dpor.python.dropins import from_threading, listing, threads
+from dpor.python.dropins import exits, from_threading, listing, threads
 from dpor.python.dropins.conditions import Condition
 from dpor.python.dropins.events import Event
 from dpor.python.dropins.idents import get_ident, get_native_id, ident_of, numbering
@@ -99,9 +99,7 @@ def exit() -> NoReturn:
 
 
 def _register_atexit(func: Callable[..., Any], *arg: Any, **kwargs: Any) -> None:
-    if library.shutting_down:
-        raise RuntimeError("can't register atexit after shutdown")
-    library.atexit.append(lambda: func(*arg, **kwargs))
+    exits.register_early(func, arg, kwargs)
 
 
 class _Active:
