@@ -222,15 +222,17 @@ def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int
     """Return the mortal objects that have fallen, or to which there are fewer references than `before`; also those
     `taken` to which there are not more than before. Objects that have fallen and are not mortal are released."""
     while True:
-        objects, theirs, lasting = deaths.census()
-        mortal = {id(obj): obj for obj in deaths.mortal_among([*objects.values()])}
+        census = deaths.census()
+        theirs, lasting = census.theirs, census.lasting
+        mortal = {id(obj): obj for obj in deaths.mortal_among(census.held)}
         silent = {number for number, n in theirs.items() if n == 0 and number not in mortal} - lasting
         if not silent:
             break
         for number in silent:
-            _note_what_falls(objects[number], mortal)
-        del objects, mortal
+            _note_what_falls(census.object(number), mortal)
+        del census, mortal
         shared_objects.let_go(silent)
+    del census
     me = run.current.id
     _counted[me] = {number: theirs[number] for number in mortal}
     released = [
@@ -266,11 +268,12 @@ def _note_what_falls(obj: Any, mortal: Mapping[int, Any]) -> None:
 
 def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, tuple[int, int]]) -> bool:
     """Let the object with this `id` die if only the runtime still refers to it. Return True if that is noticed."""
-    objects, theirs, lasting = deaths.census()
+    census = deaths.census()
+    theirs, lasting = census.theirs, census.lasting
     _counted[run.current.id] = theirs
     if theirs.get(number) != 0:
         return False
-    obj = objects[number]
+    obj = census.object(number)
     noticed = deaths.is_noticed(obj)
     kind = type(obj)
     new = noticed and deaths.learns(kind, f"a {kind.__qualname__} died while several threads existed")
@@ -285,7 +288,7 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     order.update((id(part), (cause, place)) for place, part in enumerate(held_by(obj), 1))
     for counted in _counted.values():
         counted.pop(number, None)
-    del objects, obj
+    del census, obj
     shared_objects.let_go({number})
     if run.unwinding:  # it has been thrown into a `__del__`, which swallows it
         raise UnwindThread

@@ -59,14 +59,58 @@ _BY_COUNTING = _count_by([object()])[0]
 
 
 class _Census(NamedTuple):
-    """objects   those that we refer to, by `id`
-    theirs    how many references to each the program has
+    """held      the objects that we refer to, each as often as we do
+    numbers   their `id`s, in the same order
+    theirs    how many references to each the program has, by `id`
     lasting   of which of them we cannot let go
     """
 
-    objects: dict[int, Any]
+    held: list[Any]
+    numbers: list[int]
     theirs: dict[int, int]
     lasting: frozenset[int]
+
+    def object(self, number: int) -> Any:
+        """Return the object with this `id`."""
+        return self.held[self.numbers.index(number)]
+
+
+class _LastCount:
+    """The last count of all references. Nearly all of them are the same when they are counted again.
+
+    numbers   the `id`s of the objects
+    counts    how many references there were to each, also those that come from counting
+    ours      how often each is in `numbers`
+    theirs    how many references to each the program had
+    """
+
+    __slots__ = ("counts", "numbers", "ours", "theirs")
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+        self.counts: list[int] = []
+        self.ours: Counter[int] = Counter()
+        self.theirs: dict[int, int] = {}
+
+    def again(self, held: list[Any], numbers: list[int]) -> dict[int, int]:
+        """Return how many references to each of these objects the program has now, by `id`."""
+        counts = list(map(getrefcount, held))
+        if numbers != self.numbers:
+            self.numbers, self.ours = numbers, Counter(numbers)
+            changed: Iterable[tuple[int, int]] = zip(numbers, counts, strict=True)
+        elif counts == self.counts:
+            return dict(self.theirs)
+        else:
+            pairs = zip(numbers, counts, self.counts, strict=True)
+            changed = ((number, count) for number, count, before in pairs if count != before)
+        self.counts = counts
+        ours = self.ours
+        found = {number: count - _BY_COUNTING + 1 - 2 * ours[number] for number, count in changed}
+        self.theirs = found if len(found) == len(ours) else self.theirs | found
+        return dict(self.theirs)
+
+
+_last: Final = _LastCount()
 
 
 def _held_elsewhere() -> list[Any]:
@@ -86,14 +130,15 @@ def census() -> _Census:
     held = shared_objects.held()
     here = len(held)
     held += _held_elsewhere()
-    theirs = _of_program(held)
-    return _Census(dict(zip(map(id, held), held, strict=True)), theirs, frozenset(map(id, held[here:])))
+    numbers = list(map(id, held))
+    return _Census(held, numbers, _last.again(held, numbers), frozenset(numbers[here:]))
 
 
 def fallen() -> list[Any]:
     """The objects that only we refer to, or that only such objects refer to."""
-    objects, theirs, _ = census()
-    found = [obj for number, obj in objects.items() if theirs[number] == 0]
+    held, numbers, theirs, _ = census()
+    found = [*{number: obj for number, obj in zip(numbers, held, strict=True) if theirs[number] == 0}.values()]
+    held.clear()  # it would count
     for obj in found:  # which grows
         referents = gc.get_referents(obj)
         several = Counter(map(id, referents))
@@ -122,7 +167,9 @@ def is_mortal(obj: Any) -> bool:
 
 def mortal_among(objects: list[Any]) -> list[Any]:
     """Return those of the objects that are mortal, each as often as it is in the list."""
-    kinds = {kind for kind in set(map(type, objects)) if type_traits.is_finalised(kind) or _class_dies(kind)}
+    kinds = {
+        kind for kind in set(map(type, objects)) if type_traits.is_finalised(kind) or (run.dying and _class_dies(kind))
+    }
     noticed = zip(objects, map(getweakrefcount, objects), strict=True)
     return [obj for obj, refs in noticed if (refs or type(obj) in kinds) and is_mortal(obj)]
 
