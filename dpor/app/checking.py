@@ -17,7 +17,7 @@ import attrs
 
 from dpor.app import option_docs
 from dpor.app.budgets import EXPLAINING_SECONDS, MINIMISING_SECONDS, MOST_RESTARTS, ORDERING_SECONDS, STANDSTILL, passed
-from dpor.app.phases import phases
+from dpor.app.stages import stages
 from dpor.app.strategies import explorer_of, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, target_name
 from dpor.core.errors import AssumptionBroken, GivenUp, InternalError, NotDeterministic, Unfinished, UserError
@@ -156,8 +156,8 @@ class Session:
         self.monitor = monitor or Monitor()
         self.suspects = suspects
         self._system: Checkable | None = None
-        self._phases = phases(options)
-        self._phase = self._phases[0]
+        self._stages = stages(options)
+        self._stage = self._stages[0]
         self._results = _Results()
         self._restarts: list[str] = []
         self._found: dict[object, _Seen] = {}
@@ -170,12 +170,12 @@ class Session:
 
     def run(self) -> Report:
         """Search, then explain the failures."""
-        explorers = [explorer_of(phase.options) for phase in self._phases]
+        explorers = [explorer_of(stage.options) for stage in self._stages]
         with self._beating():
-            for phase, explorer in zip(self._phases, explorers, strict=True):
-                if phase is not self._phase and phase.needs_states and not isinstance(self._system, StatefulSystem):
+            for stage, explorer in zip(self._stages, explorers, strict=True):
+                if stage is not self._stage and stage.needs_states and not isinstance(self._system, StatefulSystem):
                     continue
-                self._phase = phase
+                self._stage = stage
                 report = self._run(explorer)
                 if not self._results.left:
                     break
@@ -201,7 +201,7 @@ class Session:
     def _run(self, explorer: Callable[[Checkable], Explorer]) -> Report:
         try:
             known = self._system.facts() if self._system is not None else None
-            self._system = system = open_target(self.target, self._phase.options, known)
+            self._system = system = open_target(self.target, self._stage.options, known)
         except Unfinished as error:
             over = INTERRUPTED if self.monitor.stops else f"--max-seconds {self.options.max_seconds} reached"
             return self.report(str(error), *([over] if self._is_over() else []))
@@ -231,7 +231,7 @@ class Session:
 
     def report(self, *reasons: str) -> Report:
         """Return a report of what is known now. `reasons`: further reasons why it is not exhaustive."""
-        results, options = self._results, self._phase.options
+        results, options = self._results, self._stage.options
         counts = results.counts
         why = list(dict.fromkeys([*shortfall(options, counts), *results.reasons, *reasons]))
         if not results.finished and not why:
@@ -349,7 +349,7 @@ class Session:
             if stats.states > most_states:
                 return f"--max-states {most_states} reached"
             now = time.monotonic()
-            if self._phase.is_over(stats):
+            if self._stage.is_over(stats):
                 results.left = True
                 return NOT_FINISHED
             if now >= tick:

@@ -179,7 +179,7 @@ def _is_name(options: object, attribute: attrs.Attribute[Any], value: Any) -> No
 
 
 AUTO: Final = "auto"
-"""Stands for no single strategy (`dpor.app.phases`)."""
+"""Stands for no single strategy (`dpor.app.stages`)."""
 
 
 def _no_single_one(strategy: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpor
-from dpor.app import phases
+from dpor.app import stages
 from dpor.core.options import Options, Order
 from dpor.core.results import Verdict
 from dpor.explorers import Stats
@@ -36,7 +36,7 @@ def check(path: Path, length: int = 6, **options: object) -> dpor.Report:
     return dpor.check(f"{file}::scenario", **options)  # type: ignore[arg-type]
 
 
-def test_a_small_search_ends_in_the_first_phase(tmp_path: Path) -> None:
+def test_a_small_search_ends_in_the_first_stage(tmp_path: Path) -> None:
     report = check(tmp_path)
     assert (report.verdict, report.exhaustive, report.strategy, report.executions) == (
         Verdict.PASS, True, "optimal", CLASSES,
@@ -44,14 +44,14 @@ def test_a_small_search_ends_in_the_first_phase(tmp_path: Path) -> None:
 
 
 def test_few_preemptions_are_tried_before_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(phases, "DEPTH_FIRST", 200)
+    monkeypatch.setattr(stages, "DEPTH_FIRST", 200)
     report = check(tmp_path)
     assert (report.exhaustive, report.strategy, report.executions) == (True, "optimal", CLASSES)
 
 
 def test_states_end_a_search_of_many_classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(phases, "DEPTH_FIRST", 200)
-    monkeypatch.setattr(phases, "FEWEST_FIRST", 200)
+    monkeypatch.setattr(stages, "DEPTH_FIRST", 200)
+    monkeypatch.setattr(stages, "FEWEST_FIRST", 200)
     report = check(tmp_path)
     assert (report.verdict, report.exhaustive, report.strategy) == (Verdict.PASS, True, "dpor")
     assert report.states is not None
@@ -59,10 +59,10 @@ def test_states_end_a_search_of_many_classes(tmp_path: Path, monkeypatch: pytest
 
 
 def test_states_that_are_not_met_again_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(phases, "DEPTH_FIRST", 200)
-    monkeypatch.setattr(phases, "FEWEST_FIRST", 200)
-    monkeypatch.setattr(phases, "LOOK_AFTER", 1)
-    monkeypatch.setattr(phases, "LEAST_MET", 2.0)
+    monkeypatch.setattr(stages, "DEPTH_FIRST", 200)
+    monkeypatch.setattr(stages, "FEWEST_FIRST", 200)
+    monkeypatch.setattr(stages, "LOOK_AFTER", 1)
+    monkeypatch.setattr(stages, "LEAST_MET", 2.0)
     report = check(tmp_path)
     assert (report.verdict, report.exhaustive, report.strategy) == (Verdict.PASS, True, "optimal")
     assert report.executions == CLASSES
@@ -70,12 +70,12 @@ def test_states_that_are_not_met_again_are_given_up(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("given", [{"strategy": "optimal"}, {"preemptions": 1}, {"order": "random"}, {"races": True}])
 def test_a_search_that_was_asked_for_is_the_only_one(given: dict[str, object]) -> None:
-    assert [phase.options for phase in phases.phases(Options(**given))] == [Options(**given)]  # type: ignore[arg-type]
+    assert [stage.options for stage in stages.stages(Options(**given))] == [Options(**given)]  # type: ignore[arg-type]
 
 
-def test_the_phases_of_the_default() -> None:
-    found = phases.phases(Options(seed=3))
-    assert [(phase.options.explorer, phase.options.order) for phase in found] == [
+def test_the_stages_of_the_default() -> None:
+    found = stages.stages(Options(seed=3))
+    assert [(stage.options.explorer, stage.options.order) for stage in found] == [
         ("optimal", Order.DEPTH),
         ("optimal", Order.PREEMPTIONS),
         ("dpor", Order.DEPTH),
@@ -84,9 +84,9 @@ def test_the_phases_of_the_default() -> None:
     assert not found[-1].is_over(Stats(events=10**9, states=10**9))
 
 
-def test_a_failure_of_a_later_phase_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(phases, "DEPTH_FIRST", 1)
-    monkeypatch.setattr(phases, "FEWEST_FIRST", 1)
+def test_a_failure_of_a_later_stage_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "DEPTH_FIRST", 1)
+    monkeypatch.setattr(stages, "FEWEST_FIRST", 1)
     file = tmp_path / "lost.py"
     file.write_text(
         "import threading\nclass C: n = 0\ndef scenario():\n    c = C()\n    def work():\n        c.n += 1\n"
@@ -100,9 +100,9 @@ def test_a_failure_of_a_later_phase_is_found(tmp_path: Path, monkeypatch: pytest
     assert dpor.replay(failure.saved).line == 10  # type: ignore[arg-type]
 
 
-def test_what_an_earlier_phase_has_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(phases, "DEPTH_FIRST", 100)
-    monkeypatch.setattr(phases, "FEWEST_FIRST", 100)
+def test_what_an_earlier_stage_has_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "DEPTH_FIRST", 100)
+    monkeypatch.setattr(stages, "FEWEST_FIRST", 100)
     report = check(tmp_path, length=7, all=True, max_states=None)
     assert (report.verdict, report.strategy, len(report.findings)) == (Verdict.FAIL, "dpor", 1)
 

@@ -6,7 +6,7 @@ costs least for each execution. If that does not end soon, it takes the schedule
 since most bugs need few of them [Musuvathi & Qadeer, PLDI 2007]. Then it stores states, as long as these are met again.
 Otherwise it goes on without them, depth first.
 
-Each phase covers everything if it ends, so the first that ends decides. What an earlier one has found is kept.
+Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from dpor.core.options import Options, Order
 from dpor.explorers import STATEFUL, Stats
 
 DEPTH_FIRST = 20_000
-"""Events, new and repeated, of the first phase. In most programs they take less time than Python needs to start."""
+"""Events, new and repeated, of the first stage. In most programs they take less time than Python needs to start."""
 FEWEST_FIRST = 60_000
-"""Those of the second phase."""
+"""Those of the second stage."""
 LOOK_AFTER = 2_000
 """States after which storing them is given up if they are hardly ever met again, ..."""
 LEAST_MET = 0.02
@@ -29,11 +29,11 @@ LEAST_MET = 0.02
 
 
 @attrs.frozen
-class Phase:
+class Stage:
     """One search of a check.
 
-    options   those of the check, with the strategy of the phase
-    is_over   returns True if the next phase should begin, given the counts so far
+    options   those of the check, with the strategy of the stage
+    is_over   returns True if the next stage should begin, given the counts so far
     """
 
     options: Options
@@ -44,17 +44,17 @@ class Phase:
         return self.options.explorer in STATEFUL
 
 
-def phases(options: Options) -> list[Phase]:
-    """Return the phases of a check with these options."""
+def stages(options: Options) -> list[Stage]:
+    """Return the stages of a check with these options."""
     usual = options.preemptions is None and options.order is Order.DEPTH and not options.races
     if options.strategy is not None or not usual:
-        return [Phase(options, _never)]
+        return [Stage(options, _never)]
     optimal = attrs.evolve(options, strategy="optimal")
     return [
-        Phase(optimal, lambda counts: _work(counts) >= DEPTH_FIRST),
-        Phase(attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: _work(counts) >= FEWEST_FIRST),
-        Phase(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),
-        Phase(optimal, _never),
+        Stage(optimal, lambda counts: _work(counts) >= DEPTH_FIRST),
+        Stage(attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: _work(counts) >= FEWEST_FIRST),
+        Stage(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),
+        Stage(optimal, _never),
     ]
 
 
