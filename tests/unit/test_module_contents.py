@@ -118,6 +118,11 @@ WAYS = {
     "event": ("import threading\ne = threading.Event()", "e.set()", "e.is_set()"),
     "queue": ("import queue\nq = queue.Queue()", "q.put(1)", "q.qsize()"),
     "random": ("import random\nr = random.Random(1)", "r.random()", "r.random()"),
+    "attribute of the main thread's object": (
+        "threading.current_thread().seen = []",
+        "threading.main_thread().seen.append(1)",
+        "threading.main_thread().seen",
+    ),
     "random of the module": ("import random\nn = random.random()", "pass", "random.random()"),
     "uuid": ("import uuid\nn = uuid.uuid4()", "pass", "(n, uuid.uuid4())"),
     "id": ("x = []\nn = id(x)", "pass", "(n == id(x), id([]))"),

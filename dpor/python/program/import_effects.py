@@ -46,6 +46,13 @@ class Before:
         self.run = _values(run, run.__slots__)
         self.main = _values(run.threads[0], run.threads[0].__slots__)
         self.library = _values(state.library, vars(state.library))
+        self.thread_object = dict(vars(run.threads[0].thread_object))
+
+    def stored_in_thread(self) -> dict[str, Any]:
+        """Return the attributes that have been stored in the main thread's object since, as `multiprocessing.dummy`
+        does."""
+        now, before = vars(run.threads[0].thread_object), self.thread_object
+        return {name: value for name, value in now.items() if name not in before or before[name] is not value}
 
 
 def left(before: Before, host: HostState | None) -> Iterator[Any]:
@@ -55,6 +62,7 @@ def left(before: Before, host: HostState | None) -> Iterator[Any]:
         yield from before.containers.changed()
     yield from (value for _, _, value in host_fields.stored())
     yield from run.threads[0].data.values()
+    yield from before.stored_in_thread().values()
     yield from [*state.library.atexit, *state.library.exit_calls]
     yield from process_state.held()
     if host is not None:
@@ -78,6 +86,7 @@ class ImportEffects:
         if numbering.is_asked() or host_modules.changed_modules or contextvars.copy_context():
             raise StateUnknown("modules change state of the run when they are imported")
         self._data = {key: _kept(value) for key, value in main.data.items() if value != []}
+        self._of_thread_object = before.stored_in_thread()
         self._named = (main.named_at, main.count)
         self._made = run.made[len(before.run["made"]) :]
         self._atexit = state.library.atexit[len(before.library["atexit"]) :]
@@ -109,6 +118,7 @@ class ImportEffects:
         main = run.threads[0]
         main.named_at, main.count = self._named
         main.data.update((key, again()) for key, again in self._data.items())
+        vars(main.thread_object).update(self._of_thread_object)
         run.made.extend(self._made)
         state.library.atexit.extend(self._atexit)
         run.incomplete.update(dict.fromkeys(self._limits))
