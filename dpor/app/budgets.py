@@ -13,6 +13,8 @@ ORDERING_SECONDS = 4.0
 """For trying the events of one finding in other orders. A last resort likewise."""
 STANDSTILL = 5
 """Beats without an event after which a run made to explain a finding is given up; other runs may do."""
+ESTIMATING_SECONDS = 0.8
+"""For estimating the size of a search whose time is over."""
 EXPLAINING_SECONDS = 15.0
 """For explaining one finding, all in all; after that it is reported as it was seen."""
 

@@ -15,23 +15,40 @@ from typing import Any, ParamSpec, Protocol, cast
 
 import attrs
 
-from dpor.app import option_docs
-from dpor.app.budgets import EXPLAINING_SECONDS, MINIMISING_SECONDS, MOST_RESTARTS, ORDERING_SECONDS, STANDSTILL, passed
+from dpor.app import advice, option_docs
+from dpor.app.budgets import (
+    ESTIMATING_SECONDS,
+    EXPLAINING_SECONDS,
+    MINIMISING_SECONDS,
+    MOST_RESTARTS,
+    ORDERING_SECONDS,
+    STANDSTILL,
+    passed,
+)
 from dpor.app.stages import stages
-from dpor.app.strategies import explorer_of, shortfall
+from dpor.app.strategies import explorer_of, is_estimable, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, target_name
-from dpor.core.errors import AssumptionBroken, GivenUp, InternalError, NotDeterministic, Unfinished, UserError
+from dpor.core.errors import (
+    AssumptionBroken,
+    GivenUp,
+    InternalError,
+    NotDeterministic,
+    OutOfTime,
+    Unfinished,
+    UserError,
+)
 from dpor.core.memory import peak_memory, resident_memory
 from dpor.core.operations import Action
 from dpor.core.options import Options, Order, changed
 from dpor.core.outcome import Finding, digest
 from dpor.core.pulse import beating
-from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Failure, Report, Verdict
+from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Estimate, Failure, Report, Verdict
 from dpor.core.schedule import SavedSchedule, follow, hash_seed, prefer, read_sources
 from dpor.core.steps import Step
 from dpor.core.system import STOP, Ending, Run, StatefulSystem, System, Trace
 from dpor.core.version import VERSION
 from dpor.explorers import SAMPLERS, STATEFUL, Explorer, Stats
+from dpor.explorers.estimate import FEWEST_WALKS, estimate, walks
 from dpor.explorers.states import StatefulSearch
 from dpor.findings.explain import Checkable, FailureWithRun, explain, unexplained, with_orders
 from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredClass
@@ -40,8 +57,9 @@ from dpor.report.progress import Monitor, Progress
 LIVES = frozenset({"start", "end", "join"})
 """The kinds of operation that every program with threads has. If it has no others, its threads share nothing."""
 PROGRESS_EVERY = 0.1
-LEAST_GROWTH = 0.005
-"""The least growth of the estimated share over half of the time that counts as progress."""
+ESTIMATE_AFTER = 200
+"""Executions after which it is estimated how many there will be."""
+FAILED_AT_RANDOM = "stopped at a failure of a schedule drawn at random, to estimate how large the search is"
 MOST_TEXTS = 1000
 LONGEST_TEXT = 200
 """Outcomes in words, for the report: how many, and how many characters each."""
@@ -132,6 +150,8 @@ class _Results:
     cycle: tuple[Step, ...] = ()
     first: _Repeatable | None = None
     explored: list[tuple[Trace, str]] = attrs.field(factory=list)
+    estimate: Estimate | None = None
+    cut: bool = False
 
 
 class Session:
@@ -167,6 +187,8 @@ class Session:
         seconds = options.max_seconds
         self._deadline = self.over_at = self._begun + seconds if seconds is not None else float("inf")
         self._stops = 0
+        self._size: Estimate | None = None
+        self._besides = 0  # executions before the search began again, and for the estimate
 
     def run(self) -> Report:
         """Search, then explain the failures."""
@@ -179,6 +201,7 @@ class Session:
                 report = self._run(explorer)
                 if not self._results.left:
                     break
+                self._besides += self._results.counts.executions
                 self._found |= {group: seen for group, seen in self._results.seen.items() if group not in self._found}
         return report
 
@@ -194,6 +217,14 @@ class Session:
         self.monitor.beat()
         self._beat_of_run(frame, 0 if self._is_over() else self._patience)
 
+    def _pace(self) -> None:
+        if self._is_over():
+            raise OutOfTime
+
+    @property
+    def _over(self) -> str:
+        return f"--max-seconds {self.options.max_seconds:g} reached"
+
     def _is_over(self) -> bool:
         """True if the time for the present phase is over, by the clock or by Ctrl-C."""
         return self.monitor.stops > self._stops or time.monotonic() >= self.over_at
@@ -203,13 +234,14 @@ class Session:
             known = self._system.facts() if self._system is not None else None
             self._system = system = open_target(self.target, self._stage.options, known)
         except Unfinished as error:
-            over = INTERRUPTED if self.monitor.stops else f"--max-seconds {self.options.max_seconds} reached"
+            over = INTERRUPTED if self.monitor.stops else self._over
             return self.report(str(error), *([over] if self._is_over() else []))
         while len(self._restarts) < MOST_RESTARTS:
             self._results = results = _Results()
             self.over_at, self._patience = self._deadline, None
             try:
                 search = explorer(system)
+                search.pace = self._pace
                 if self.options.all or not self._fails_as_before(system, results):
                     self._search(system, search, results)
                 self._keep_found(results)
@@ -218,7 +250,9 @@ class Session:
                     _note_states(system, search, results)
                 self._order(system, results)
             except AssumptionBroken as fact:
+                self._besides += results.counts.executions + (not results.finished)
                 self._restarts.append(fact.reason)
+                self._size = None
                 self._found |= {group: seen for group, seen in results.seen.items() if group not in self._found}
             else:
                 return self.report()
@@ -246,6 +280,10 @@ class Session:
             verdict = Verdict.FAIL
         else:
             verdict = Verdict.PASS if exhaustive else Verdict.INCONCLUSIVE
+        seconds = time.monotonic() - self._begun
+        next_step = ""
+        if results.cut and verdict is Verdict.INCONCLUSIVE and isinstance(self.target, str):
+            next_step = advice.next_step(self.target, self.options, counts.executions, seconds, results.estimate)
         order = self.options.order.value if self.options.order is not Order.DEPTH else None
         findings = results.failures + [
             self._as_seen(seen) for seen in list(results.seen.values())[len(results.failures) :]
@@ -260,6 +298,8 @@ class Session:
             exhaustive=exhaustive,
             reasons=tuple(why),
             executions=counts.executions,
+            executions_besides=self._besides,
+            estimate=results.estimate if not results.finished else None,
             blocked=counts.blocked,
             events=counts.events,
             replayed=counts.replayed,
@@ -273,7 +313,8 @@ class Session:
             outcome_digests=dict(sorted(results.digests.items())),
             visible=results.visible,
             deadlocks=len({deadlock for _, deadlock in results.results} - {None}),
-            seconds=round(time.monotonic() - self._begun, 6),
+            next_step=next_step,
+            seconds=round(seconds, 6),
             peak_memory_bytes=peak_memory(),
             findings=tuple(findings),
             restarts=tuple(self._restarts),
@@ -307,7 +348,7 @@ class Session:
     def _search(self, system: Checkable, explorer: Explorer, results: _Results) -> None:
         monitor = self.monitor
         try:
-            stopped = self._stopped(explorer, results) or self._not_repeated(system, results)
+            stopped = self._stopped(system, explorer, results) or self._not_repeated(system, results)
             if stopped is None:
                 results.finished = True
             else:
@@ -316,6 +357,9 @@ class Session:
             if not monitor.interruptible:
                 raise
             results.reasons[INTERRUPTED] = None
+        except OutOfTime:
+            results.cut = not monitor.stops
+            results.reasons[INTERRUPTED if monitor.stops else self._over] = None
         except Exception as error:
             if monitor.stops:
                 # It came in the middle of a run, whose result is void.
@@ -327,18 +371,19 @@ class Session:
         finally:
             monitor.done()
 
-    def _stopped(self, explorer: Explorer, results: _Results) -> str | None:
+    def _stopped(self, system: Checkable, explorer: Explorer, results: _Results) -> str | None:
         """Search. Return why it was stopped, or None if it was finished."""
         options, monitor, stats, deadline = self.options, self.monitor, explorer.stats, self.over_at
-        most, seconds = options.max_executions, options.max_seconds
+        most = options.max_executions
         most_states = options.max_states or sys.maxsize
         tick = min(self._begun + PROGRESS_EVERY, deadline)
-        history: list[Progress] = []
-        results.counts = stats
+        estimated = most is None and is_estimable(self._stage.options)
+        results.counts = stats if most is None else Stats()
+        before = self._besides - len(self._restarts)  # runs that broke an assumption are no part of a budget
         for run in explorer.explore():
             if most is not None:
                 # Whether these N executions were all shows only when the search ends or begins another one.
-                if stats.executions > most:
+                if stats.executions + before > most:
                     return f"--max-executions {most} reached"
                 results.counts = attrs.evolve(stats)
             self._take(run, explorer.trace, results)
@@ -348,20 +393,55 @@ class Session:
                 return f"stopped at the first failure, execution {stats.executions:,}"
             if stats.states > most_states:
                 return f"--max-states {most_states} reached"
+            if estimated and stats.executions == ESTIMATE_AFTER and self._estimate(system, results):
+                return FAILED_AT_RANDOM
             now = time.monotonic()
             if self._stage.is_over(stats):
                 results.left = True
                 return NOT_FINISHED
             if now >= tick:
                 tick = min(now + PROGRESS_EVERY, deadline)
-                progress = _progress(stats.executions, now - self._begun, explorer.progress(), history)
-                monitor.progress(progress)
-                if now >= deadline:
-                    return _reached(f"--max-seconds {seconds:g}", progress)
+                monitor.progress(self._progress(stats, now))
+                over = self._over if now >= deadline else None
                 if options.max_memory is not None and resident_memory() > options.max_memory * 1e6:
-                    return _reached(f"--max-memory {options.max_memory:g}", progress)
+                    over = over or f"--max-memory {options.max_memory:g} reached"
+                if over is not None:
+                    self.over_at = now + ESTIMATING_SECONDS
+                    enough = stats.executions >= FEWEST_WALKS and not results.seen
+                    with suppress(AssumptionBroken, UserError):
+                        if estimated and enough and self._estimate(system, results):
+                            return FAILED_AT_RANDOM
+                    results.cut = over == self._over
+                    left = self._progress(stats, now).left
+                    return f"{over}, {left}" if left else over
         results.counts = stats
         return None
+
+    def _estimate(self, system: Checkable, results: _Results) -> bool:
+        """Estimate the size of the search, unless that has been done. Returns True if the search is over, because one
+        of the schedules that are drawn fails."""
+        if self._size is not None:
+            results.estimate = self._size
+            return False
+        samples = []
+        with suppress(OutOfTime):
+            for run, trace, sample in walks(system, self.options.seed, self._pace):
+                self._besides += 1
+                if run.findings:
+                    self._take(run, trace, results)
+                    if not self.options.all:
+                        return True
+                if sample is not None:
+                    samples.append(sample)
+                self._pace()
+        results.estimate = self._size = estimate(samples)
+        return False
+
+    def _progress(self, stats: Stats, now: float) -> Progress:
+        """Return how far the search is."""
+        states = stats.states if self._stage.options.explorer in STATEFUL else None
+        executions = stats.executions + self._besides
+        return Progress(executions, now - self._begun, states, stats.executions, self._results.estimate)
 
     def _not_repeated(self, system: Checkable, results: _Results) -> str | None:
         """Repeat the first execution; return why that could not be done, or None. What runs leave behind (a file, a
@@ -371,7 +451,7 @@ class Session:
             return None
         if results.first.repeat(system) is not Ending.ENDED:
             return None
-        return INTERRUPTED if self.monitor.stops else f"--max-seconds {self.options.max_seconds} reached"
+        return INTERRUPTED if self.monitor.stops else self._over
 
     def _take(self, run: Run, trace: Trace, results: _Results) -> None:
         if not results.visible:
@@ -511,19 +591,6 @@ def _note_states(system: Checkable, search: StatefulSearch, results: _Results) -
 
 
 INTERRUPTED = "interrupted"
-
-
-def _reached(limit: str, progress: Progress) -> str:
-    return f"{limit} reached, {progress.left}" if progress.left else f"{limit} reached"
-
-
-def _progress(executions: int, seconds: float, share: float | None, history: list[Progress]) -> Progress:
-    """Return how far the search is, compared with how far it was when half of the time had passed."""
-    half = next((earlier for earlier in reversed(history) if earlier.seconds <= seconds / 2), None)
-    before = half.share if half is not None else None
-    stalled = share is not None and before is not None and share < before + LEAST_GROWTH
-    history.append(Progress(executions, seconds, share, stalled))
-    return history[-1]
 
 
 def _undescribed(seen: _Seen) -> Failure:

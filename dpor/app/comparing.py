@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from dpor.app.advice import arguments
 from dpor.app.strategies import explorer_of, without_use
 from dpor.app.targets import programs_named
 from dpor.core.errors import UserError
-from dpor.core.options import Options, flag_of, options_of, spelled
+from dpor.core.options import Options, spelled
 from dpor.core.plural import plural
 from dpor.explorers import strategies_with
 from dpor.report.comparison import Comparison, Row
@@ -128,35 +129,9 @@ def _command(job: Job, report: Path) -> list[str]:
     return [
         *(sys.executable, "-P", "-m", "dpor", "check", "--all", "--quiet"),
         *("--json", str(report), "--save", str(report.with_name("schedule.json"))),
-        *_arguments(job.options),
+        *arguments(job.options),
         *("--", job.target),
     ]
-
-
-def _arguments(options: Options) -> list[str]:
-    """Return the arguments of `dpor check` for these options, without `all` and without defaults.
-
-    >>> _arguments(Options(strategy="sa", immutable=False, every_access=True, max_seconds=9, instrument=("a", "b")))
-    ['--strategy', 'sa', '--max-seconds', '9', '--immutable', 'off', '--every-access', '--instrument', 'a', \
-'--instrument', 'b']
-    """
-    words = []
-    for field, about in options_of(type(options)):
-        value, flag = getattr(options, field.name), flag_of(field)
-        if "check" not in about.commands or field.name == "all" or value == field.default:
-            continue
-        match value:
-            case True:
-                words.append(flag)
-            case False:
-                words += [flag] if flag.startswith("--no-") else [flag, "off"]
-            case None:
-                words += [flag, "0"]
-            case tuple():
-                words += [word for each in value for word in (flag, each)]
-            case _:
-                words += [flag, str(value)]
-    return words
 
 
 def _stop(process: subprocess.Popen[bytes]) -> int:

@@ -55,6 +55,12 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
     return begin
 
 
+def is_estimable(options: Options) -> bool:
+    """True if the search has one execution for each trace class of the program, so that their number can be
+    estimated."""
+    return "once" in STRATEGIES[options.explorer].promises and options.preemptions is None
+
+
 def shortfall(options: Options, counts: Stats) -> Iterator[str]:
     """Yield the reasons why a search of this kind did not cover everything, though it may have finished."""
     if counts.left_out:

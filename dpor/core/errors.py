@@ -35,6 +35,10 @@ class Unfinished(UserError):
     """The time was over before the program could be loaded."""
 
 
+class OutOfTime(DporError):
+    """The time of a search is over, amid something that takes long between two runs."""
+
+
 class GivenUp(UserError):
     """A run that was made to explain a finding took too long."""
 

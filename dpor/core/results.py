@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import attrs
 
@@ -70,6 +70,14 @@ class Failure:
     saved: SavedSchedule | None = attrs.field(default=None, repr=False, eq=False)
 
 
+class Estimate(NamedTuple):
+    """How many executions a search will have in all: `low` to `high`, most likely `likely`."""
+
+    low: float
+    likely: float
+    high: float
+
+
 @attrs.frozen(kw_only=True)
 class Report:
     """What a check found, and how much it covered.
@@ -80,6 +88,10 @@ class Report:
     exhaustive  True if every interleaving class was covered
     reasons     why it is not exhaustive; empty if it is
     executions  the number of complete runs
+    executions_besides  how many runs there were, besides: before the search began again (see `restarts`), and drawn at
+                random for the estimate
+    estimate    how many executions a search that was not finished would have had in all; None if that is not known
+    next_step   after --max-seconds has ended a search without a finding: the command to try next; else ""
     blocked     runs that were dropped because they would have repeated what had been seen (0 for `optimal`)
     events      operations performed for the first time
     replayed    operations repeated to get back to a branching point
@@ -107,6 +119,9 @@ class Report:
     exhaustive: bool
     reasons: tuple[str, ...] = ()
     executions: int = 0
+    executions_besides: int = 0
+    estimate: Estimate | None = None
+    next_step: str = ""
     blocked: int = 0
     events: int = 0
     replayed: int = 0

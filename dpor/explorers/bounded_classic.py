@@ -241,7 +241,6 @@ class BoundedClassic(Search):
             else:
                 node.sleep = {**node.sleep, action: operation}
             bounded.waits.clear()
-            node.done += 1
             node.branches = [other for other in node.branches[1:] if other.action not in node.sleep]
             if node.branches:
                 self.go_to(node.branches[0])

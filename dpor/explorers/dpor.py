@@ -87,6 +87,7 @@ class Dpor(StatefulSearch):
         while state != NOWHERE or grown:
             if state == NOWHERE:
                 state = grown.pop()
+            self.pace()
             below, edges, leading = summaries[state], spread_over[state], leading_to(state)
             new = below & ~spread[state]
             spread[state], spread_over[state] = below, len(leading)

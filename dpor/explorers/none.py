@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from dpor.core.operations import VALUE_SHIFT, Action
 from dpor.core.system import Run, System
 from dpor.explorers import invariants
@@ -22,9 +20,6 @@ class NoReduction(DepthFirst):
     def check(self, start: int, run: Run) -> None:
         super().check(start, run)
         invariants.check_lengths(len(self.trace), todo=self._todo, done=self._done)
-
-    def _alternatives(self) -> Iterable[tuple[int, int]]:
-        return zip(self._done, map(len, self._todo), strict=True)
 
     def _choose(self, enabled: int) -> Action:
         todo = self._resumed

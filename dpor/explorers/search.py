@@ -12,7 +12,7 @@ switch, and the trace is easier to read.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import attrs
 
@@ -55,6 +55,10 @@ class Stats:
     classes: int = 0
 
 
+def take_your_time() -> None:
+    """Do nothing: the pace of a search that may take as long as it needs (see `Explorer.pace`)."""
+
+
 PATIENCE = 500
 """After this many events of one thread in a row, another thread gets a turn."""
 
@@ -66,6 +70,7 @@ class DepthFirst:
         self.system = system
         self.trace = Trace()
         self.stats = Stats()
+        self.pace = take_your_time
         self._is_checked = invariants.are_wanted()
         self._explored: set[tuple[Action, ...]] = set()  # the runs so far, if that is checked
 
@@ -94,17 +99,6 @@ class DepthFirst:
         invariants.check_trace(self.trace)
         invariants.check_not_repeated(self.trace, self._explored)
 
-    def progress(self) -> float:
-        """Return an estimate of the share that has been explored, in 0..1. It takes all known alternatives of a point
-        to weigh the same."""
-        done, weight = 0.0, 1.0
-        for behind, left in self._alternatives():
-            known = behind + 1 + left
-            if known > 1:
-                done += weight * behind / known
-                weight /= known
-        return done
-
     @abstractmethod
     def _choose(self, enabled: int) -> Action:
         """See `dpor.core.system.Chooser`."""
@@ -116,10 +110,6 @@ class DepthFirst:
     @abstractmethod
     def _go_back(self) -> bool:
         """Cut the trace at the deepest point with something left to try. Returns False if there is none."""
-
-    @abstractmethod
-    def _alternatives(self) -> Iterable[tuple[int, int]]:
-        """Yield for each event of the trace how many of its alternatives have been explored, and how many are left."""
 
 
 class Search(DepthFirst):
@@ -155,9 +145,6 @@ class Search(DepthFirst):
         super().check(start, run)
         invariants.check_clocks(self.happens_before, start)
         invariants.check_nodes(self.trace, self.nodes)
-
-    def _alternatives(self) -> Iterable[tuple[int, int]]:
-        return ((node.done, len(node.branches) - 1) for node in self.nodes[:-1])
 
     # ------------------------------------------------------------------ one run
 
@@ -223,6 +210,8 @@ class Search(DepthFirst):
         trace, happens_before = self.trace, self.happens_before
         nodes, operations, befores = self.nodes, trace.operations, trace.befores
         for position, races in enumerate(happens_before.extend(), start):
+            if races:
+                self.pace()
             node = nodes[position + 1]
             node.operation, node.before = operations[position], befores[position]
             for first, operation in races:

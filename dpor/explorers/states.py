@@ -20,7 +20,7 @@ from dpor.core.system import STOP, Ending, Run, StatefulSystem, StateKey, Store,
 from dpor.explorers import invariants
 from dpor.explorers.cycles import breaking
 from dpor.explorers.rounds import Round, find_rounds
-from dpor.explorers.search import Stats
+from dpor.explorers.search import Stats, take_your_time
 from dpor.explorers.state_graph import FIRST, NOWHERE, StateGraph, StateNumber
 
 FEW_UNSTORED = 16
@@ -48,6 +48,7 @@ class StatefulSearch:
         self.store = store
         self.trace = Trace()
         self.stats = Stats()
+        self.pace = take_your_time
         self.graph = StateGraph()
         self.terminates: bool | None = None
         self.cycle: tuple[tuple[Action, ...], tuple[Action, ...]] | None = None
@@ -158,13 +159,6 @@ class StatefulSearch:
 
         run = self.system.run(self.trace, choose)
         return Run(run.ending, run.blocked, findings=findings, incomplete=run.incomplete)
-
-    def progress(self) -> float:
-        """Return the share of the planned threads that have been run, in 0..1. (How large the graph will be is not
-        known.)"""
-        graph = self.graph
-        planned = sum(map(int.bit_count, graph.planned))
-        return sum(map(int.bit_count, graph.done)) / planned if planned else 0.0
 
     def plan(self, state: StateNumber, threads: int) -> None:
         """Plan the threads of this mask at the state, too."""

@@ -17,7 +17,12 @@ from dpor.explorers.search import Stats
 
 
 class Explorer(Protocol):
-    """A search in progress."""
+    """A search in progress.
+
+    pace    called where something between two runs may take long; raises `OutOfTime` if there is no more time
+    """
+
+    pace: Callable[[], None]
 
     @property
     def trace(self) -> Trace:
@@ -29,10 +34,6 @@ class Explorer(Protocol):
 
     def explore(self) -> Iterator[Run]:
         """Explore the program: yield each run when it is over, and end when everything has been covered."""
-        ...
-
-    def progress(self) -> float | None:
-        """Return an estimate of the share that has been explored, in 0..1; None if nothing can be said."""
         ...
 
 

@@ -39,7 +39,6 @@ class Node:
     enabled    the mask of the threads that can run here
     sleep      the actions not to be tried here, with the operation that each would perform: their subtrees are explored
                from here, or are covered by those of an earlier node [God96, sleep sets]
-    done       how many branches are finished
     branched   True if the node has been counted in `Stats.choices`
     """
 
@@ -49,7 +48,6 @@ class Node:
         "branched",
         "branches",
         "depth",
-        "done",
         "enabled",
         "free",
         "operation",
@@ -69,7 +67,6 @@ class Node:
         self.before: States | None = None
         self.enabled = 0
         self.sleep = NO_SLEEP
-        self.done = 0
         self.branched = False
 
     def way(self) -> Iterator[Node]:
@@ -106,7 +103,6 @@ def first_left(node: Node) -> Node | None:
             if parent.branches[0] is not node or not _gets_nothing(parent):
                 return node
             del parent.branches[0]
-            parent.done += 1
             if parent.branches:
                 parent.sleep = {**parent.sleep, node.action: node.operation}
             node = parent

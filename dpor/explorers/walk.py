@@ -15,7 +15,7 @@ from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import VALUE_SHIFT, Action, ThreadId
 from dpor.core.system import STOP, Run, System, Trace
 from dpor.explorers import invariants
-from dpor.explorers.search import Stats
+from dpor.explorers.search import Stats, take_your_time
 
 
 class Walk:
@@ -26,6 +26,7 @@ class Walk:
         self.system = system
         self.trace = Trace()
         self.stats = Stats()
+        self.pace = take_your_time
         self._random = Random(seed)
         self._is_checked = invariants.are_wanted()
         self._classes: set[int] = set()
@@ -47,10 +48,6 @@ class Walk:
             self._classes.add(_class(trace))
             stats.classes = len(self._classes)
             yield run
-
-    def progress(self) -> None:
-        """Return None: how much is left is not known."""
-        return
 
     @abstractmethod
     def begin(self) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from dpor.core.plural import plural
+from dpor.core.results import Estimate
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -31,37 +32,57 @@ CLEAR_LINE: Final = "\r\x1b[2K"
 class Progress:
     """How far a search is.
 
-    share    the share of it that is done: a rough estimate in 0..1, from the alternatives known so far; None if unknown
-    stalled  True if the estimate has not grown in the second half of the time: there may be very much more than is
-             known
+    executions   all that ran
+    states       states that are stored; None for a search that stores none
+    done         the executions of this search, and `estimate`, how many it will have in all; None if unknown
     """
 
     executions: int
     seconds: float
-    share: float | None
-    stalled: bool
+    states: int | None = None
+    done: int = 0
+    estimate: Estimate | None = None
 
     def __str__(self) -> str:
         """Describe it in words.
 
-        >>> print(Progress(executions=12000, seconds=4.0, share=0.031, stalled=False))
-        12,000 executions, 3,000 a second, about 97 % left
+        >>> print(Progress(12000, 4.0, done=12000, estimate=Estimate(38e4, 4e5, 42e4)))
+        12,000 executions, 3,000 a second, about 97 % left of some 400,000 (380,000 to 420,000)
+        >>> print(Progress(1, 2.0, states=500))
+        500 states, 250 a second
         """
-        rate = self.executions / self.seconds if self.seconds else 0.0
-        return f"{plural(self.executions, 'execution')}, {rate:,.0f} a second" + (f", {self.left}" if self.left else "")
+        number, what = (self.executions, "execution") if self.states is None else (self.states, "state")
+        rate = number / self.seconds if self.seconds else 0.0
+        return f"{plural(number, what)}, {rate:,.0f} a second" + (f", {self.left}" if self.left else "")
 
     @property
     def left(self) -> str:
-        """The share of the search that is left, in words; "" if unknown.
+        """What is left of the search, in words; "" if unknown.
 
-        >>> print(Progress(executions=9, seconds=1.0, share=0.25, stalled=True).left)
-        about 75 % left, and not falling
+        >>> print(Progress(9000, 1.0, done=9000, estimate=Estimate(4000.0, 6000.0, 8000.0)).left)
+        more than the 6,000 (4,000 to 8,000) that were estimated
         """
-        if self.share is None:
+        if self.estimate is None:
             return ""
-        left = 1 - self.share
-        words = "nearly all left" if left > 0.995 else f"about {left * 100:.0f} % left"
-        return words + (", and not falling" if self.stalled else "")
+        low, likely, high = map(_rounded, self.estimate)
+        number = likely if low == high else f"{likely} ({low} to {high})"
+        left = 1 - self.done / self.estimate.likely
+        if left <= 0:
+            return f"more than the {number} that were estimated"
+        words = "nearly all" if left > 0.995 else f"about {left * 100:.0f} %"
+        return f"{words} left of some {number}"
+
+
+def _rounded(number: float) -> str:
+    """Return a number with two digits that mean something.
+
+    >>> _rounded(3628800.0), _rounded(31.4), _rounded(2.4e18)
+    ('3,600,000', '31', '2e+18')
+    """
+    if number >= 1e12:
+        return f"{number:.0e}"
+    unit = max(10 ** (len(str(int(number))) - 2), 1)
+    return f"{round(number / unit) * unit:,}"
 
 
 class Monitor:

@@ -97,7 +97,7 @@ def _assertion(failure: Failure) -> str:
 
 def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     """Return the verdict with its reasons; one line if it is exhaustive."""
-    counts = f"{plural(report.executions, 'execution')}, {report.seconds:.2f} s"
+    counts = _counts(report)
     if report.verdict is Verdict.PASS:
         passed = f"PASSED  {report.target}: no interleaving fails.  {counts} ({_how(report)})"
         return [passed] if report.visible else [passed, f"  but {NOTHING_CHANGED}"]
@@ -106,7 +106,24 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
             return [f"Exhaustive: every interleaving was covered.  {counts} ({_how(report)})"]
         return [f"Not exhaustive: {'; '.join(report.reasons)}.  {counts} ({_how(report)})"]
     lines = [f"INCONCLUSIVE  {report.target}: no failure, but not all was covered.  {counts} ({_how(report)})"]
-    return lines if quiet else lines + [f"  because {reason}" for reason in report.reasons]
+    if quiet:
+        return lines
+    lines += [f"  because {reason}" for reason in report.reasons]
+    return [*lines, f"  next: {report.next_step}"] if report.next_step else lines
+
+
+WORTH_A_WORD = 10
+"""Executions besides those of the search. Fewer are told with `-v` only."""
+
+
+def _counts(report: Report) -> str:
+    """Say what ran, and how long that took."""
+    counts = plural(report.executions, "execution")
+    if report.states is not None:
+        counts = f"{plural(report.states, 'state')} in {counts}"
+    if report.executions_besides >= WORTH_A_WORD:
+        counts += f" (and {report.executions_besides:,} besides)"
+    return f"{counts}, {report.seconds:.2f} s"
 
 
 def _how(report: Report) -> str:
@@ -134,6 +151,9 @@ def count_lines(report: Report) -> list[str]:
     if report.terminates is False:
         lines.append("  does not terminate under every schedule; this can go on for ever:")
         lines += [f"    {step.thread}  {step.source}" for step in report.cycle]
+    if report.executions_besides:
+        why = "before it began again, or drawn at random for the estimate"
+        lines.append(f"  {plural(report.executions_besides, 'execution')} besides: {why}")
     return lines + [f"  began again: {reason}" for reason in report.restarts]
 
 

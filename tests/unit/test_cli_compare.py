@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor.app import comparing
+from dpor.app import advice, comparing
 from dpor.cli.main import cli
 from dpor.core.errors import UserError
 from dpor.core.options import Options
@@ -183,7 +183,7 @@ def test_the_arguments_of_a_process_say_all_that_was_asked() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dpor.app.checking.Session", session)
-        words = comparing._arguments(Options(**named))
+        words = advice.arguments(Options(**named))
         CliRunner().invoke(cli, ["check", "sb.json", *words])
     assert seen["options"] == Options(**named)
 

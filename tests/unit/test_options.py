@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dpor
-from dpor.app import comparing
+from dpor.app import advice
 from dpor.app.checking import takes_options
 from dpor.app.option_docs import table
 from dpor.app.targets import open_target
@@ -113,7 +113,7 @@ def test_a_new_option_is_one_of_pytest() -> None:
 
 def test_a_new_option_is_passed_on_to_the_processes_of_compare() -> None:
     options = More(strategy="none", patience=None, cache=False, secret=True, all=True)
-    assert comparing._arguments(options) == ["--strategy", "none", "--patience", "0", "--no-cache"]
+    assert advice.arguments(options) == ["--strategy", "none", "--patience", "0", "--no-cache"]
 
 
 def test_help_lists_the_options_of_check() -> None:

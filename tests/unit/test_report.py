@@ -15,7 +15,7 @@ from rich.console import Console
 import dpor
 from dpor.core.explanation import Explanation, Order
 from dpor.core.outcome import Kind
-from dpor.core.results import Failure, Report, Verdict
+from dpor.core.results import Estimate, Failure, Report, Verdict
 from dpor.core.steps import Step
 from dpor.report.json import dumps, to_json
 from dpor.report.progress import Lines, Progress, StatusLine
@@ -227,21 +227,21 @@ def test_every_field_is_documented() -> None:
 def test_progress_lines_come_at_growing_intervals(capsys: pytest.CaptureFixture[str]) -> None:
     monitor = Lines()
     for tenth in range(2000):
-        monitor.progress(Progress(tenth, tenth / 10, 0.5, stalled=False))
+        monitor.progress(Progress(tenth, tenth / 10, done=tenth, estimate=Estimate(90.0, 100.0, 110.0)))
     printed = capsys.readouterr().err.splitlines()
     assert [line.split(" ")[0] for line in printed] == ["5", "10", "20", "40", "80", "140"]
-    assert printed[0] == "5 s: 50 executions, 10 a second, about 50 % left"
+    assert printed[0] == "5 s: 50 executions, 10 a second, about 50 % left of some 100 (90 to 110)"
 
 
 def test_the_status_line_appears_late_and_goes_away(capsys: pytest.CaptureFixture[str]) -> None:
     monitor = StatusLine()
-    monitor.progress(Progress(1, 0.1, 0.0, stalled=False))
+    monitor.progress(Progress(1, 0.1))
     monitor.done()
     assert capsys.readouterr().err == ""
-    monitor.progress(Progress(10, 2.0, 0.25, stalled=True))
+    monitor.progress(Progress(10, 2.0))
     monitor.done()
     shown = capsys.readouterr().err
-    assert "2 s: 10 executions, 5 a second, about 75 % left, and not falling" in shown
+    assert "2 s: 10 executions, 5 a second   (Ctrl-C" in shown
     assert shown.endswith("\r\x1b[2K")
 
 

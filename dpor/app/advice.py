@@ -1,0 +1,73 @@
+"""What to do next if the time of a search was over: a command."""
+
+from __future__ import annotations
+
+import shlex
+
+import attrs
+
+from dpor.core.options import Options, flag_of, options_of
+from dpor.core.results import Estimate
+from dpor.explorers import STATELESS, strategies_with
+
+PATIENT: float = 3600.0
+"""Seconds for which one may wait; if a search is estimated to take longer, it is better to cover less."""
+FEW_PREEMPTIONS = 2
+
+
+def next_step(target: str, options: Options, done: int, seconds: float, estimate: Estimate | None) -> str:
+    """Return the command to try next.
+
+    done, seconds   the executions of the search, and how long they took
+
+    >>> next_step("a.py::f", Options(), 500, 60.0, Estimate(900.0, 1000.0, 1100.0))
+    'dpor check a.py::f --max-seconds 200'
+    >>> next_step("a.py::f", Options(max_seconds=5, races=True), 500, 60.0, Estimate(9e7, 1e8, 2e8))
+    'dpor check a.py::f --max-seconds 5 --preemptions 2 --races'
+    """
+    needed = 10 * seconds if estimate is None or not done else seconds * estimate.high / done
+    if needed <= PATIENT or options.explorer not in STATELESS:
+        further = attrs.evolve(options, max_seconds=None if needed > PATIENT else _rounded_up(1.5 * needed))
+    elif options.preemptions is None:
+        strategy = options.strategy if options.strategy in strategies_with("preemptions") else None
+        order, seed = Options().order, Options().seed
+        further = attrs.evolve(options, strategy=strategy, order=order, seed=seed, preemptions=FEW_PREEMPTIONS)
+    elif options.preemptions:
+        further = attrs.evolve(options, preemptions=options.preemptions - 1)
+    else:
+        further = attrs.evolve(options, strategy="pos", preemptions=None)
+    return shlex.join(["dpor", "check", target, *arguments(further)])
+
+
+def _rounded_up(seconds: float) -> float:
+    """Return the next number with one digit that is not 0."""
+    unit = 10 ** (len(str(int(seconds))) - 1)
+    return float((int(seconds) // unit + 1) * unit)
+
+
+def arguments(options: Options) -> list[str]:
+    """Return the arguments of `dpor check` for these options, without `all` and without defaults.
+
+    >>> arguments(Options(strategy="sa", immutable=False, every_access=True, max_seconds=9, instrument=("a", "b")))
+    ['--strategy', 'sa', '--max-seconds', '9', '--immutable', 'off', '--every-access', '--instrument', 'a', \
+'--instrument', 'b']
+    """
+    words = []
+    for field, about in options_of(type(options)):
+        value, flag = getattr(options, field.name), flag_of(field)
+        if "check" not in about.commands or field.name == "all" or value == field.default:
+            continue
+        match value:
+            case True:
+                words.append(flag)
+            case False:
+                words += [flag] if flag.startswith("--no-") else [flag, "off"]
+            case None:
+                words += [flag, "0"]
+            case tuple():
+                words += [word for each in value for word in (flag, each)]
+            case float():
+                words += [flag, f"{value:g}"]
+            case _:
+                words += [flag, str(value)]
+    return words

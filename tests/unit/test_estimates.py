@@ -1,0 +1,221 @@
+"""Numbers that tell how far a search is: how large it is, what ran besides, and that its time is over in time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+import dpor
+from dpor.app import advice, checking
+from dpor.app.checking import Session
+from dpor.core.options import Options
+from dpor.core.results import Estimate, Verdict
+from dpor.explorers import Dpor, Optimal
+from dpor.explorers.estimate import FEWEST_WALKS, estimate, walks
+from dpor.model import AbstractSystem
+from dpor.report.progress import Monitor, Progress
+from dpor.testing import Spec
+from tests.litmus.test_oracle_counts import PROGRAMS
+
+SIZED = [program for program in PROGRAMS if program["counts"]["maz"] >= 20]
+
+
+def estimated(program: Spec, seed: int = 0) -> Estimate | None:
+    return estimate([x for _, _, x in walks(AbstractSystem(program), seed) if x is not None])
+
+
+def test_nine_of_ten_estimates_are_right_within_a_factor_of_three() -> None:
+    """And so are the ranges: they have the number of classes that was counted."""
+    far, outside = [], []
+    for program in SIZED:
+        guess, classes = estimated(program["spec"]), program["counts"]["maz"]
+        if guess is None or not guess.likely / 3 <= classes <= guess.likely * 3:
+            far.append(program["name"])
+        if guess is None or not guess.low * 0.99 <= classes <= guess.high * 1.01:
+            outside.append(program["name"])
+    assert len(SIZED) > 30
+    assert len(far) <= len(SIZED) // 10, far
+    assert len(outside) <= len(SIZED) // 10, outside
+
+
+def test_what_does_not_vary_is_exact() -> None:
+    """Ten writers have 10! classes, ten readers one."""
+    for words, classes in (("w x 1", 3_628_800), ("r x a", 1)):
+        guess = estimated({"vars": {"x": 0}, "threads": [[words]] * 10})
+        assert guess is not None
+        assert [round(number) for number in guess] == [classes] * 3
+
+
+def test_locks_and_data_choices_have_their_probabilities() -> None:
+    locked = ["lock m", "r x a", "w x a+1", "unlock m"]
+    guess = estimated({"vars": {"x": 0}, "locks": ["m"], "threads": [locked * 2] * 3})
+    assert guess is not None
+    assert guess.low <= 90 <= guess.high
+
+
+def test_few_schedules_are_no_estimate() -> None:
+    assert estimate([1.0] * (FEWEST_WALKS - 1)) is None
+    assert estimate([4.0] * FEWEST_WALKS) == (4.0, 4.0, 4.0)
+
+
+# ---------------------------------------------------------------------- in checks
+
+
+class Cell:
+    value = 0
+
+
+def started(count: int, function: Callable[[], None]) -> None:
+    threads = [Thread(target=function) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def appends() -> None:
+    """Ten threads, 10! classes."""
+    found: list[int] = []
+    started(10, lambda: found.append(1))
+
+
+def increments(count: int) -> None:
+    cell = Cell()
+
+    def add() -> None:
+        for _ in range(2):
+            cell.value += 1
+
+    started(count, add)
+
+
+def three() -> None:
+    """7,134 classes, and a few more for starts and joins."""
+    increments(3)
+
+
+def two() -> None:
+    increments(2)
+
+
+def test_a_search_that_is_stopped_tells_how_large_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "ESTIMATE_AFTER", 1)
+    report = dpor.check(appends, max_memory=1)
+    assert report.estimate is not None
+    assert [round(number) for number in report.estimate] == [3_628_800] * 3
+    assert report.reasons == ("--max-memory 1 reached, nearly all left of some 3,600,000",)
+
+
+def test_a_search_that_is_finished_needs_no_estimate() -> None:
+    report = dpor.check(two)
+    assert (report.exhaustive, report.estimate) == (True, None)
+
+
+def test_runs_before_the_search_began_again_are_told() -> None:
+    """The first run shows that the field is written."""
+    report = dpor.check(two)
+    assert len(report.restarts) == report.executions_besides == 1
+
+
+def test_a_budget_counts_them() -> None:
+    report = dpor.check(three, max_executions=30)
+    assert report.executions + report.executions_besides == 30 + len(report.restarts)
+    assert report.estimate is None
+
+
+def test_a_failing_schedule_of_an_estimate_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails_late() -> None:
+        order: list[int] = []
+
+        def add(number: int) -> None:
+            order.append(number)
+
+        threads = [Thread(target=add, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert order[0] != 5
+
+    monkeypatch.setattr(checking, "ESTIMATE_AFTER", 2)
+    report = dpor.check(fails_late)
+    assert report.verdict is Verdict.FAIL
+    assert report.reasons == (checking.FAILED_AT_RANDOM,)
+    assert report.findings[0].saved is not None
+
+
+def test_progress_never_runs_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+
+    class Watching(Monitor):
+        def progress(self, progress: Progress) -> None:
+            told.append(progress.executions)
+
+    monkeypatch.setattr(checking, "PROGRESS_EVERY", 0.0)
+    report = Session(three, Options(max_executions=100), Watching()).run()
+    assert report.restarts
+    assert told == sorted(told)
+    assert told[-1] == 100 + len(report.restarts)
+
+
+def test_searches_that_store_states_tell_states() -> None:
+    shown = str(Progress(executions=1, seconds=2.0, states=500))
+    assert shown == "500 states, 250 a second"
+
+
+# ---------------------------------------------------------------------- time
+
+
+def slow(method: str, make: type[Any]) -> type[Any]:
+    """A search that takes for ever between two runs, but looks at the clock."""
+
+    def forever(self: Any, *_: Any) -> None:
+        while True:
+            self.pace()
+
+    return type("Slow", (make,), {method: forever})
+
+
+@pytest.mark.parametrize(("method", "make"), [("between", Dpor), ("reverse", Optimal)])
+def test_time_is_over_between_two_runs(
+    method: str, make: type[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "explorer_of", lambda options: slow(method, make))
+    program = tmp_path / "p.json"
+    program.write_text('{"vars": {"x": 0}, "threads": [["w x 1"], ["w x 2"]]}')
+    begun = time.monotonic()
+    report = dpor.check(str(program), max_seconds=0.5)
+    assert time.monotonic() - begun < 2.5
+    assert (report.verdict, report.reasons) == (Verdict.INCONCLUSIVE, ("--max-seconds 0.5 reached",))
+
+
+@pytest.mark.parametrize("strategy", ["optimal", "dpor"])
+def test_many_threads_end_in_time(strategy: str) -> None:
+    def many() -> None:
+        increments(40)
+
+    report = dpor.check(many, strategy=strategy, max_seconds=2.0)
+    assert report.seconds < 4
+    assert not report.exhaustive
+
+
+def test_the_next_step_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "appends.py").write_text(
+        "import threading\n"
+        "def ten():\n"
+        "    found = []\n"
+        "    threads = [threading.Thread(target=found.append, args=(0,)) for _ in range(10)]\n"
+        "    for thread in threads: thread.start()\n"
+        "    for thread in threads: thread.join()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(checking, "ESTIMATE_AFTER", 1)
+    monkeypatch.setattr(advice, "PATIENT", 60.0)
+    report = dpor.check("appends.py::ten", strategy="optimal", max_seconds=4.0)
+    assert report.next_step == "dpor check appends.py::ten --max-seconds 4 --preemptions 2"
+    assert dpor.check("appends.py::ten", max_executions=2).next_step == ""
