@@ -4,7 +4,9 @@ again, in which threads find it, and in what is explored."""
 from __future__ import annotations
 
 import collections
+import gc
 import keyword
+import sys
 import types
 from collections import Counter
 from collections.abc import Iterator
@@ -15,12 +17,21 @@ from typing import Any
 import pytest
 
 import dpor
+from dpor.app.checking import Session
 from dpor.app.targets import open_target
 from dpor.core.errors import DporError
 from dpor.core.options import Options
 from dpor.core.results import Report
 from dpor.core.system import Trace
-from dpor.python.program import hidden_words, import_effects, initial_state, module_contents, restoring, watching
+from dpor.python.program import (
+    hidden_words,
+    host_containers,
+    import_effects,
+    initial_state,
+    module_contents,
+    restoring,
+    watching,
+)
 from dpor.python.program.abstract_classes import AbstractClasses
 from dpor.python.program.host_containers import HostContainers
 from dpor.python.program.import_effects import ImportEffects
@@ -28,6 +39,27 @@ from dpor.python.program.loader import Loader
 from dpor.python.program.module_contents import ModuleContents
 from dpor.python.program.system import PythonSystem
 from dpor.python.program.watching import HiddenBlock, ObjectBlock
+
+
+class _SmallProcess:
+    """In place of `sys`: without the packages that other tests have loaded, which would all be gone through."""
+
+    def __init__(self) -> None:
+        self._others = {name for name in sys.modules if name.partition(".")[0] not in sys.stdlib_module_names}
+
+    @property
+    def modules(self) -> dict[str, types.ModuleType]:
+        return {name: module for name, module in sys.modules.items() if name not in self._others}
+
+
+@pytest.fixture(autouse=True)
+def _small_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(host_containers, "sys", _SmallProcess())
+    if not any(name in request.node.name for name in ("handler of errors", "imports leave nothing")):
+        gc.freeze()  # What other tests have left is no part of collections. But nor is the table of handlers found.
+    yield
+    gc.unfreeze()
+
 
 PROGRAM = """\
 import threading
@@ -252,6 +284,9 @@ def program(way: str, tmp_path: Path) -> Path:
 
 def explored(path: Path, size: float, monkeypatch: pytest.MonkeyPatch) -> Report:
     monkeypatch.setattr(initial_state, "LEAST_SIZE", size)
+    # The budget is to be for the last search alone, whatever ran before that began.
+    runs_of_restarts = property(lambda session: len(session._restarts), lambda session, number: None)
+    monkeypatch.setattr(Session, "_besides", runs_of_restarts, raising=False)
     return dpor.check(f"{path}::scenario", all=True, max_executions=60)
 
 
