@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dpor.python.program import initial_state
+
 settings.register_profile(
     "the same in every run", derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
 )
@@ -27,6 +29,13 @@ def _path() -> Iterator[None]:
     before = list(sys.path)
     yield
     sys.path[:] = before
+
+
+@pytest.fixture(autouse=True)
+def _executed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules are executed again before each run, also if they are much code. To restore them goes through all that a
+    process has loaded, and that of the tests is large. tests/unit/test_module_contents.py is about restoring."""
+    monkeypatch.setattr(initial_state, "LEAST_SIZE", float("inf"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
