@@ -246,7 +246,7 @@ def test_what_cannot_be_interleaved_is_an_error_with_the_reason(project: Project
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--dpor-strategy", "magic"), "dpor: no strategy 'magic'; there are none, classic, source, optimal"),
+        (("--dpor-strategy", "magic"), "dpor: no strategy 'magic'; there are auto, none, classic, source, optimal"),
         (("--dpor-budget", "-1"), "--dpor-budget: max_seconds must be a number of 0 or more, not -1"),
         (("--dpor-replay", "none.json"), "none.json: cannot be read: No such file or directory"),
         (("--dpor-report", "test_it.py"), "--dpor-report test_it.py: the folder cannot be made: File exists"),
