@@ -97,7 +97,7 @@ _RACED = ("started by several",)
 @presented_as("threading")
 class Thread(Startable):
     _initialized = False
-    _context: Any = None
+    dpor_context: Any = None
     """None for a new one, in which each model thread begins."""
 
     def __init__(
@@ -121,7 +121,7 @@ class Thread(Startable):
         self._name = str(name) if name else _new_name(target)
         self._daemonic = current_thread()._daemonic if daemon is None else daemon
         if context is not None:
-            self._context = context
+            self.dpor_context = context
         self._initialized = True
 
     def start(self) -> None:
@@ -130,8 +130,8 @@ class Thread(Startable):
         raced = _RACED in run.facts
         if raced and self.dpor_status() is not NEW:
             raise RuntimeError("threads can only be started once")
-        if _INHERITS and self._context is None:
-            self._context = contextvars.copy_context()
+        if _INHERITS and self.dpor_context is None:
+            self.dpor_context = contextvars.copy_context()
         if not self.dpor_launch(self.dpor_run_and_report):
             if raced:
                 self.dpor_start_again()
@@ -161,10 +161,10 @@ class Thread(Startable):
 
     def dpor_run_and_report(self) -> None:
         try:
-            if self._context is None:
+            if self.dpor_context is None:
                 self.run()
             else:
-                from_threading.run_in(self._context, self.run)
+                from_threading.run_in(self.dpor_context, self.run)
         except UnwindThread:
             raise
         except BaseException as error:
