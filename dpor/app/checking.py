@@ -202,7 +202,7 @@ class Session:
                 if not self._results.left:
                     break
                 self._besides += self._results.counts.executions
-                self._found |= {group: seen for group, seen in self._results.seen.items() if group not in self._found}
+                self._remember_found()
         return report
 
     @contextmanager
@@ -244,6 +244,8 @@ class Session:
                 search.pace = self._pace
                 if self.options.all or not self._fails_as_before(system, results):
                     self._search(system, search, results)
+                if results.left:
+                    return self.report()
                 self._keep_found(results)
                 self._explain(system, results)
                 if isinstance(search, StatefulSearch):
@@ -253,7 +255,7 @@ class Session:
                 self._besides += results.counts.executions + (not results.finished)
                 self._restarts.append(fact.reason)
                 self._size = None
-                self._found |= {group: seen for group, seen in results.seen.items() if group not in self._found}
+                self._remember_found()
             else:
                 return self.report()
         raise InternalError(f"the search began again {MOST_RESTARTS} times, last because {self._restarts[-1]}")
@@ -339,6 +341,10 @@ class Session:
                     results.reasons["stopped at a failure of an earlier check, which is still there"] = None
                     return True
         return False
+
+    def _remember_found(self) -> None:
+        """Remember the findings of a search that is left, or begins again."""
+        self._found |= {group: seen for group, seen in self._results.seen.items() if group not in self._found}
 
     def _keep_found(self, results: _Results) -> None:
         """Keep findings from before the search started again, if there was no time to find them once more."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dpor.core.operations import VALUE_SHIFT, Action
 from dpor.core.system import Run, System
 from dpor.explorers import invariants
-from dpor.explorers.search import DepthFirst, threads_of
+from dpor.explorers.search import StatelessSearch, threads_of
 
 
-class NoReduction(DepthFirst):
+class NoReduction(StatelessSearch):
     """Depth-first search over all schedules."""
 
     def __init__(self, system: System) -> None:

@@ -63,8 +63,8 @@ PATIENCE = 500
 """After this many events of one thread in a row, another thread gets a turn."""
 
 
-class DepthFirst:
-    """A depth-first search: each run repeats the last one up to the deepest point at which something is left to try."""
+class StatelessSearch:
+    """The base of the searches that store no states and end: each run repeats what the trace holds, then goes on."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -109,10 +109,10 @@ class DepthFirst:
 
     @abstractmethod
     def _go_back(self) -> bool:
-        """Cut the trace at the deepest point with something left to try. Returns False if there is none."""
+        """Let the trace be the beginning of the next run. Returns False if nothing is left to try."""
 
 
-class Search(DepthFirst):
+class Search(StatelessSearch):
     """A stateless search with sleep sets. Invariant between runs: there is one node for each event of the trace, the
     point before it, and one for the end.
 

@@ -502,6 +502,20 @@ def test_what_a_late_module_holds_is_published(tmp_path: Path, monkeypatch: pyte
     assert told(found) != right or executions_begin_again(found)
 
 
+def test_the_modules_of_the_host_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "n = [0]", "import late; late.seen.append(len(late.seen))", "0")
+    (tmp_path / "late.py").write_text("seen = []\n")
+    before = {**sys.modules}
+    explored(path, 0, monkeypatch)
+    explored(path, 0, monkeypatch)
+    assert before.items() <= sys.modules.items()
+    monkeypatch.setattr(Loader, "hide_host", lambda self: None)
+    explored(path, 0, monkeypatch)
+    lost = before.items() - sys.modules.items()
+    sys.modules.update(lost)
+    assert lost
+
+
 def test_what_python_has_no_hook_for_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = "import heapq, bisect, operator\nn = [3]\nd = {}"
     change = "heapq.heappush(n, 1); bisect.insort(n, 2); operator.setitem(d, 1, len(n)); [*map(n.append, [0])]"

@@ -84,6 +84,8 @@ class InitialState:
         elif run.dirty or not self._loader.is_constant:
             changed, run.dirty = run.dirty, False
             lasts = self._may_restore and self._loader.size >= LEAST_SIZE
+            if lasts:
+                self._loader.hide_host()
             before = Before(self._loader.modules.keys()) if lasts else None
             self._library.execute_again()
             run.imports_once = lasts

@@ -269,6 +269,10 @@ class Loader:
             sys.meta_path.remove(self._finder)
             self._sides.leave()
 
+    def hide_host(self) -> None:
+        """While the program runs: take the host's modules out of `sys.modules`, as the first import does."""
+        self._sides.hide_host()
+
     def _watch_named(self) -> None:
         if any(found.name == "modules" for found in self._named):  # the program may look at `sys.modules`
             self._sides.hide_host()

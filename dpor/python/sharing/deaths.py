@@ -104,9 +104,8 @@ class _LastCount:
             pairs = zip(numbers, counts, self.counts, strict=True)
             changed = ((number, count) for number, count, before in pairs if count != before)
         self.counts = counts
-        ours = self.ours
-        found = {number: count - _BY_COUNTING + 1 - 2 * ours[number] for number, count in changed}
-        self.theirs = found if len(found) == len(ours) else self.theirs | found
+        found = _theirs(changed, self.ours)
+        self.theirs = found if len(found) == len(self.ours) else self.theirs | found
         return dict(self.theirs)
 
 
@@ -117,11 +116,13 @@ def _held_elsewhere() -> list[Any]:
     return [obj for holder in holders for obj in holder()]
 
 
-def _of_program(held: list[Any]) -> dict[int, int]:
-    """Return how many references the program has to each of these objects, by `id`. The runtime has as many as there
-    are in the list, which are as many again."""
-    ours = Counter(map(id, held))
-    return {number: count + 1 - 2 * ours[number] for number, count in zip(map(id, held), _count_by(held), strict=True)}
+def _theirs(counts: Iterable[tuple[int, int]], ours: Counter[int]) -> dict[int, int]:
+    """Return how many references the program has to objects in a list, by `id`.
+
+    counts   pairs of an object's `id` and what `getrefcount` has counted for it
+    ours     how often each object is in the list. The runtime has as many references, and the list as many again
+    """
+    return {number: count - _BY_COUNTING + 1 - 2 * ours[number] for number, count in counts}
 
 
 def census() -> _Census:
@@ -178,7 +179,9 @@ def references_to_mortal() -> dict[int, int]:
     """Return how many references the program has to each mortal object, by `id`."""
     for forget in before_counting:
         forget()
-    return _of_program(mortal_among(shared_objects.held() + _held_elsewhere()))
+    held = mortal_among(shared_objects.held() + _held_elsewhere())
+    numbers = list(map(id, held))
+    return _theirs(zip(numbers, map(getrefcount, held), strict=True), Counter(numbers))
 
 
 # ---------------------------------------------------------------------- while nobody asks

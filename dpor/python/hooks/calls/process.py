@@ -501,7 +501,7 @@ def _fields_of(context: decimal.Context) -> Any:
     )
 
 
-def _restore_fields(context: decimal.Context, value: Any) -> None:
+def _put_fields(context: decimal.Context, value: Any) -> None:
     fields, flags, traps = value
     for name, held in fields.items():
         setattr(context, name, held)
@@ -511,7 +511,7 @@ def _restore_fields(context: decimal.Context, value: Any) -> None:
 
 
 for _context in ("DefaultContext", "BasicContext", "ExtendedContext"):
-    kept("decimal", _context, _fields_of, _restore_fields)
+    kept("decimal", _context, _fields_of, _put_fields)
 
 # ---------------------------------------------------------------------- warnings
 
