@@ -16,7 +16,7 @@ from dpor.python.specs import histories
 from tests.source_outcomes import outcomes
 
 HEAD = """
-import weakref
+import contextlib, weakref
 
 class Noisy:
     def __init__(self, log=None):
@@ -43,6 +43,12 @@ class Plain:
 class Worker(threading.Thread):
     def __del__(self):
         pass
+
+def cleaning(log):
+    try:
+        yield 1
+    finally:
+        log.append("gone")
 
 def scenario():
     log, box = [], Plain()
@@ -90,6 +96,12 @@ run(f, f)""",
 x = [threading.Lock()]
 w = weakref.ref(x[0])
 run(x.clear, lambda: w() and x)""",
+    "a generator that cleans up": "x = [cleaning(log)]\nnext(x[0])\nrun(x.clear, lambda: len(x))",
+    "a generator with a generator that cleans up": """
+def outer(): yield from cleaning(log)
+x = [outer()]
+next(x[0])
+run(x.clear, lambda: len(x))""",
     "its identity was asked": "x = [Noisy(log)]\nid(x[0])\nrun(x.clear, lambda: len(x))",
     "its fields were asked": "x = [Noisy(log)]\nvars(x[0])\nrun(x.clear, lambda: len(x))",
 }
@@ -163,6 +175,15 @@ del f
 x = None
 assert w() is None""",
     "a thread": "x = Worker(target=lambda: box)\nx.start()\nx.join()",
+    "a generator without anything to clean up": """
+def numbers():
+    yield 1
+    yield 2
+x = [numbers()]
+next(x[0])
+run(x.clear, lambda: len(x))""",
+    "a generator that has ended": "x = [cleaning(log)]\nlog += x[0]\nrun(x.clear, lambda: len(x))",
+    "a generator that the target holds": "x = cleaning(log)\nnext(x)\nrun(lambda: x, lambda: log.append(x))",
 }
 
 
@@ -286,6 +307,41 @@ return box.x is None""",
     "a finaliser": (
         "x = [Noisy(log)]\nrun(x.clear, lambda: log.append(1))\nreturn log",
         {("gone", 1), (1, "gone")},
+    ),
+    "a generator that cleans up": (
+        "x = [cleaning(log)]\nnext(x[0])\nrun(x.clear, lambda: log.append(1))\nreturn log",
+        {("gone", 1), (1, "gone")},
+    ),
+    "a coroutine that cleans up": (
+        """
+class Waits:
+    def __await__(self): yield
+async def work():
+    try: await Waits()
+    finally: log.append("gone")
+box.x = work()
+box.x.send(None)
+def drop(): box.x = None
+run(drop, lambda: log.append(1))
+return log""",
+        {("gone", 1), (1, "gone")},
+    ),
+    "which of two threads closes a generator": (
+        """
+def telling():
+    with contextlib.suppress(KeyError): yield
+    try: yield
+    finally: log.append(threading.current_thread().name[:8])
+box.x = telling()
+next(box.x)
+next(box.x)
+def take():
+    x = box.x
+    log.append(1)
+def drop(): box.x = None
+run(take, drop)
+return log""",
+        {(1, "Thread-1"), (1, "Thread-2"), ("Thread-2", 1)},
     ),
     "how many are in a weak dict": (
         "x = [Plain()]\nd = weakref.WeakValueDictionary(a=x[0])\nrun(x.clear, lambda: log.append(len(d)))\nreturn log",

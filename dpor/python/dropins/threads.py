@@ -29,7 +29,7 @@ from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.threads import spawn, thread_of
-from dpor.python.sharing import deaths, shared_objects
+from dpor.python.sharing import deaths
 
 _START, _END, _JOIN, _JOIN_OR_TIMEOUT, _STATUS = Start(), End(), JoinStarted(), JoinStartedOrTimeout(), Status()
 
@@ -65,7 +65,6 @@ class Startable(SyncObject):
         library.launching = None
         object.__setattr__(self, "_ident", get_ident())  # bypasses a `__setattr__` of the program
         body()
-        shared_objects.note_dropped()
         listing.strike_out(self)
         run.current.data.clear()
         perform(_END, self)

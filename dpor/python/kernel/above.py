@@ -5,7 +5,7 @@ There is no default: a layer that asks before a run was set up gets an Attribute
 
 from __future__ import annotations
 
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Protocol
 
 
@@ -67,6 +67,10 @@ class Above(Protocol):
     def read_operation(self, shared: Any, obj: Any, name: str, /) -> Any:
         """Return the operation of a load of the field, or None, or a function that returns the object to load it
         from."""
+        ...
+
+    def cleans_up(self, code: CodeType, /) -> bool:
+        """True if a generator of this code may be suspended where closing it would run code of the program."""
         ...
 
     def load_special(self, obj: Any, name: str, /) -> Any:

@@ -12,7 +12,7 @@ from dpor.python.effects import letting_go
 from dpor.python.hooks import attributes, calls, special
 from dpor.python.hooks.calls.calling import note_field_store
 from dpor.python.sharing import deaths, shared_objects
-from dpor.python.states import spinning
+from dpor.python.states import spinning, stacks
 
 
 class Layers:
@@ -44,6 +44,7 @@ class Layers:
     call = staticmethod(calls.call)
     lookup_target = staticmethod(effects.lookup_target)
     read_operation = staticmethod(attributes.read_operation)
+    cleans_up = staticmethod(stacks.cleans_up)
     load_special = staticmethod(special.load)
     replacement_for = staticmethod(partial(modules.replacement_for, stdlib.module_for_program))
     weak_proxy = staticmethod(weak_proxies.weak_proxy)

@@ -45,7 +45,6 @@ from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import driving, timing
 from dpor.python.kernel.assumptions import INSTRUMENTED, STARTS, about
 from dpor.python.kernel.driving import Search
-from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.library import BENEATH, MODELLED
 from dpor.python.kernel.listeners import Recorder
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
@@ -61,7 +60,6 @@ from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_
 from dpor.python.program.target import Opener, Target, open_target
 from dpor.python.rewrite import cache
 from dpor.python.sharing import orders, shared_object, shared_objects
-from dpor.python.sharing.sharing_state import sharing
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
 from dpor.python.states import Capture, key_of, spinning
@@ -403,8 +401,6 @@ class PythonSystem:
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
         report_shared_contexts()
-        if any(map(self._capture.closing_runs_code, sharing.dropped)):
-            incomplete(shared_objects.GENERATORS)
         specified = specifying.current()
         findings = [] if specified is None else specified.findings
         findings += [self._failure(*failure) for failure in run.exceptions]

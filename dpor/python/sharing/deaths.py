@@ -3,7 +3,7 @@
 CPython destroys an object as soon as its last reference is gone. The runtime, however, keeps shared objects alive until
 the run ends, so that no address is used twice. So an object to which only the runtime still refers has died in the
 program: here, it has *fallen*. Its death can be noticed only if the object is *mortal*: its class has a `__del__`, or
-there are weak references to it.
+there are weak references to it, or it is a generator that has something to clean up.
 
 As long as no weak reference is asked for its object, it suffices to look for fallen objects when all other threads have
 ended, and at the end of the run, because an object that has fallen never comes back. If a weak reference is asked, or a
@@ -158,7 +158,16 @@ def is_noticed(obj: Any) -> bool:
     kind = type(obj)
     if type_traits.is_neutral(kind) and not issubclass(kind, SyncObject):
         return False
-    return type_traits.is_finalised(kind) or getweakrefcount(obj) > shared_objects.own_references(obj)
+    return _is_finalised(obj) or getweakrefcount(obj) > shared_objects.own_references(obj)
+
+
+def _is_finalised(obj: Any) -> bool:
+    """Return True if Python code runs when the object dies."""
+    kind = type(obj)
+    if kind in type_traits.GENERATORS:
+        frame = getattr(obj, type_traits.GENERATORS[kind])
+        return frame is not None and run.above.cleans_up(frame.f_code)
+    return type_traits.is_finalised(kind)
 
 
 def is_mortal(obj: Any) -> bool:
@@ -169,7 +178,9 @@ def is_mortal(obj: Any) -> bool:
 def mortal_among(objects: list[Any]) -> list[Any]:
     """Return those of the objects that are mortal, each as often as it is in the list."""
     kinds = {
-        kind for kind in set(map(type, objects)) if type_traits.is_finalised(kind) or (run.dying and _class_dies(kind))
+        kind
+        for kind in set(map(type, objects))
+        if kind in type_traits.GENERATORS or type_traits.is_finalised(kind) or (run.dying and _class_dies(kind))
     }
     noticed = zip(objects, map(getweakrefcount, objects), strict=True)
     return [obj for obj, refs in noticed if (refs or type(obj) in kinds) and is_mortal(obj)]
@@ -207,8 +218,8 @@ def report_death(obj: Any) -> None:
     """Report the death of the object if code of the program is called because of it. (A weak reference without a
     callback reports the death when it is asked for the object.)"""
     kind = type(obj)
-    if type_traits.is_finalised(kind):
-        why = "its class has a __del__"
+    if _is_finalised(obj):
+        why = "it cleans up then" if kind in type_traits.GENERATORS else "its class has a __del__"
     elif children.callbacks(obj):
         why = "weak references to it have callbacks"
     else:

@@ -37,6 +37,7 @@ from dpor.python.sharing.shared_object import Namespace, SharedObject, exposed, 
 from dpor.python.sharing.sharing_state import Roots, sharing
 from dpor.python.sharing.type_traits import (
     CONTAINED,
+    GENERATORS,
     HOLD_NOTHING,
     KEPT_ALIVE,
     NOTHING_IN_IT,
@@ -144,7 +145,7 @@ def first_touch(obj: Any) -> SharedObject | None:
     return None
 
 
-_END_IN_C: Final = frozenset({types.GeneratorType, memoryview})
+_END_IN_C: Final = frozenset({*GENERATORS, memoryview})
 """Built-in types whose objects do something when they die. (So does a cursor of a database: it lets go of its lock.)"""
 
 
@@ -399,7 +400,6 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
 
 
 DEATHS: Final = "a weak reference is asked for its object while several threads exist: when an object dies is no step"
-GENERATORS: Final = "a shared generator would clean up when it dies, which is no step"
 
 ARITHMETIC: Final = "arithmetic in C"
 """The fact that threads share an object with operators in C, which may change it: then the rewriter also hooks
@@ -411,8 +411,8 @@ _unremarkable: set[type] = set()
 
 def _look_at(kind: type, *, touched: bool = False) -> None:
     """Examine a type when an object of it may be shared, and learn the facts that follow."""
-    if kind in _FRAMES:
-        sharing.has_frames = True
+    if kind in GENERATORS:
+        sharing.any_finalised = True
         return
     answer = is_finalised(kind)
     if answer:
@@ -435,23 +435,3 @@ def _look_at(kind: type, *, touched: bool = False) -> None:
 _WEAK_CONTAINERS: Final = frozenset({"weakref", "_weakrefset"})
 """Modules whose classes, in Python, ask weak references for their objects."""
 _IN_C: Final = frozenset({weakref.ReferenceType, weakref.ProxyType, weakref.CallableProxyType})
-
-
-_FRAMES: Final = {
-    types.GeneratorType: "gi_frame",
-    types.CoroutineType: "cr_frame",
-    types.AsyncGeneratorType: "ag_frame",
-}
-
-
-def note_dropped() -> None:
-    """A thread is about to end."""
-    if not sharing.has_frames:
-        return
-    for shared in sharing.used:
-        obj = shared.obj
-        if type(obj) in _FRAMES:
-            ours = 3 + sum(kept is obj for kept in sharing.kept)  # the `SharedObject`, the variable, the argument
-            frame = getattr(obj, _FRAMES[type(obj)])
-            if frame is not None and sys.getrefcount(obj) <= ours:
-                sharing.dropped.append(frame)

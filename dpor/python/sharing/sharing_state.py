@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final, Protocol, TypeAlias
@@ -43,22 +42,17 @@ class Sharing:
     were_any         True if there have been shared objects that were let go
     any_coarse       True if there are types all objects of which share one `SharedObject`
     any_finalised    True if the run has met an object, shared or touched by one of several threads, whose class has
-                     `__del__`
-    has_frames       True if the run has shared a generator
+                     `__del__`, or a generator
     order            the number of the permutation in which this run iterates over sets
     largest_set      the size of the largest set that the run has iterated over
-    dropped          the frames of shared generators and coroutines that lost the last reference from a thread while
-                     several threads existed
     """
 
     __slots__ = (
         "always",
         "any_coarse",
         "any_finalised",
-        "dropped",
         "exposed",
         "given",
-        "has_frames",
         "kept",
         "largest_set",
         "order",
@@ -79,7 +73,6 @@ class Sharing:
         self.exposed: Final[dict[int, tuple[Any, dict[str, Any]]]] = {}
         self.owned_weakly: Final[dict[int, weakref.ref[Any]]] = {}
         self.given: Final[list[dict[str, Any]]] = []
-        self.dropped: Final[list[types.FrameType]] = []
         self.roots: Roots = tuple
         self.roots_published = self.were_any = False
         self.always: Published | None = None
@@ -91,10 +84,9 @@ class Sharing:
         self.always, self.were_any = None, False
         self.exposed.clear()
         self.given.clear()
-        self.dropped.clear()
         self.roots = roots
         self.order = self.largest_set = 0
-        self.any_coarse = self.any_finalised = self.has_frames = False
+        self.any_coarse = self.any_finalised = False
 
     def let_all_go(self) -> None:
         """Keep shared objects alive no longer, and forget which objects are shared and to which thread others

@@ -126,6 +126,13 @@ _GETTERS: Final = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 # ---------------------------------------------------------------------- deaths
 
+GENERATORS: Final[dict[type, str]] = {
+    types.GeneratorType: "gi_frame",
+    types.CoroutineType: "cr_frame",
+    types.AsyncGeneratorType: "ag_frame",
+}
+"""Types whose objects are closed when they die, with the name of the attribute that has the frame."""
+
 _finalised: dict[type, bool] = {}
 """A cache, for the process: see `is_finalised`."""
 

@@ -227,10 +227,6 @@ class Capture:
             return None
         return heap.encoding()
 
-    def closing_runs_code(self, frame: types.FrameType) -> bool:
-        """True if closing the generator that is suspended in this frame would run code of the program."""
-        return self._layouts.of(frame.f_code).closing_runs_code(frame.f_lasti)
-
     def variables(self, frame: types.FrameType) -> tuple[int, ...]:
         """Return the addresses of the objects in the frame's live variables."""
         layout = self._layouts.of(frame.f_code)

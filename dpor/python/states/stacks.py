@@ -9,7 +9,7 @@ on the stack until the call returns, in all versions of Python that are known (3
 from __future__ import annotations
 
 import sys
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Final
 
@@ -203,13 +203,22 @@ class Layout:
     def closing_runs_code(self, lasti: int) -> bool:
         """True if closing a generator that is suspended here would run code of the program."""
         stopped = self.suspended(lasti)
-        if stopped == self.start:
-            return False
-        row = self._flow.row_at(stopped)
-        if row is None:
-            return False
-        handler = self._flow.instructions[self._flow.at(row.target)]
-        return handler.name != _STOPS_GENERATORS[0] or handler.arg != _STOPS_GENERATORS[1]
+        return stopped != self.start and _handles_closing(self._flow, stopped)
+
+
+@lru_cache(maxsize=1024)
+def cleans_up(code: CodeType) -> bool:
+    """True if a generator of this code may be suspended where closing it would run code of the program."""
+    flow = Flow(code)
+    return any(i.name == "YIELD_VALUE" and _handles_closing(flow, i.offset) for i in flow.instructions)
+
+
+def _handles_closing(flow: Flow, offset: int) -> bool:
+    row = flow.row_at(offset)
+    if row is None:
+        return False
+    handler = flow.instructions[flow.at(row.target)]
+    return (handler.name, handler.arg) != _STOPS_GENERATORS
 
 
 _SUBSCRIPT: Final = ("BINARY_OP", 26)
