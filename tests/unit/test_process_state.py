@@ -291,6 +291,30 @@ def test_no_run_finds_what_another_left(tmp_path: Path, name: str) -> None:
     assert found(tmp_path, case._replace(first="pass"), "seen.append(1)", "optimal") == once
 
 
+@pytest.mark.parametrize(
+    ("change", "look"),
+    [
+        ("gc.disable()", "gc.isenabled()"),
+        ("os.chdir('/')", "os.getcwd() != '/'"),
+        ("locale.setlocale(locale.LC_ALL, 'C')", "locale.setlocale(locale.LC_ALL) != 'C'"),
+        ("math.hits = 1", "not hasattr(math, 'hits')"),
+        ("sys.setrecursionlimit(2345)", "sys.getrecursionlimit() != 2345"),
+    ],
+)
+def test_what_an_import_changes_is_so_in_every_run(tmp_path: Path, change: str, look: str) -> None:
+    source = f"""
+        import gc, locale, math, os, sys
+
+        {change}
+
+        def scenario():
+            seen = []
+            run(lambda: seen.append(1), lambda: seen.append({look}))
+            return tuple(seen)
+    """
+    assert outcomes(tmp_path, source) == {(1, False), (False, 1)}
+
+
 def raises(call: Any) -> bool:
     try:
         call()

@@ -1,5 +1,5 @@
 """Determines from their source which modules need not be executed again before each run: they make nothing that runs
-change.
+change, and change nothing themselves that is restored after a run (as `gc.disable()` and `math.hits = 0` do).
 
 Such a module imports, defines functions and classes, and binds immutable objects. If a run does store something in a
 class or a function, that is noted when it happens (`run.dirty`), and then all modules are executed again.
@@ -31,9 +31,7 @@ _DECORATORS: Final = frozenset(
         "contextlib.contextmanager", "typing.overload", "typing.final", "typing.override", "abc.abstractmethod",
     }
 )  # fmt: skip
-_BASES: Final = frozenset(
-    {"threading.Thread", "typing.Generic", "typing.Protocol", "typing.NamedTuple", "typing.TypedDict"}
-)
+_BASES: Final = frozenset({"typing.Generic", "typing.Protocol", "typing.NamedTuple", "typing.TypedDict"})
 
 
 def can_import_once(tree: ast.Module) -> bool:
@@ -150,7 +148,7 @@ class _Reader:
         if isinstance(base, ast.Subscript):
             return self._value(base.slice) and self._base(base.value)
         name = self._full_name(base)
-        return name == "" or name in _BASES or (name or "").startswith("builtins.")
+        return name == "" or name in _BASES or (name or "").startswith(("builtins.", "threading."))
 
     def _full_name(self, expression: ast.expr) -> str | None:
         """Return the full name of something in the library; "" for the module's own, None if nothing is known."""

@@ -81,8 +81,7 @@ def _read(source: str, path: str) -> tuple[tuple[str, ...] | None, bool]:
     def read() -> tuple[tuple[str, ...] | None, bool]:
         tree = ast.parse(source, path)
         changing = changing_globals.changing_globals(tree)
-        once = changing == frozenset() or import_once.can_import_once(tree)
-        return None if changing is None else tuple(sorted(changing)), once
+        return None if changing is None else tuple(sorted(changing)), import_once.can_import_once(tree)
 
     return kept(read, "facts", source_of(import_once.__file__, changing_globals.__file__), source)
 
