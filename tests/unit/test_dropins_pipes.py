@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
 import os
 import select
 import selectors
@@ -98,6 +100,13 @@ def of_a_pair(socket: Any, select: Any, **others: Any) -> list[Any]:
     return [*seen, a.fileno()]
 
 
+def of_a_detached(socket: Any, os: Any, **others: Any) -> list[Any]:
+    a, b = socket.socketpair()
+    end = a.detach()
+    seen = [a.fileno(), a.detach(), said(lambda: a.send(b"x")), a.close(), os.write(end, b"abc"), b.recv(2)]
+    return [*seen, b.recv(9), b.send(b"xy"), os.read(end, 2), os.close(end), b.recv(9), b.close()]
+
+
 def polled(kind: str) -> Callable[..., list[Any]]:
     def of_poll(os: Any, select: Any, socket: Any, **others: Any) -> list[Any]:
         r, w = os.pipe()
@@ -139,7 +148,7 @@ def of_selectors(os: Any, selectors: Any, **others: Any) -> list[Any]:
     return seen
 
 
-@pytest.mark.parametrize("used", [of_a_pipe, of_a_pair, polled("poll"), polled("epoll"), of_selectors])
+@pytest.mark.parametrize("used", [of_a_pipe, of_a_pair, of_a_detached, polled("poll"), polled("epoll"), of_selectors])
 def test_one_thread_sees_what_it_sees_of_the_real_ones(used: Callable[..., Any]) -> None:
     assert once(lambda: used(**MODULES)) == used(**REAL)
 
@@ -243,6 +252,32 @@ def registered_meanwhile() -> list[str]:
     return found
 
 
+def detached() -> object:
+    a, b = socket.socketpair()
+    got = []
+
+    def send() -> None:
+        with contextlib.suppress(OSError):
+            got.append(a.send(b"x"))
+
+    threads = started(send)
+    end = a.detach()
+    joined(threads)
+    os.close(end)
+    return got, b.recv(1)
+
+
+def through_connections(duplex: bool) -> Callable[[], object]:
+    def sent() -> object:
+        here, there = multiprocessing.Pipe(duplex)
+        threads = started(lambda: there.send({"a": 1}), lambda: there.send("b"))
+        got = [str(here.recv()), str(here.recv())]
+        joined(threads)
+        return got, here.poll()
+
+    return sent
+
+
 def echoed() -> bytes:
     a, b = socket.socketpair()
 
@@ -279,6 +314,21 @@ def test_executions_and_outcomes(program: Callable[[], object], executions: int,
     for strategy in ("none", "dpor", "full"):
         other = dpor.check(program, strategy=strategy)
         assert (other.verdict, set(other.outcome_digests.values())) == ("pass", outcomes)
+
+
+@pytest.mark.parametrize("duplex", [False, True])
+def test_threads_use_a_pipe_of_multiprocessing(duplex: bool) -> None:
+    report = dpor.check(through_connections(duplex))
+    assert report.verdict == "pass", report.reasons
+    assert set(report.outcome_digests.values()) == {
+        """returned (["{'a': 1}", 'b'], False)""",
+        """returned (['b', "{'a': 1}"], False)""",
+    }
+
+
+def test_a_socket_detached_while_others_use_it_is_told() -> None:
+    (reason,) = dpor.check(detached).reasons
+    assert reason == "a socket is detached by one thread while another may use it"
 
 
 def test_what_is_in_a_pipe_is_part_of_the_state(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ _WAITING: Final = (
     "accept", "connect", "connect_ex", "listen", "makefile", "recv", "recv_into", "recvfrom", "recvfrom_into",
     "recvmsg", "recvmsg_into", "send", "sendall", "sendfile", "sendmsg", "sendto",
 )  # fmt: skip
-_NOT_OF_PAIRS: Final = ("accept", "bind", "connect", "connect_ex", "detach", "dup", "ioctl", "listen", "makefile",
+_NOT_OF_PAIRS: Final = ("accept", "bind", "connect", "connect_ex", "dup", "ioctl", "listen", "makefile",
     "recvfrom_into", "recvmsg", "recvmsg_into", "sendfile", "sendto", "share")  # fmt: skip
 _shutting = each_once(Shut)
 
@@ -66,16 +66,28 @@ class _Paired:
 
     dpor_timeout   seconds; None: calls wait; 0: they do not
     dpor_setter    the thread that has set a timeout while there were several
+    dpor_users     the threads that have used it while there were several
+    dpor_detached  True if one has detached it
     """
 
     dpor_timeout: float | None
     dpor_setter: int | None
 
     def __init__(self, found: Descriptor, family: Any) -> None:
-        self.dpor_found = found
+        self.dpor_own = found
         self.dpor_family = family
         self.dpor_timeout = real.getdefaulttimeout()
         self.dpor_setter = None
+        self.dpor_users: set[int] = set()
+        self.dpor_detached = False
+
+    @property
+    def dpor_found(self) -> Descriptor:
+        if run.multi:
+            self.dpor_users.add(run.current.id)
+            if self.dpor_detached and len(self.dpor_users) > 1:
+                incomplete("a socket is detached by one thread while another may use it")
+        return self.dpor_own
 
     family = property(lambda self: real.AddressFamily(self.dpor_family))
     type = property(lambda self: real.SOCK_STREAM)
@@ -102,6 +114,14 @@ class _Paired:
         except OSError as error:
             if error.errno != errno.EBADF:
                 raise
+
+    def detach(self) -> int:
+        """The descriptor stays open, for `os.read` and the like; the socket is as one that is closed."""
+        number = self.fileno()
+        if number >= 0:
+            self.dpor_own, self.dpor_detached = Descriptor(Pipe(), Pipe()), True
+            self.close()
+        return number
 
     def shutdown(self, how: int, /) -> None:
         found = self.dpor_found
