@@ -1,8 +1,8 @@
 """Random programs in which threads drop and take references to objects whose death somebody notices.
 
-A program is one or two objects, with a finaliser or not, put in one or two places that threads share; weak references
-to them, with callbacks or not, and weak containers; and a few statements of each thread that drop the objects, take
-them, put them elsewhere, or ask whether they are alive.
+A program is one or two objects, with a finaliser or not, or generators with a `finally`, put in one or two places that
+threads share; weak references to them, with callbacks or not, and weak containers; and a few statements of each thread
+that drop the objects, take them, put them elsewhere, or ask whether they are alive.
 """
 
 from __future__ import annotations
@@ -21,6 +21,17 @@ class Noisy:
         self.name, self.told = name, told
     def __del__(self):
         self.told.append(self.name)
+
+def cleaning(name, told):
+    try:
+        yield
+    finally:
+        told.append(name)
+
+def suspended(name, told):
+    made = cleaning(name, told)
+    next(made)
+    return made
 
 class Holder:
     def __init__(self, inner):
@@ -47,7 +58,7 @@ TAIL = """
     return log
 """
 
-_OBJECTS = ("Plain()", "Noisy('{n}', told)", "Noisy('{n}', told)")
+_OBJECTS = ("Plain()", "Noisy('{n}', told)", "Noisy('{n}', told)", "suspended('{n}', told)")
 _PLACES = (
     "hub.x = o",
     "hub.y = o",
