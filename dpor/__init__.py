@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpor.app.checking import check
     from dpor.app.replaying import replay
+    from dpor.app.resuming import resume
     from dpor.core.errors import (
+        BadCheckpoint,
         BadProgram,
         BadSchedule,
         BadTarget,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "dpor.app.checking": ("check",),
     "dpor.core.errors": (
+        "BadCheckpoint",
         "BadProgram",
         "BadSchedule",
         "BadTarget",
@@ -50,6 +53,7 @@ _HOMES = {
     "dpor.core.results": ("Failure", "Report", "Verdict"),
     "dpor.core.steps": ("Step",),
     "dpor.app.replaying": ("replay",),
+    "dpor.app.resuming": ("resume",),
     "dpor.python.kernel.data_choices": ("choose",),
     "dpor.python.specs.histories": ("linearizable",),
     "dpor.python.specs.invariants": ("invariant",),
@@ -58,6 +62,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "BadCheckpoint",
     "BadProgram",
     "BadSchedule",
     "BadTarget",
@@ -81,6 +86,7 @@ __all__ = [
     "invariant",
     "linearizable",
     "replay",
+    "resume",
 ]
 
 

@@ -6,7 +6,7 @@ import shlex
 
 import attrs
 
-from dpor.core.options import Options, flag_of, options_of
+from dpor.core.options import DEFAULT_SECONDS, Options, flag_of, options_of
 from dpor.core.results import Estimate
 from dpor.explorers import STATELESS, strategies_with
 
@@ -15,17 +15,31 @@ PATIENT: float = 3600.0
 FEW_PREEMPTIONS = 2
 
 
-def next_step(target: str, options: Options, done: int, seconds: float, estimate: Estimate | None) -> str:
+def next_step(
+    target: str,
+    options: Options,
+    done: int,
+    seconds: float,
+    estimate: Estimate | None,
+    checkpoint: str | None = None,
+) -> str:
     """Return the command to try next.
 
     done, seconds   the executions of the search, and how long they took
+    checkpoint      the file from which it can go on, if there is one
 
     >>> next_step("a.py::f", Options(), 500, 60.0, Estimate(900.0, 1000.0, 1100.0))
     'dpor check a.py::f --max-seconds 200'
     >>> next_step("a.py::f", Options(max_seconds=5, races=True), 500, 60.0, Estimate(9e7, 1e8, 2e8))
     'dpor check a.py::f --max-seconds 5 --preemptions 2 --races'
+    >>> next_step("a.py::f", Options(), 500, 60.0, Estimate(900.0, 1000.0, 1100.0), ".dpor/f.json")
+    'dpor resume .dpor/f.json --max-seconds 200'
     """
     needed = 10 * seconds if estimate is None or not done else seconds * estimate.high / done
+    if checkpoint is not None and needed <= PATIENT:
+        left = 1.5 * (needed - seconds)
+        longer = ["--max-seconds", f"{_rounded_up(left):g}"] if left > DEFAULT_SECONDS else []
+        return shlex.join(["dpor", "resume", checkpoint, *longer])
     if needed <= PATIENT or options.explorer not in STATELESS:
         further = attrs.evolve(options, max_seconds=None if needed > PATIENT else _rounded_up(1.5 * needed))
     elif options.preemptions is None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import Any, ParamSpec, Protocol, cast
 
@@ -25,14 +26,16 @@ from dpor.app.budgets import (
     STANDSTILL,
     passed,
 )
-from dpor.app.stages import stages
-from dpor.app.strategies import explorer_of, is_estimable, shortfall
+from dpor.app.checkpoint import Checkpoint, Keeper, damaged, told
+from dpor.app.found import Repeatable, Results, Seen, by_group
+from dpor.app.stages import Stage, stages
+from dpor.app.strategies import explorer_of, is_estimable, is_resumable, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, target_name
 from dpor.core.errors import (
     AssumptionBroken,
+    BadCheckpoint,
     GivenUp,
     InternalError,
-    NotDeterministic,
     OutOfTime,
     Unfinished,
     UserError,
@@ -40,17 +43,17 @@ from dpor.core.errors import (
 from dpor.core.memory import peak_memory, resident_memory
 from dpor.core.operations import Action
 from dpor.core.options import Options, Order, changed
-from dpor.core.outcome import Finding, digest
+from dpor.core.outcome import Finding
 from dpor.core.pulse import beating
 from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Estimate, Failure, Report, Verdict
 from dpor.core.schedule import SavedSchedule, follow, hash_seed, prefer, read_sources
-from dpor.core.steps import Step
-from dpor.core.system import STOP, Ending, Run, StatefulSystem, System, Trace
+from dpor.core.system import Ending, Run, StatefulSystem, Trace
 from dpor.core.version import VERSION
-from dpor.explorers import SAMPLERS, STATEFUL, Explorer, Stats
+from dpor.explorers import SAMPLERS, STATEFUL, Explorer, Stats, saved_tree
 from dpor.explorers.estimate import FEWEST_WALKS, estimate, walks
+from dpor.explorers.search import Search
 from dpor.explorers.states import StatefulSearch
-from dpor.findings.explain import Checkable, FailureWithRun, explain, unexplained, with_orders
+from dpor.findings.explain import Checkable, explain, unexplained, with_orders
 from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredClass
 from dpor.report.progress import Monitor, Progress
 
@@ -60,9 +63,8 @@ PROGRESS_EVERY = 0.1
 ESTIMATE_AFTER = 200
 """Executions after which it is estimated how many there will be."""
 FAILED_AT_RANDOM = "stopped at a failure of a schedule drawn at random, to estimate how large the search is"
-MOST_TEXTS = 1000
 LONGEST_TEXT = 200
-"""Outcomes in words, for the report: how many, and how many characters each."""
+"""Characters of an outcome in words, for the report."""
 
 
 P = ParamSpec("P")
@@ -98,67 +100,13 @@ def check(target: Target, options: Options | None = None, **changes: Any) -> Rep
     return Session(target, changed(options or Options(), changes, "dpor.check")).run()
 
 
-@attrs.define
-class _Seen:
-    """A group of equal findings: the first, its schedule, the number of its execution, and how often it was seen."""
-
-    finding: Finding
-    schedule: tuple[Action, ...]
-    execution: int
-    occurrences: int = 1
-
-
-@attrs.frozen
-class _Repeatable:
-    """A complete run, and its result: both must come again when it is repeated."""
-
-    trace: Trace
-    result: tuple[Hashable, Hashable]
-
-    def repeat(self, system: System) -> Ending:
-        """Repeat the run. Raises `NotDeterministic` if the program does something else now."""
-        trace = self.trace.copy()
-        run = system.run(trace, lambda enabled: STOP)
-        if run.ending is Ending.STOPPED:
-            raise NotDeterministic(f"{SECOND_TIME} does not end after its {len(trace)} events, as it did before")
-        if run.ending is Ending.COMPLETE and (run.outcome, run.deadlock) != self.result:
-            raise NotDeterministic(f"{SECOND_TIME} ends with another result, though each event was the same")
-        return run.ending
-
-
-SECOND_TIME = "the first execution, repeated after all others,"
-
-
-@attrs.define
-class _Results:
-    """What one search has shown so far. Discarded when the search starts again."""
-
-    counts: Stats = attrs.field(factory=Stats)
-    reasons: dict[str, None] = attrs.field(factory=dict)
-    results: set[tuple[Hashable, Hashable]] = attrs.field(factory=set)
-    digests: dict[str, str] = attrs.field(factory=dict)
-    seen: dict[object, _Seen] = attrs.field(factory=dict)
-    failures: list[Failure] = attrs.field(factory=list)
-    explained: list[FailureWithRun | None] = attrs.field(factory=list)
-    finished: bool = False
-    left: bool = False
-    visible: bool = False
-    threads: bool = False
-    shares: bool = False
-    unstored: Mapping[str, int] = attrs.field(factory=dict)
-    terminates: bool | None = None
-    cycle: tuple[Step, ...] = ()
-    first: _Repeatable | None = None
-    explored: list[tuple[Trace, str]] = attrs.field(factory=list)
-    estimate: Estimate | None = None
-    cut: bool = False
-
-
 class Session:
     """One check. If `run` raises, `report` still tells what is known.
 
     suspects  schedules that may fail, tried before the search; each is followed as far as the program can
     mapped    True if `class_map` will be called
+    keeper    keeps what is left of a search that is cut; None: nothing does
+    resumed   what an earlier check has kept: this one goes on with it
     over_at   the time, by `time.monotonic`, when the present phase must end
     """
 
@@ -169,6 +117,8 @@ class Session:
         monitor: Monitor | None = None,
         suspects: Sequence[Sequence[Action]] = (),
         mapped: bool = False,
+        keeper: Keeper | None = None,
+        resumed: Checkpoint | None = None,
     ) -> None:
         self.target = target
         self.mapped = mapped
@@ -178,23 +128,37 @@ class Session:
         self._system: Checkable | None = None
         self._stages = stages(options)
         self._stage = self._stages[0]
-        self._results = _Results()
+        self._results = Results()
         self._restarts: list[str] = []
-        self._found: dict[object, _Seen] = {}
-        self._begun = time.monotonic()
+        self._found: dict[object, Seen] = {}
+        self.keeper = keeper
+        if keeper is None and options.checkpoint:
+            self.keeper = Keeper(Path(options.checkpoint), periodic=True)
+        self._resumed = resumed
+        now = self._begun = time.monotonic()
         self._beat_of_run = beat_of(target)
         self._patience: int | None = None
         seconds = options.max_seconds
-        self._deadline = self.over_at = self._begun + seconds if seconds is not None else float("inf")
+        self._deadline = self.over_at = now + seconds if seconds is not None else float("inf")
         self._stops = 0
         self._size: Estimate | None = None
+        self._last: Run | None = None  # the run that was taken last
         self._besides = 0  # executions before the search began again, and for the estimate
+        if resumed is not None:
+            with damaged("the file"):
+                self._stage = self._lasting[resumed.stage]
+                self._begun -= resumed.seconds
+                self._besides = resumed.besides
+                self._restarts = [*resumed.restarts]
+                self._found = by_group(resumed.found)
+                self._size = None if resumed.estimate is None else Estimate(*resumed.estimate)
 
     def run(self) -> Report:
         """Search, then explain the failures."""
         explorers = [explorer_of(stage.options) for stage in self._stages]
+        begun = self._stages.index(self._stage)
         with self._beating():
-            for stage, explorer in zip(self._stages, explorers, strict=True):
+            for stage, explorer in zip(self._stages[begun:], explorers[begun:], strict=True):
                 if stage is not self._stage and stage.needs_states and not isinstance(self._system, StatefulSystem):
                     continue
                 self._stage = stage
@@ -204,6 +168,11 @@ class Session:
                 self._besides += self._results.counts.executions
                 self._remember_found()
         return report
+
+    @property
+    def _lasting(self) -> list[Stage]:
+        """The stages that a file can keep."""
+        return [stage for stage in self._stages if not stage.needs_states]
 
     @contextmanager
     def _beating(self) -> Iterator[None]:
@@ -232,26 +201,31 @@ class Session:
     def _run(self, explorer: Callable[[Checkable], Explorer]) -> Report:
         try:
             known = self._system.facts() if self._system is not None else None
+            if self._resumed is not None and self._resumed.facts is not None:
+                known = {**self._resumed.facts, "locations": self._resumed.locations}
             self._system = system = open_target(self.target, self._stage.options, known)
         except Unfinished as error:
             over = INTERRUPTED if self.monitor.stops else self._over
             return self.report(str(error), *([over] if self._is_over() else []))
         while len(self._restarts) < MOST_RESTARTS:
-            self._results = results = _Results()
+            search = explorer(system)
+            search.pace = self._pace
+            self._results = results = self._begin(search)
             self.over_at, self._patience = self._deadline, None
             try:
-                search = explorer(system)
-                search.pace = self._pace
                 if self.options.all or not self._fails_as_before(system, results):
                     self._search(system, search, results)
                 if results.left:
                     return self.report()
+                if self.keeper is not None:
+                    self._put_away(self.keeper, search, results)
                 self._keep_found(results)
                 self._explain(system, results)
                 if isinstance(search, StatefulSearch):
                     _note_states(system, search, results)
                 self._order(system, results)
             except AssumptionBroken as fact:
+                self._resumed = None
                 self._besides += results.counts.executions + (not results.finished)
                 self._restarts.append(fact.reason)
                 self._size = None
@@ -269,7 +243,7 @@ class Session:
         """Return a report of what is known now. `reasons`: further reasons why it is not exhaustive."""
         results, options = self._results, self._stage.options
         counts = results.counts
-        why = list(dict.fromkeys([*shortfall(options, counts), *results.reasons, *reasons]))
+        why = list(dict.fromkeys([*shortfall(options, counts), *results.incomplete, *results.reasons, *reasons]))
         if not results.finished and not why:
             why = [NOT_FINISHED]
         if not why and not results.visible and not results.seen and is_python(self.target):
@@ -284,8 +258,11 @@ class Session:
             verdict = Verdict.PASS if exhaustive else Verdict.INCONCLUSIVE
         seconds = time.monotonic() - self._begun
         next_step = ""
+        kept = self.keeper is not None and self.keeper.written and not results.finished
+        checkpoint = str(self.keeper.path) if self.keeper is not None and kept else None
         if results.cut and verdict is Verdict.INCONCLUSIVE and isinstance(self.target, str):
-            next_step = advice.next_step(self.target, self.options, counts.executions, seconds, results.estimate)
+            done = counts.executions
+            next_step = advice.next_step(self.target, self.options, done, seconds, results.estimate, checkpoint)
         order = self.options.order.value if self.options.order is not Order.DEPTH else None
         findings = results.failures + [
             self._as_seen(seen) for seen in list(results.seen.values())[len(results.failures) :]
@@ -311,11 +288,12 @@ class Session:
             unstored=dict(results.unstored),
             terminates=results.terminates,
             cycle=results.cycle,
-            outcomes=len({outcome for outcome, _ in results.results}),
+            outcomes=len(results.outcomes),
             outcome_digests=dict(sorted(results.digests.items())),
             visible=results.visible,
-            deadlocks=len({deadlock for _, deadlock in results.results} - {None}),
+            deadlocks=len(results.deadlocks),
             next_step=next_step,
+            checkpoint=checkpoint,
             seconds=round(seconds, 6),
             peak_memory_bytes=peak_memory(),
             findings=tuple(findings),
@@ -329,7 +307,18 @@ class Session:
 
     # ------------------------------------------------------------------ the search
 
-    def _fails_as_before(self, system: Checkable, results: _Results) -> bool:
+    def _begin(self, search: Explorer) -> Results:
+        """Return the results of a search that is about to begin, or to go on."""
+        if self._resumed is None:
+            return Results()
+        assert isinstance(search, Search)
+        with damaged("the file"):
+            results = Results.from_json(self._resumed.results)
+            search.resume(saved_tree.from_json(self._resumed.tree), results.counts)
+        results.estimate = self._size
+        return results
+
+    def _fails_as_before(self, system: Checkable, results: Results) -> bool:
         """Try the suspects, until one fails."""
         for number, schedule in enumerate(self.suspects, 1):
             trace = Trace()
@@ -346,15 +335,18 @@ class Session:
         """Remember the findings of a search that is left, or begins again."""
         self._found |= {group: seen for group, seen in self._results.seen.items() if group not in self._found}
 
-    def _keep_found(self, results: _Results) -> None:
+    def _keep_found(self, results: Results) -> None:
         """Keep findings from before the search started again, if there was no time to find them once more."""
         if not results.finished and (self.options.all or not results.seen):
             results.seen = {**self._found, **results.seen}
 
-    def _search(self, system: Checkable, explorer: Explorer, results: _Results) -> None:
+    def _search(self, system: Checkable, explorer: Explorer, results: Results) -> None:
         monitor = self.monitor
         try:
-            stopped = self._stopped(system, explorer, results) or self._not_repeated(system, results)
+            stopped = self._stopped(system, explorer, results)
+            if stopped is None:
+                stopped = self._not_repeated(system, results)
+                results.resumable = stopped is not None
             if stopped is None:
                 results.finished = True
             else:
@@ -364,11 +356,14 @@ class Session:
                 raise
             results.reasons[INTERRUPTED] = None
         except OutOfTime:
-            results.cut = not monitor.stops
+            results.cut, results.resumable = not monitor.stops, True
             results.reasons[INTERRUPTED if monitor.stops else self._over] = None
+        except AssumptionBroken:
+            raise
         except Exception as error:
             if monitor.stops:
                 # It came in the middle of a run, whose result is void.
+                results.resumable = True
                 results.reasons[INTERRUPTED] = None
             elif isinstance(error, UserError):
                 results.reasons[f"{type(error).__name__}: {error}"] = None
@@ -377,8 +372,12 @@ class Session:
         finally:
             monitor.done()
 
-    def _stopped(self, system: Checkable, explorer: Explorer, results: _Results) -> str | None:
+    def _stopped(self, system: Checkable, explorer: Explorer, results: Results) -> str | None:
         """Search. Return why it was stopped, or None if it was finished."""
+        resumed, self._resumed = self._resumed, None
+        if resumed is not None and resumed.results["first"] is not None:
+            with damaged("the file"):
+                results.first = Repeatable.again(system, *resumed.results["first"])
         options, monitor, stats, deadline = self.options, self.monitor, explorer.stats, self.over_at
         most = options.max_executions
         most_states = options.max_states or sys.maxsize
@@ -390,10 +389,13 @@ class Session:
             if most is not None:
                 # Whether these N executions were all shows only when the search ends or begins another one.
                 if stats.executions + before > most:
+                    results.resumable = True
                     return f"--max-executions {most} reached"
                 results.counts = attrs.evolve(stats)
             self._take(run, explorer.trace, results)
+            self._last = run
             if monitor.stops:
+                results.resumable = True
                 return INTERRUPTED
             if run.findings and not options.all:
                 return f"stopped at the first failure, execution {stats.executions:,}"
@@ -417,13 +419,66 @@ class Session:
                     with suppress(AssumptionBroken, UserError):
                         if estimated and enough and self._estimate(system, results):
                             return FAILED_AT_RANDOM
-                    results.cut = over == self._over
+                    results.cut, results.resumable = over == self._over, True
                     left = self._progress(stats, now).left
                     return f"{over}, {left}" if left else over
+                if self.keeper is not None and self.keeper.is_due(now) and isinstance(explorer, Search):
+                    explorer.settle()
+                    self._write(self.keeper, explorer, results)
         results.counts = stats
         return None
 
-    def _estimate(self, system: Checkable, results: _Results) -> bool:
+    # ------------------------------------------------------------------ what is left
+
+    def _put_away(self, keeper: Keeper, search: Explorer, results: Results) -> None:
+        """Keep what is left of a search that has ended, if it can go on; else forget what was kept."""
+        if not results.resumable:
+            if results.finished or results.seen:
+                keeper.forget()
+            return
+        if not isinstance(search, Search) or not is_resumable(self._stage.options):
+            if self._stage.options.explorer not in SAMPLERS:
+                results.reasons[_not_kept(self._stage.options)] = None
+            return
+        results.counts = attrs.evolve(results.counts)
+        with suppress(OutOfTime):
+            if search.unlearned is self._last and self._last is not None and self._last.ending is not Ending.ENDED:
+                search.settle()
+        again = search.take_back()
+        self._write(keeper, search, results, again if again is self._last else None)
+
+    def _write(self, keeper: Keeper, search: Search, results: Results, again: Run | None = None) -> None:
+        """Write a checkpoint. `again`: a run that is part of the results and will be repeated."""
+        try:
+            keeper.keep(lambda: self._checkpoint(search, results, again))
+        except BadCheckpoint as error:
+            self.keeper = None
+            results.incomplete[str(error)] = None
+
+    def _checkpoint(self, search: Search, results: Results, again: Run | None) -> Checkpoint:
+        system = self._system
+        assert system is not None
+        locations = system.locations()
+        if locations is None:
+            raise BadCheckpoint("what is left is not kept: what threads share has a key that no file can name")
+        return Checkpoint(
+            target=target_name(self.target, attrs.evolve(self.options, name=None)),
+            options=told(self.options),
+            stage=self._lasting.index(self._stage),
+            hash_seed=hash_seed(),
+            sources=read_sources(system.sources()),
+            facts=system.facts(),
+            locations=locations,
+            seconds=time.monotonic() - self._begun,
+            besides=self._besides,
+            restarts=self._restarts,
+            estimate=None if self._size is None else [*self._size],
+            found=[seen.to_json() for seen in self._found.values()],
+            results=results.to_json(search.stats, again),
+            tree=saved_tree.to_json(search.nodes[0]),
+        )
+
+    def _estimate(self, system: Checkable, results: Results) -> bool:
         """Estimate the size of the search, unless that has been done. Returns True if the search is over, because one
         of the schedules that are drawn fails."""
         if self._size is not None:
@@ -449,17 +504,17 @@ class Session:
         executions = stats.executions + self._besides
         return Progress(executions, now - self._begun, states, stats.executions, self._results.estimate)
 
-    def _not_repeated(self, system: Checkable, results: _Results) -> str | None:
+    def _not_repeated(self, system: Checkable, results: Results) -> str | None:
         """Repeat the first execution; return why that could not be done, or None. What runs leave behind (a file, a
         cache) may have an effect only after the events that a search repeats, where the search cannot notice that the
         program has changed."""
-        if results.first is None or results.seen or results.reasons:
+        if results.first is None or results.seen or results.reasons or results.incomplete:
             return None
         if results.first.repeat(system) is not Ending.ENDED:
             return None
         return INTERRUPTED if self.monitor.stops else self._over
 
-    def _take(self, run: Run, trace: Trace, results: _Results) -> None:
+    def _take(self, run: Run, trace: Trace, results: Results) -> None:
         if not results.visible:
             kinds = {operation.kind for operation in trace.operations}
             results.visible = not kinds <= LIVES
@@ -470,17 +525,16 @@ class Session:
                 self._keep(run, trace, results.explored)
             result = run.outcome, run.deadlock
             if result not in results.results:
-                if not results.results:
-                    results.first = _Repeatable(trace.copy(), result)
-                results.results.add(result)
-                results.digests[digest(result)] = self._in_words(run) if len(results.digests) < MOST_TEXTS else ""
-        for reason in run.incomplete:
-            results.reasons[reason] = None
+                if results.first is None and not results.digests:
+                    results.first = Repeatable(trace.copy(), result)
+                results.take(run, self._in_words)
+        for reason in run.incomplete:  # how a run was ended by the clock says nothing of those that go on
+            (results.reasons if run.ending is Ending.ENDED else results.incomplete)[reason] = None
         for finding in run.findings if self.options.all else run.findings[:1]:
             seen = results.seen.get(finding.group)
             if seen is None:
                 execution = results.counts.executions
-                results.seen[finding.group] = _Seen(finding, tuple(trace.actions), execution)
+                results.seen[finding.group] = Seen(finding, tuple(trace.actions), execution)
                 self.monitor.beat()
             else:
                 seen.occurrences += 1
@@ -515,7 +569,7 @@ class Session:
 
     # ------------------------------------------------------------------ what was found
 
-    def _explain(self, system: Checkable, results: _Results) -> None:
+    def _explain(self, system: Checkable, results: Results) -> None:
         self._stops, self._patience = self.monitor.stops, STANDSTILL
         for seen in results.seen.values():
             now = time.monotonic()
@@ -539,7 +593,7 @@ class Session:
             results.failures.append(attrs.evolve(failure, saved=self._saved(system, failure)))
             results.explained.append(explained)
 
-    def _order(self, system: Checkable, results: _Results) -> None:
+    def _order(self, system: Checkable, results: Results) -> None:
         """Try other orders of each failure. Done last, because that may show facts that the search has not met."""
         for number, explained in enumerate(results.explained):
             if explained is not None:
@@ -557,7 +611,7 @@ class Session:
                     return
                 results.failures[number] = attrs.evolve(ordered, saved=known.saved)
 
-    def _as_seen(self, seen: _Seen) -> Failure:
+    def _as_seen(self, seen: Seen) -> Failure:
         failure = _counted(unexplained(seen.finding, seen.schedule), seen)
         return failure if self._system is None else attrs.evolve(failure, saved=self._saved(self._system, failure))
 
@@ -586,7 +640,7 @@ class Session:
         )
 
 
-def _note_states(system: Checkable, search: StatefulSearch, results: _Results) -> None:
+def _note_states(system: Checkable, search: StatefulSearch, results: Results) -> None:
     """Note which states could not be stored, whether the program terminates, and if not, the steps of a cycle."""
     results.unstored, results.terminates = search.system.unstored(), search.terminates
     if search.cycle is not None:
@@ -599,12 +653,19 @@ def _note_states(system: Checkable, search: StatefulSearch, results: _Results) -
 INTERRUPTED = "interrupted"
 
 
-def _undescribed(seen: _Seen) -> Failure:
+def _not_kept(options: Options) -> str:
+    name = options.explorer
+    why = f"since {name} stores states; with --checkpoint FILE, none are stored" if name in STATEFUL else f"by {name}"
+    bound = "" if options.preemptions is None else " with --preemptions"
+    return f"what is left is not kept {why}{bound}"
+
+
+def _undescribed(seen: Seen) -> Failure:
     failure = unexplained(seen.finding, seen.schedule)
     return attrs.evolve(
         failure, details=(*failure.details, "The run could not be described in time; dpor explain describes it.")
     )
 
 
-def _counted(failure: Failure, seen: _Seen) -> Failure:
+def _counted(failure: Failure, seen: Seen) -> Failure:
     return attrs.evolve(failure, execution=seen.execution, occurrences=seen.occurrences)

@@ -127,7 +127,7 @@ def run(job: Job) -> Row:
 
 def _command(job: Job, report: Path) -> list[str]:
     return [
-        *(sys.executable, "-P", "-m", "dpor", "check", "--all", "--quiet"),
+        *(sys.executable, "-P", "-m", "dpor", "check", "--all", "--quiet", "--no-checkpoint"),
         *("--json", str(report), "--save", str(report.with_name("schedule.json"))),
         *arguments(job.options),
         *("--", job.target),

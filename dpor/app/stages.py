@@ -4,7 +4,7 @@ No single search is the best for all programs. One without states ends first whe
 stores states where many schedules meet in the same state. So the default begins without states, depth first, which
 costs least for each execution. If that does not end soon, it takes the schedules with the fewest preemptions first,
 since most bugs need few of them [Musuvathi & Qadeer, PLDI 2007]. Then it stores states, as long as these are met again.
-Otherwise it goes on without them, depth first.
+Otherwise it goes on without them, depth first. (If all is to be kept in a file, it never stores states.)
 
 Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept.
 """
@@ -50,12 +50,13 @@ def stages(options: Options) -> list[Stage]:
     if options.strategy is not None or not usual:
         return [Stage(options, _never)]
     optimal = attrs.evolve(options, strategy="optimal")
-    return [
+    found = [
         Stage(optimal, lambda counts: _work(counts) >= DEPTH_FIRST),
         Stage(attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: _work(counts) >= FEWEST_FIRST),
         Stage(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),
         Stage(optimal, _never),
     ]
+    return [stage for stage in found if not options.checkpoint or not stage.needs_states]
 
 
 def _work(counts: Stats) -> int:

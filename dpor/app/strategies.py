@@ -42,6 +42,9 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
         raise UserError(f"{spelled(option)} goes with --strategy {known}, not with {name}")
     if name in SAMPLERS and options.max_executions is None and options.max_seconds is None:
         raise UserError(f"--strategy {name} never ends: give --max-executions or --max-seconds")
+    if options.checkpoint and not is_resumable(options):
+        known = ", ".join(each for each, strategy in STRATEGIES.items() if strategy.resumes)
+        raise UserError(f"--checkpoint goes with --strategy {known}, without --preemptions: no file keeps others")
     if name in STATEFUL and options.races:
         raise UserError(f"--races needs a search that visits every trace, and {name} does not; take another strategy")
 
@@ -59,6 +62,11 @@ def is_estimable(options: Options) -> bool:
     """True if the search has one execution for each trace class of the program, so that their number can be
     estimated."""
     return "once" in STRATEGIES[options.explorer].promises and options.preemptions is None
+
+
+def is_resumable(options: Options) -> bool:
+    """True if a file can keep what is left of the search."""
+    return STRATEGIES[options.explorer].resumes and options.preemptions is None and options.oracle is None
 
 
 def shortfall(options: Options, counts: Stats) -> Iterator[str]:

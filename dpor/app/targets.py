@@ -37,6 +37,8 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
         _refuse_runtime_options(options, "a system of your own")
         if options.races:
             raise UserError("--races needs locks and the like, which a system of your own does not have; leave it out")
+        if options.checkpoint:
+            raise UserError("--checkpoint: no file can keep a search of a system of your own; leave it out")
         return target
     given = os.fspath(target) if isinstance(target, os.PathLike) else target
     if _is_model(given):
@@ -163,3 +165,6 @@ class _ModelTarget(Forwarding):
 
     def facts(self) -> Any:
         return None
+
+    def locations(self) -> list[str]:
+        return []  # every process numbers them in the order of the program

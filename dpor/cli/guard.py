@@ -116,7 +116,7 @@ class _Parent:
 
     def _forward(self, number: int, frame: FrameType | None) -> None:
         """Forward a signal to the child. It may have received it from the terminal too; it ignores the second."""
-        if number == signal.SIGINT and not self.ended:
+        if number in (signal.SIGINT, signal.SIGTERM) and not self.ended:
             self.interrupted = True
             self.over_at = min(self.over_at, time.monotonic() + PATIENCE)
         with contextlib.suppress(ProcessLookupError):  # it has ended; its own exit code counts

@@ -59,6 +59,7 @@ from dpor.report.text import (
 
 if TYPE_CHECKING:
     from dpor.app.checking import Session
+    from dpor.app.checkpoint import Keeper
 
 COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
 ONE_KEY_PRESS = 0.3
@@ -78,6 +79,7 @@ def cli() -> None:
 
     \b
       dpor check bank.py::scenario              explore; a failure is shown with the schedule that causes it
+      dpor resume .dpor/bank-scenario.checkpoint.json   go on with a check that was cut
       dpor replay .dpor/bank-scenario-1.json    run that schedule again
       dpor explain .dpor/bank-scenario-1.json   why it fails, and what would avoid it
     """
@@ -136,15 +138,19 @@ def check(
     """
     with our_errors(traceback):
         from dpor.app.checking import Session
+        from dpor.app.targets import target_name
 
         if remark():
             click.echo(f"dpor: {remark()}", err=True)
-        check_outputs(["json"], json=json_, html=html, sarif=sarif, save=save)
+        check_outputs(
+            ["json"], json=json_, html=html, sarif=sarif, save=save, checkpoint=arguments["checkpoint"] or None
+        )
         check_ci(github, json_)
         arguments["expect_threads"] |= github or sarif is not None
         options = Options(**arguments)
         monitor = _monitor(quiet)
-        session = Session(target, options, monitor, mapped=html is not None)
+        keeper = None if options.checkpoint is not None else _keeper(target_name(target, options))
+        session = Session(target, options, monitor, mapped=html is not None, keeper=keeper)
 
         def deliver(report: Report) -> Exit:
             code = _deliver(report, json_, save, quiet, verbose)
@@ -159,15 +165,27 @@ def check(
                 write_ci_outputs([to_json(report)], sarif, github)
             return code
 
-        with _stopping(monitor), _guarded(session, monitor, deliver):
-            try:
-                report = session.run()
-            except Exception as error:
-                if not isinstance(error, UserError):
-                    deliver(session.report(f"{type(error).__name__} in dpor itself"))
-                raise
-            code = deliver(report)
+        code = _searched(session, monitor, deliver)
     sys.exit(code)
+
+
+def _searched(session: Session, monitor: Monitor, deliver: Callable[[Report], Exit]) -> Exit:
+    """Run the session and deliver its report, whatever happens. Return the exit code."""
+    with _stopping(monitor), _guarded(session, monitor, deliver):
+        try:
+            report = session.run()
+        except Exception as error:
+            if not isinstance(error, UserError):
+                deliver(session.report(f"{type(error).__name__} in dpor itself"))
+            raise
+        return deliver(report)
+
+
+def _keeper(name: str) -> Keeper:
+    """Return what keeps a search that is cut, if the user names no file."""
+    from dpor.app.checkpoint import Keeper
+
+    return Keeper(KEEP / f"{_slug(name)}.checkpoint.json", periodic=False, prepare=keep_folder)
 
 
 @contextmanager
@@ -258,8 +276,8 @@ def _monitor(quiet: bool) -> Monitor:
 
 @contextmanager
 def _stopping(monitor: Monitor) -> Iterator[None]:
-    """Context in which Ctrl-C is only noted; the session ends its work at its next beat. An exception would be raised
-    in the program, or in the middle of an update of our own data."""
+    """Context in which Ctrl-C and SIGTERM are only noted; the session ends its work at its next beat. An exception
+    would be raised in the program, or in the middle of an update of our own data."""
     beats = hasattr(signal, "setitimer")
     last = float("-inf")
 
@@ -272,12 +290,56 @@ def _stopping(monitor: Monitor) -> Iterator[None]:
         if not beats:
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, stop)
+    stopping = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
         if not is_our_process():  # a late Ctrl-C must not change the answer
-            signal.signal(signal.SIGINT, before)
+            for number, before in stopping.items():
+                signal.signal(number, before)
+
+
+# ---------------------------------------------------------------------- resume
+
+
+@cli.command(epilog=EXIT_CODES)
+@click.argument("file", type=click.Path(dir_okay=False))
+@options_for("resume")
+@click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report; - is stdout.")
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="File for the schedule of the failure (of the second: FILE-2, ...). [default: in .dpor/]",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show only the verdict and one line for each failure; no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all counts, and every step of a failure.")
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+def resume(
+    file: str,
+    json_: str | None,
+    save: str | None,
+    quiet: bool,
+    verbose: bool,
+    traceback: bool,
+    **budgets: Any,
+) -> None:
+    """Go on with a search that was cut, from the FILE that dpor check has kept.
+
+    The source must be the one that was checked, and dpor and Python the same. If the search is cut again, FILE has what
+    is left then; once nothing is left, it is removed. The report is one of the whole search.
+    """
+    with our_errors(traceback):
+        from dpor.app.checkpoint import Checkpoint
+        from dpor.app.resuming import session_of
+
+        check_outputs(["json"], json=json_, save=save)
+        kept = Checkpoint.load(file)
+        same_hashes(kept.hash_seed)
+        monitor = _monitor(quiet)
+        session = session_of(kept, file, budgets, monitor)
+        code = _searched(session, monitor, lambda report: _deliver(report, json_, save, quiet, verbose))
+    sys.exit(code)
 
 
 # ---------------------------------------------------------------------- replay

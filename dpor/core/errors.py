@@ -23,6 +23,10 @@ class BadSchedule(UserError):
     """A saved schedule that cannot be read, or that belongs to another source."""
 
 
+class BadCheckpoint(UserError):
+    """A checkpoint that cannot be read or written, or that belongs to another source."""
+
+
 class Unsupported(UserError):
     """The program does something that dpor knows of but does not model."""
 

@@ -7,9 +7,11 @@ are made once for a whole search, can be compared by identity, and nothing is al
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from dpor.core.names import as_text
 
 ThreadId: TypeAlias = int
 """A thread's number: 0 is the first thread; the same thread has the same number in every run of a search."""
@@ -227,14 +229,32 @@ class OperationTable:
         self._operations: dict[tuple[object, ...], Operation] = {}
         self._locations: dict[Hashable, Location] = {}
         self._names: list[Hashable] = []
+        self._reserved: dict[str, Location] = {}
+
+    def reserve(self, names: Sequence[str]) -> None:
+        """Let the locations with these names have the same numbers as in the table that told them (`names_as_text`).
+        Call it while this table is empty."""
+        self._reserved = {name: number for number, name in enumerate(names)}
+        self._names.extend(names)
 
     def location(self, name: Hashable) -> Location:
         """Return the number of the location with this name. A name must mean the same place in every run."""
         number = self._locations.get(name)
         if number is None:
-            number = self._locations[name] = len(self._names)
-            self._names.append(name)
+            number = self._reserved.pop(as_text(name) or "", None) if self._reserved else None
+            if number is None:
+                number = len(self._names)
+                self._names.append(name)
+            else:
+                self._names[number] = name
+            self._locations[name] = number
         return number
+
+    def names_as_text(self) -> list[str] | None:
+        """Return the names of all locations, in the order of their numbers; None if one cannot be told."""
+        reserved = {number: name for name, number in self._reserved.items()}
+        names = [reserved.get(number) or as_text(name) for number, name in enumerate(self._names)]
+        return None if None in names else [name for name in names if name is not None]
 
     @property
     def size(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
+from os import PathLike, fspath
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -218,6 +219,10 @@ def _pointers(value: str) -> PointerAnalysis:
     return _one_of(PointerAnalysis, "pointers", value)
 
 
+def _path(value: Any) -> Any:
+    return fspath(value) if isinstance(value, PathLike) else value
+
+
 def _packages(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
@@ -275,6 +280,7 @@ class Options:
             "stop after so many seconds; None: no limit",
             Group.END,
             help="Stop after S seconds; 0: no limit.",
+            commands=("check", "compare", "resume"),
             metavar="S",
             pytest=OfPytest(
                 "--dpor-budget",
@@ -331,6 +337,7 @@ class Options:
             "stop after so many complete executions; None: no limit",
             Group.END,
             help=f"Stop after N executions. {_NO_LIMIT}",
+            commands=("check", "compare", "resume"),
             metavar="N",
         ),
     )
@@ -352,6 +359,21 @@ class Options:
             Group.END,
             help=f"Stop when the process takes more than so many megabytes. {_NO_LIMIT}",
             metavar="MB",
+        ),
+    )
+    checkpoint: str | None = attrs.field(
+        default=None,
+        converter=_path,
+        validator=_is_name,
+        metadata=_about(
+            "file that keeps what is left of the search, every few seconds and when it is cut: see dpor.resume",
+            Group.END,
+            help="Keep what is left of the search in FILE, every few seconds and when it is cut, so that dpor resume"
+            " FILE goes on. The default search then stores no states. [default: in .dpor/, when it is cut]",
+            commands=("check",),
+            metavar="FILE",
+            short_forms={"--no-checkpoint": ("", "Keep nothing of a search that is cut.")},
+            mark=False,
         ),
     )
     store: Store = attrs.field(

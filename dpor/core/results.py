@@ -92,6 +92,7 @@ class Report:
                 random for the estimate
     estimate    how many executions a search that was not finished would have had in all; None if that is not known
     next_step   after --max-seconds has ended a search without a finding: the command to try next; else ""
+    checkpoint  the file from which `dpor resume` goes on; None if there is none
     blocked     runs that were dropped because they would have repeated what had been seen (0 for `optimal`)
     events      operations performed for the first time
     replayed    operations repeated to get back to a branching point
@@ -122,6 +123,7 @@ class Report:
     executions_besides: int = 0
     estimate: Estimate | None = None
     next_step: str = ""
+    checkpoint: str | None = None
     blocked: int = 0
     events: int = 0
     replayed: int = 0

@@ -163,20 +163,26 @@ class SavedSchedule:
 
     def check_sources(self) -> None:
         """Raise `BadSchedule` if a source has changed, and say what changed."""
-        changes = []
-        for path, source in self.sources.items():
-            try:
-                text = Path(path).read_bytes()
-            except OSError:
-                changes.append(f"{path} is not there (paths are relative to the folder where dpor ran)")
-                continue
-            if hashlib.sha256(text).hexdigest() != source.sha256:
-                changes.append(f"{path} has changed: {changed_lines(source, SourceFile.of(text))}")
+        changes = changed_sources(self.sources)
         if changes:
             raise BadSchedule(
                 "the source is not the one that this schedule was made for: " + "; ".join(changes) + ". Run dpor check"
                 " again for a new schedule"
             )
+
+
+def changed_sources(sources: Mapping[str, SourceFile]) -> list[str]:
+    """Say of each of these source files that has changed what has."""
+    changes = []
+    for path, source in sources.items():
+        try:
+            text = Path(path).read_bytes()
+        except OSError:
+            changes.append(f"{path} is not there (paths are relative to the folder where dpor ran)")
+            continue
+        if hashlib.sha256(text).hexdigest() != source.sha256:
+            changes.append(f"{path} has changed: {changed_lines(source, SourceFile.of(text))}")
+    return changes
 
 
 def changed_lines(old: SourceFile, new: SourceFile) -> str:

@@ -17,12 +17,15 @@ from collections.abc import Iterator
 import attrs
 
 from dpor.core.dependence import dependent
+from dpor.core.errors import NotDeterministic, OutOfTime
 from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation, ThreadId
 from dpor.core.options import Order
+from dpor.core.schedule import follow
 from dpor.core.system import STOP, Ending, Run, System, Trace
 from dpor.explorers import invariants
 from dpor.explorers.jobs import JOBS
+from dpor.explorers.saved_tree import Outline, nodes_of
 from dpor.explorers.tree import Node, first_left
 from dpor.explorers.wakeup_tree import append
 
@@ -73,31 +76,55 @@ class StatelessSearch:
         self.pace = take_your_time
         self._is_checked = invariants.are_wanted()
         self._explored: set[tuple[Action, ...]] = set()  # the runs so far, if that is checked
+        self._ended: tuple[int, Run] | None = None  # the run from which not all has been learned yet, and its start
+        self._is_half_learned = False
 
     def explore(self) -> Iterator[Run]:
         """Explore the system: yield run after run. The trace of each is in `self.trace` until the next is asked for."""
-        stats, trace = self.stats, self.trace
+        if not self._begin():
+            return
         while True:
-            start = len(trace)
-            run = self.system.run(trace, self._choose)
-            stats.replayed += start
-            stats.events += len(trace) - start
-            if run.ending is Ending.STOPPED:
-                stats.blocked += 1
-            else:
-                stats.executions += 1
+            start = len(self.trace)
+            run = self.system.run(self.trace, self._choose)
+            self._count(start, run, 1)
+            self._ended = start, run
             yield run
-            self._learn(start, run)
-            if self._is_checked:
-                self.check(start, run)
+            self.settle()
             if not self._go_back():
                 return
+
+    def _count(self, start: int, run: Run, times: int) -> None:
+        stats = self.stats
+        stats.replayed += start * times
+        stats.events += (len(self.trace) - start) * times
+        if run.ending is Ending.STOPPED:
+            stats.blocked += times
+        else:
+            stats.executions += times
+
+    def settle(self) -> None:
+        """Plan what the last run shows to be worth trying, if that has not been done yet. Raises `OutOfTime` if there
+        is no time for that, or was none before: the run has to be repeated then."""
+        if self._ended is not None:
+            if self._is_half_learned:
+                raise OutOfTime
+            start, run = self._ended
+            self._is_half_learned = True
+            self._learn(start, run)
+            self._is_half_learned = False
+            if self._is_checked:
+                self.check(start, run)
+            self._ended = None
 
     def check(self, start: int, run: Run) -> None:
         """Check the invariants after everything has been learned from a run whose events are new from `start` on.
         Raises `InternalError` if one does not hold."""
         invariants.check_trace(self.trace)
         invariants.check_not_repeated(self.trace, self._explored)
+
+    def _begin(self) -> bool:
+        """Let the trace be the beginning of the first run. Returns False if nothing is left to try."""
+        return True
 
     @abstractmethod
     def _choose(self, enabled: int) -> Action:
@@ -126,7 +153,9 @@ class Search(StatelessSearch):
         self.nodes: list[Node] = [root]
         self.jobs = JOBS[order](seed)
         self.happens_before = HappensBefore(self.trace)
-        self._job: Node | None = None  # what has been taken from the jobs, until the run gets there
+        self._taken: Node | None = root  # the job with which the last run began, until all has been learned from that
+        self._job: Node | None = None  # the same, until the run gets there
+        self._is_resumed = False
         self._choices: list[int] = []  # the events of the trace that are data choices
 
     @abstractmethod
@@ -146,7 +175,46 @@ class Search(StatelessSearch):
         invariants.check_clocks(self.happens_before, start)
         invariants.check_nodes(self.trace, self.nodes)
 
+    # ------------------------------------------------------------------ cut and resumed
+
+    def resume(self, root: Node, stats: Stats) -> None:
+        """Go on with the tree of another search, which has these counts. Call it before `explore`."""
+        self.stats = stats
+        if not stats.executions + stats.blocked:
+            return  # nothing has been tried yet
+        self.nodes, self._is_resumed, self._taken = [root], True, None
+        for node in nodes_of(root):
+            if not node.taken and node.parent is not None and node.parent.taken:
+                self.jobs.add(node)
+
+    @property
+    def unlearned(self) -> Run | None:
+        """The last run, if not all has been learned from it."""
+        return None if self._ended is None else self._ended[1]
+
+    def take_back(self) -> Run | None:
+        """Put the job that was taken last back into the tree, unless all has been learned from its run: the tree and
+        the counts are then those of before. Returns the run, if that has come to an end. Ends the search."""
+        run = None
+        if self._ended is not None:
+            start, run = self._ended
+            self._count(start, run, -1)
+        if self._taken is not None:
+            for node in self.nodes[self._taken.depth :]:
+                node.taken = node.parent is None
+                if node.free:  # no plan led further
+                    node.branches.clear()
+                    break
+        return run
+
     # ------------------------------------------------------------------ one run
+
+    def _begin(self) -> bool:
+        return not self._is_resumed or self._go_back()
+
+    def settle(self) -> None:
+        super().settle()
+        self._taken = None
 
     def _choose(self, enabled: int) -> Action:
         nodes = self.nodes
@@ -258,13 +326,30 @@ class Search(StatelessSearch):
         del nodes[position + 1 :]
         while self._choices and self._choices[-1] >= position:
             self._choices.pop()
+        if any(isinstance(node.operation, Outline) for node in way):
+            self._recall(job.parent)
         for node in reversed(way):
             nodes.append(node)
             trace.add(node.action, node.operation, node.before)
         if way:
             self.happens_before.extend()
             self._choices.extend(p for p in range(position, len(trace)) if trace.operations[p].alternatives > 1)
-        self._job = job
+        self._job = self._taken = job
+
+    def _recall(self, last: Node) -> None:
+        """Perform the way to a node once more, since only outlines of its operations are known."""
+        way = [*last.way()][-2::-1]
+        trace = Trace()
+        run = self.system.run(trace, follow([node.action for node in way]))
+        self.stats.replayed += len(trace)
+        if run.ending is Ending.ENDED:
+            raise OutOfTime
+        for position, node in enumerate(way):
+            known = node.operation
+            if isinstance(known, Outline):
+                if position >= len(trace) or not known.is_of(trace.operations[position]):
+                    raise NotDeterministic(f"event {position} of a way that was kept is another one now")
+                node.operation, node.before = trace.operations[position], trace.befores[position]
 
     def plan(self, node: Node, action: Action, operation: Operation) -> None:
         """Add a branch to a node of the present way, unless it is asleep there."""

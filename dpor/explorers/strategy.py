@@ -56,6 +56,7 @@ class Strategy:
     needs      the protocol of `dpor.core.system` that the system must implement
     options    the options that this strategy uses, apart from those that every strategy uses
     promises   the promises that it keeps, from `KNOWN_PROMISES`; empty if it is never exhaustive
+    resumes    True if the search can be cut, kept in a file and resumed, unless preemptions are bounded
     paper      the paper's tag in GLOSSARY.md; "" if there is none
     one_line   what it does, in a few words, for the help and the documents
     """
@@ -65,6 +66,7 @@ class Strategy:
     needs: type[Any] = attrs.field(kw_only=True, default=System)
     options: tuple[str, ...] = attrs.field(kw_only=True, default=())
     promises: tuple[str, ...] = attrs.field(kw_only=True, default=())
+    resumes: bool = attrs.field(kw_only=True, default=False)
     paper: str = attrs.field(kw_only=True, default="")
     one_line: str = attrs.field(kw_only=True)
 

@@ -48,6 +48,11 @@ class Checkable(ExplainingSystem, Protocol):
         """Describe an outcome of its runs in words."""
         ...
 
+    def locations(self) -> list[str] | None:
+        """Return the names of all locations, by number, so that another process numbers them equally; None if one
+        cannot be told."""
+        ...
+
     def facts(self) -> Any:
         """Return what the search has learnt about the program (as JSON), so that a replay relies on the same facts."""
         ...

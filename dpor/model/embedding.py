@@ -213,6 +213,9 @@ class Embedded:
     def facts(self) -> None:
         """Return None: nothing is learnt during a search."""
 
+    def locations(self) -> None:
+        """Return None: what the machine calls its locations may mean nothing to another process."""
+
 
 def _as_done(pending: Operation, states: States, value: int) -> Operation:
     if pending.alternatives > 1:

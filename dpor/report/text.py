@@ -5,6 +5,7 @@ Everything except tables is plain text, so rich is imported only if there is a f
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from io import StringIO
 from linecache import getline
@@ -104,12 +105,21 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     if report.verdict is Verdict.FAIL:
         if report.exhaustive:
             return [f"Exhaustive: every interleaving was covered.  {counts} ({_how(report)})"]
-        return [f"Not exhaustive: {'; '.join(report.reasons)}.  {counts} ({_how(report)})"]
+        return [f"Not exhaustive: {'; '.join(report.reasons)}.  {counts} ({_how(report)})", *_ways_on(report)]
     lines = [f"INCONCLUSIVE  {report.target}: no failure, but not all was covered.  {counts} ({_how(report)})"]
     if quiet:
         return lines
     lines += [f"  because {reason}" for reason in report.reasons]
-    return [*lines, f"  next: {report.next_step}"] if report.next_step else lines
+    return [*lines, *_ways_on(report)]
+
+
+def _ways_on(report: Report) -> list[str]:
+    """Say what to do next, if the search was cut."""
+    lines = [f"  next: {report.next_step}"] if report.next_step else []
+    resume = None if report.checkpoint is None else shlex.join(["dpor", "resume", report.checkpoint])
+    if resume is not None and not report.next_step.startswith(resume):
+        lines.append(f"  to go on: {resume}")
+    return lines
 
 
 WORTH_A_WORD = 10

@@ -96,6 +96,7 @@ class PythonSystem:
             try:
                 self._search.facts.update(_thawed(fact) for fact in facts["facts"])
                 self._search.numbers.update({(parent, nth): number for parent, nth, number in facts["threads"]})
+                self._search.operations.reserve(facts.get("locations", ()))
             except (TypeError, KeyError, ValueError) as error:
                 raise BadSchedule(f"the facts of the schedule are damaged: {error}") from error
         for package in instrument:
@@ -510,6 +511,10 @@ class PythonSystem:
         """Return what the search has learnt about the program, and which threads its numbers mean, as JSON."""
         facts = sorted(([*fact] if isinstance(fact, tuple) else fact for fact in self._search.facts), key=str)
         return {"facts": facts, "threads": [[*child, number] for child, number in self._search.numbers.items()]}
+
+    def locations(self) -> list[str] | None:
+        """Return the names of all locations, by number; None if one has no text."""
+        return self._search.operations.names_as_text()
 
 
 @contextmanager

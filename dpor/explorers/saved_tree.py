@@ -1,0 +1,110 @@
+"""The tree of a search as JSON, without its finished parts, and back.
+
+    operations  [kind, [[location, mode], ...], value, alternatives, barrier]: what is planned, asleep or has been
+                performed, each with the modes that it has where it stands
+    nodes       the nodes, each after its parent and after the earlier branches beside it, the root first:
+                [parent, action, operation] if no run has gone that way, otherwise
+                [parent, action, operation, enabled, free, branched, [[action, operation], ...]], with what is asleep
+                there last (see `dpor.explorers.tree.Node`)
+
+Parents and operations are indices in these lists, and locations are numbers: who reads them must number the same
+locations equally (`OperationTable.reserve`).
+
+An operation that is read back is an `Outline`. That is enough of all that a run has not performed. What a way consists
+of has to be performed once more before races can be looked for (`dpor.explorers.search.Search.go_to`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from dpor.core.operations import Accesses, Mode, Operation
+from dpor.core.system import STOP
+from dpor.explorers.tree import NO_SLEEP, Node
+
+
+class Outline(Operation):
+    """An operation without its rule: all that decides on what it depends."""
+
+    __slots__ = ()
+
+    def __init__(self, kind: str, accesses: Accesses, value: int, alternatives: int, barrier: bool) -> None:
+        super().__init__(None, kind, accesses, None, -1, value, alternatives, barrier, -1)  # type: ignore[arg-type]
+
+    def is_of(self, operation: Operation) -> bool:
+        """True if the operation could be the one that was outlined."""
+        return _described(self) == _described(operation)
+
+
+_Described: TypeAlias = tuple[str, Accesses, int, int, bool]
+
+
+def _described(operation: Operation) -> _Described:
+    return operation.kind, operation.accesses, operation.value, operation.alternatives, operation.barrier
+
+
+def nodes_of(root: Node) -> Iterator[Node]:
+    """Yield the node and all below it, each after its parent and after the earlier branches beside it."""
+    left = [root]
+    while left:
+        node = left.pop()
+        yield node
+        left.extend(reversed(node.branches))
+
+
+def to_json(root: Node) -> dict[str, Any]:
+    """Return the tree as values of JSON."""
+    operations: dict[_Described, int] = {}
+    numbers: dict[Operation, int] = {}
+
+    def number_of(operation: Operation) -> int:
+        number = numbers.get(operation)
+        if number is None:
+            number = numbers[operation] = operations.setdefault(_described(operation), len(operations))
+        return number
+
+    indices: dict[Node, int] = {}
+    nodes: list[list[Any]] = []
+    for node in nodes_of(root):
+        indices[node] = len(nodes)
+        parent = -1 if node.parent is None else indices[node.parent]
+        told: list[Any] = [parent, node.action, number_of(node.operation)]
+        if node.taken:
+            asleep = [[action, number_of(operation)] for action, operation in node.sleep.items()]
+            told += [node.enabled, node.free, node.branched, asleep]
+        nodes.append(told)
+    told_operations = [
+        [kind, [[location, int(mode)] for location, mode in accesses], *rest] for kind, accesses, *rest in operations
+    ]
+    return {"operations": told_operations, "nodes": nodes}
+
+
+def from_json(content: Any) -> Node:
+    """Return the root of the tree. Raises `ValueError`, `TypeError` or `LookupError` if the content is no tree."""
+    operations = [
+        Outline(
+            str(kind), tuple((int(location), Mode(mode)) for location, mode in accesses), value, many, bool(barrier)
+        )
+        for kind, accesses, value, many, barrier in content["operations"]
+    ]
+    nodes: list[Node] = []
+    for number, (parent, action, operation, *rest) in enumerate(content["nodes"]):
+        if type(action) is not int or not (-1 <= parent < number) or (parent == -1) != (number == 0):
+            raise ValueError(f"node {number} is not in its place")
+        node = Node(action, operations[operation], nodes[parent] if number else None)
+        if number:
+            nodes[parent].branches.append(node)
+        if rest:
+            enabled, free, branched, asleep = rest
+            node.taken, node.enabled, node.free, node.branched = True, int(enabled), bool(free), bool(branched)
+            node.sleep = {action: operations[slept] for action, slept in asleep} or NO_SLEEP
+        nodes.append(node)
+    for node in nodes:
+        if not node.taken:
+            node.free = not node.branches
+            if any(branch.taken for branch in node.branches):
+                raise ValueError("a node has been taken whose parent has not")
+    if not nodes or nodes[0].action != STOP or not nodes[0].taken:
+        raise ValueError("it has no root")
+    return nodes[0]
