@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import dpor
 from tests.source_outcomes import outcomes
 
 STRATEGIES = ("optimal", "dpor")
@@ -84,6 +85,16 @@ def test_metadata_is_imported_from_importlib(tmp_path: Path) -> None:
         return metadata is same, len(metadata.version("attrs")) > 0, util.find_spec("no_such_module")
     """
     assert outcomes(tmp_path, source) == {(True, True, None)}
+
+
+def test_a_module_that_cannot_be_imported_twice_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    made = str(tmp_path / "made")
+    file.write_text(f"import os\nos.mkdir({made!r})\nitems = []\ndef scenario(): items.append(1)\n")
+    report = dpor.check(f"{file}::scenario")
+    assert report.verdict == "inconclusive"
+    assert "cannot be imported again, as it is before each run: FileExistsError" in report.reasons[0]
+    assert "(program.py:2)" in report.reasons[0]
 
 
 # ---------------------------------------------------------------------- where modules are

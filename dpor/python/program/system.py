@@ -23,6 +23,7 @@ from dpor.core.errors import (
     AssumptionBroken,
     BadSchedule,
     BadTarget,
+    DporError,
     GivenUp,
     InternalError,
     NotDeterministic,
@@ -289,7 +290,16 @@ class PythonSystem:
         """The body of the main model thread."""
         target = self._target
         assert target is not None
-        self.initial_state.set_up()
+        try:
+            self.initial_state.set_up()
+        except Exception as error:
+            where = _where(error, self._loader)
+            if isinstance(error, DporError) or not where:  # none of the program's modules raised it
+                raise
+            raise BadTarget(
+                f"{_name(self._given)} cannot be imported again, as it is before each run: {failures.message(error)}"
+                f"{where}; its import must not depend on what an earlier one has left"
+            ) from error
         orders.choose()
         try:
             try:
