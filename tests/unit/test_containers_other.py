@@ -36,7 +36,8 @@ READ, CHANGE = "R q.structure", "W q.structure"
         ("q.pop()", f"pop: {CHANGE}"),
         ("q.extend([1])", f"extend: {CHANGE}"),
         ("q += [1]", f"__iadd__: {CHANGE}"),
-        ("q.rotate(1)", f"rotate: {CHANGE}"),
+        ("q.rotate(1)", f"rotate: {READ}"),  # there is one element
+        ("q *= 2\nq.rotate(1)", f"__imul__: {CHANGE} rotate: {CHANGE}"),
         ("q[0] = 1", f"write: {CHANGE}"),
         ("q[0]", f"read: {READ}"),
         ("len(q)", f"len: {READ}"),

@@ -106,6 +106,19 @@ def _extend(call: MethodCall) -> Any:
     return call.obj if call.name == "__iadd__" else None
 
 
+def _rotate(call: MethodCall) -> Any:
+    shared, items = call.shared, call.obj
+    if shared is None:
+        return call.run()
+    steps = call.args[0] if call.args else 1
+
+    def unchanged() -> bool:
+        length = collections.deque.__len__(items)
+        return length < 2 or (type(steps) is int and steps % length == 0)
+
+    return call.done_unless(unchanged, lambda: reads_structure(shared), lambda: writes_structure(shared))
+
+
 _READ: Final = _method(reads_structure)
 _WRITE: Final = _method(writes_structure)
 DEQUE_ENTRIES: Final[dict[str, Entry]] = {
@@ -117,7 +130,8 @@ DEQUE_ENTRIES: Final[dict[str, Entry]] = {
     **dict.fromkeys(("append", "appendleft", "insert", "__setitem__"), _keeping),
     **dict.fromkeys(("extend", "extendleft", "__iadd__", "__init__"), _extend),
     **dict.fromkeys(("pop", "popleft", "clear", "reverse"), changes_unless_empty(writes_structure, reads_structure)),
-    **dict.fromkeys(("rotate", "__delitem__", "__imul__"), _WRITE),
+    **dict.fromkeys(("__delitem__", "__imul__"), _WRITE),
+    "rotate": _rotate,
     **dict.fromkeys(("__iter__", "__reversed__"), whole(reads_structure)),
     **{name: looks_deep(name) for name in _COMPARISONS},
 }
