@@ -404,7 +404,7 @@ class Session:
             if estimated and stats.executions == ESTIMATE_AFTER and self._estimate(system, results):
                 return FAILED_AT_RANDOM
             now = time.monotonic()
-            if self._stage.is_over(stats):
+            if self._stage.is_over(stats) or (run.ending is Ending.CUT and not self._stage.may_cut):
                 results.left = True
                 return NOT_FINISHED
             if now >= tick:

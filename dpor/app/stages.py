@@ -6,7 +6,9 @@ costs least for each execution. If that does not end soon, it takes the schedule
 since most bugs need few of them [Musuvathi & Qadeer, PLDI 2007]. Then it stores states, as long as these are met again.
 Otherwise it goes on without them, depth first. (If all is to be kept in a file, it never stores states.)
 
-Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept.
+Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept. If a run
+is too long and is cut, a search without states cannot cover everything; one that stores states can, if the run goes
+round in a circle.
 """
 
 from __future__ import annotations
@@ -34,10 +36,12 @@ class Stage:
 
     options   those of the check, with the strategy of the stage
     is_over   returns True if the next stage should begin, given the counts so far
+    may_cut   True if it goes on although a run was cut
     """
 
     options: Options
     is_over: Callable[[Stats], bool]
+    may_cut: bool = True
 
     @property
     def needs_states(self) -> bool:
@@ -51,8 +55,10 @@ def stages(options: Options) -> list[Stage]:
         return [Stage(options, _never)]
     optimal = attrs.evolve(options, strategy="optimal")
     found = [
-        Stage(optimal, lambda counts: _work(counts) >= DEPTH_FIRST),
-        Stage(attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: _work(counts) >= FEWEST_FIRST),
+        Stage(optimal, lambda counts: _work(counts) >= DEPTH_FIRST, may_cut=False),
+        Stage(
+            attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: _work(counts) >= FEWEST_FIRST, may_cut=False
+        ),
         Stage(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),
         Stage(optimal, _never),
     ]

@@ -152,9 +152,21 @@ def test_a_loop_that_looks_at_the_clock_does_not_spin(tmp_path: Path) -> None:
     assert waiting(tmp_path, "box.ready = True", late, max_steps=50, max_executions=3).verdict == "inconclusive"
 
 
+POLLING = "lock = box.lock = threading.Lock()\nwhile True:\n    with lock:\n        if box.ready:\n            break"
+
+
+def test_the_default_search_stores_states_once_a_run_was_cut(tmp_path: Path) -> None:
+    report = waiting(tmp_path, "box.ready = True", POLLING)
+    assert (report.verdict, report.exhaustive, report.strategy) == ("pass", True, "dpor")
+    never = waiting(tmp_path, "box.ready = False", POLLING)
+    assert (never.verdict, [finding.kind.value for finding in never.findings]) == ("fail", ["livelock"])
+    counting = "n = 0\nlock = box.lock = threading.Lock()\nwhile True:\n    with lock: n += 1\n"
+    report = waiting(tmp_path, "box.ready = True", counting, max_executions=20)
+    assert report.verdict == "inconclusive"
+
+
 def test_polling_through_a_lock_is_cut_with_the_loop_named(tmp_path: Path) -> None:
-    read = "lock = box.lock = threading.Lock()\nwhile True:\n    with lock:\n        if box.ready:\n            break"
-    report = waiting(tmp_path, "box.ready = True", read, max_steps=50, max_executions=3)
+    report = waiting(tmp_path, "box.ready = True", POLLING, max_steps=50, max_executions=3, strategy="optimal")
     assert report.verdict == "inconclusive"
     assert any("--max-steps" in reason and "p.py:" in reason for reason in report.reasons)
 
