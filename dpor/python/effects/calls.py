@@ -197,6 +197,10 @@ def unknown(call: MethodCall) -> Any:
     touched.deeply(writes, (call.obj, *call.args, *call.kwargs.values()))
     if run.multi and any(type(value) is types.GeneratorType for value in call.args):
         incomplete(f"{call.name} consumes a generator: what it does with the items is not seen")
+    if run.multi and _home(call).__module__ == "sqlite3":
+        from dpor.python.effects import databases  # it imports `sqlite3`, as few programs do
+
+        return databases.perform_call(call.obj, call.name, lambda: call.yield_before(touched), call.run)
     call.yield_before(touched)
     for value in (*call.args, *call.kwargs.values()):
         shared_objects.publish(value)
