@@ -65,6 +65,21 @@ PASSES = {
         """,
         1,
     ),
+    "operators of flags": (
+        """
+        import enum
+        class Mode(enum.Flag):
+            READ = 1
+            WRITE = 2
+        def scenario():
+            def use():
+                both = Mode.READ | Mode.WRITE
+                assert Mode.READ in both and both & ~Mode.WRITE is Mode.READ
+                assert [mode.name for mode in both] == ["READ", "WRITE"]
+            run(use, use)
+        """,
+        1,
+    ),
     "a stream in memory that is looked at": (
         """
         import io

@@ -225,7 +225,7 @@ def perform_uninstrumented(call: MethodCall, function: types.FunctionType) -> An
     interrupt it."""
     touched = Touched()
     values = (call.obj, *call.args, *call.kwargs.values())
-    if is_mixin(function, type(call.obj)) or not touched.deeply(writes, values):
+    if _is_of_enum(function) or is_mixin(function, type(call.obj)) or not touched.deeply(writes, values):
         return call.run()
     opaque_code.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
     return call.indivisible(touched, keeps=values[1:])
@@ -235,9 +235,15 @@ def yield_before_unseen(function: types.FunctionType, *values: Any) -> None:
     """Yield before Python code that is not instrumented runs as one step, and note that the run is incomplete if it
     touches something shared."""
     touched = Touched()
-    if touched.deeply(writes, values):
+    if not _is_of_enum(function) and touched.deeply(writes, values):
         opaque_code.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
         yield_before(function.__name__, touched)
+
+
+def _is_of_enum(function: types.FunctionType) -> bool:
+    """True if the function belongs to `enum`, whose members never change. (What they compute is kept, and always the
+    same.)"""
+    return function.__globals__.get("__name__") == "enum"
 
 
 _ABSTRACT: Final = ("__iter__", "__getitem__", "__setitem__", "__delitem__", "__len__", "insert", "add", "discard")
