@@ -16,7 +16,7 @@ from dpor.python.specs import histories
 from tests.source_outcomes import outcomes
 
 HEAD = """
-import contextlib, weakref
+import contextlib, gc, weakref
 
 class Noisy:
     def __init__(self, log=None):
@@ -284,6 +284,44 @@ def test_without_mortal_objects_nothing_is_counted(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(deaths, "fallen", counted)
     assert limits(tmp_path, LIVES["nobody notices"]) == set()
     assert run.incomplete == {}
+
+
+COLLECTED = {
+    "a cycle with a finaliser": """
+x = [Noisy(log)]
+x[0].me = x[0]
+def f():
+    x.clear()
+    gc.collect()
+run(f, f)""",
+    "what a cycle holds": """
+x = [Plain()]
+x[0].me = x[0]
+x[0].noisy = Noisy(log)
+def f():
+    x.clear()
+    gc.collect()
+run(f, lambda: len(log))""",
+    "a cycle with a weak reference to it": """
+x = [Plain()]
+x[0].me = x[0]
+w = weakref.ref(x[0])
+def f():
+    x.clear()
+    gc.collect()
+run(f, lambda: len(x))""",
+}
+
+
+@pytest.mark.parametrize("name", COLLECTED)
+def test_a_collection_that_may_find_something_is_told(tmp_path: Path, name: str) -> None:
+    told = limits(tmp_path, COLLECTED[name])
+    assert any(limit.startswith("gc.collect() may find a ") for limit in told)
+
+
+def test_a_collection_that_finds_nothing_is_not_told(tmp_path: Path) -> None:
+    body = "x = [Noisy(log), Plain()]\nx[1].me = x[1]\nrun(gc.collect, gc.collect)\ngc.collect()"
+    assert limits(tmp_path, body) == set()
 
 
 SEEN = {

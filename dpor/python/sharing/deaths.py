@@ -264,6 +264,24 @@ def _name_of(kind: type) -> tuple[str, str]:
     return kind.__module__, kind.__qualname__
 
 
+def in_a_cycle() -> Any:
+    """Return an object whose death would be noticed, and that a cycle of references keeps alive; None if there is
+    none."""
+    for obj in shared_objects.held():
+        reached: dict[int, Any] = {}
+        stack = held_by(obj)
+        while stack:
+            part = stack.pop()
+            if id(part) not in reached:
+                reached[id(part)] = part
+                stack += held_by(part)
+        if id(obj) in reached:
+            for part in reached.values():
+                if is_noticed(part):
+                    return part
+    return None
+
+
 def alone() -> None:
     """Called when all other threads have ended: from here on objects die where the program drops them."""
     if _any_mortal():

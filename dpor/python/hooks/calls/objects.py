@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _weakref
 import builtins
+import gc
 import io
 import sys
 import types
@@ -28,9 +29,10 @@ from dpor.python.hooks.calls.unknown import module_of, reading_c, yield_before_c
 from dpor.python.hooks.operators import SCALARS, shown, truth
 from dpor.python.kernel import accessing, opaque_code
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.rewrite.names import is_stored_specially
-from dpor.python.sharing import children, shared_object, shared_objects
+from dpor.python.sharing import children, deaths, shared_object, shared_objects
 from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.identity import stable_id
 
@@ -337,3 +339,15 @@ def _locals_of(frame: FrameType) -> Any:
 
 def _visible(names: list[str]) -> list[str]:
     return [name for name in names if not (is_a(name, str) and name.startswith("."))]
+
+
+# ---------------------------------------------------------------------- the garbage collector
+
+
+@wrap(gc.collect)
+def _collect(*args: Any, **kwargs: Any) -> int:
+    found = deaths.in_a_cycle() if run.multi else None
+    if found is not None:
+        name = type(found).__qualname__
+        incomplete(f"gc.collect() may find a {name} in a cycle of references: that it dies then is no step")
+    return gc.collect(*args, **kwargs)
