@@ -330,6 +330,23 @@ def test_of_every_module_in_c_of_the_library_it_is_said_whether_it_keeps_somethi
     assert {name: sum(name.lstrip("_") in table for table in tables) for name in names} == dict.fromkeys(names, 1)
 
 
+def test_a_class_of_the_program_keeps_nothing_in_c(tmp_path: Path) -> None:
+    source = """
+    import functools, struct
+
+    class Pairs(struct.Struct):
+        pass
+
+    class Later(functools.partial):
+        pass
+
+    def scenario():
+        use = lambda: (Pairs("ii"), Later(int)())
+        run(use, use)
+    """
+    assert outcomes(tmp_path, source).executions == 1
+
+
 @pytest.mark.parametrize("strategy", ["optimal", "dpor"])
 def test_what_a_module_in_c_keeps_is_one_location(tmp_path: Path, strategy: str) -> None:
     source = """

@@ -24,7 +24,7 @@ from dpor.python.sharing import shared_objects
 
 def unknown_c(function: Any) -> Callable[..., Any]:
     """Wrap a C function: it may change and keep its arguments, and change what its module keeps."""
-    module = function.__module__ if hasattr(function, "__module__") else type(function).__module__
+    module = _module_in_c(function)
 
     def call_unknown(*args: Any, **kwargs: Any) -> Any:
         kept = c_modules.written(module)
@@ -41,6 +41,14 @@ def unknown_c(function: Any) -> Callable[..., Any]:
             return function(*args, **kwargs)
 
     return call_unknown
+
+
+def _module_in_c(function: Any) -> Any:
+    """Return the module that has the code: of a class of the program, or of an object, that of a class derived from."""
+    if type(function) is types.BuiltinFunctionType:
+        return function.__module__
+    kind, name = (function, "__new__") if isinstance(function, type) else (type(function), "__call__")
+    return next(base for base in kind.__mro__ if name in vars(base)).__module__
 
 
 def reading_c(function: Any) -> Callable[..., Any]:
