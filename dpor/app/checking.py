@@ -27,7 +27,8 @@ from dpor.app.budgets import (
     passed,
 )
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged, told
-from dpor.app.found import Repeatable, Results, Seen, by_group
+from dpor.app.found import Repeatable, Results, Seen, by_group, in_words
+from dpor.app.sharing import GivenBack, Sharing, is_worth_it
 from dpor.app.stages import Stage, stages
 from dpor.app.strategies import explorer_of, is_estimable, is_resumable, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, target_name
@@ -57,14 +58,10 @@ from dpor.findings.explain import Checkable, explain, unexplained, with_orders
 from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredClass
 from dpor.report.progress import Monitor, Progress
 
-LIVES = frozenset({"start", "end", "join"})
-"""The kinds of operation that every program with threads has. If it has no others, its threads share nothing."""
 PROGRESS_EVERY = 0.1
 ESTIMATE_AFTER = 200
 """Executions after which it is estimated how many there will be."""
 FAILED_AT_RANDOM = "stopped at a failure of a schedule drawn at random, to estimate how large the search is"
-LONGEST_TEXT = 200
-"""Characters of an outcome in words, for the report."""
 
 
 P = ParamSpec("P")
@@ -131,6 +128,9 @@ class Session:
         self._results = Results()
         self._restarts: list[str] = []
         self._found: dict[object, Seen] = {}
+        if options.processes > 1 and not isinstance(target, str):
+            raise UserError("--workers: other processes cannot search this target; name a function of a file or module")
+        self._is_alone = options.processes == 1
         self.keeper = keeper
         if keeper is None and options.checkpoint:
             self.keeper = Keeper(Path(options.checkpoint), periodic=True)
@@ -403,6 +403,17 @@ class Session:
                 return f"--max-states {most_states} reached"
             if estimated and stats.executions == ESTIMATE_AFTER and self._estimate(system, results):
                 return FAILED_AT_RANDOM
+            shares = not self._is_alone and self._stage.is_last and run.ending is not Ending.ENDED
+            if shares and isinstance(explorer, Search) and is_worth_it(stats):
+                if estimated and self._estimate(system, results):
+                    return FAILED_AT_RANDOM
+                explorer.settle()
+                try:
+                    return self._shared(system, explorer, results)
+                except GivenBack as given:
+                    monitor.say(f"{given.reason}: one process goes on alone")
+                    self._is_alone = True
+                    explorer.go_on_at(explorer.nodes[0], explorer.nodes[0])
             now = time.monotonic()
             if self._stage.is_over(stats) or (run.ending is Ending.CUT and not self._stage.may_cut):
                 results.left = True
@@ -426,6 +437,30 @@ class Session:
                     explorer.settle()
                     self._write(self.keeper, explorer, results)
         results.counts = stats
+        return None
+
+    def _shared(self, system: Checkable, search: Search, results: Results) -> str | None:
+        """Let several processes search. Returns why they were stopped, or None if they have finished."""
+        assert isinstance(self.target, str)
+        options, monitor, stats = self._stage.options, self.monitor, search.stats
+        tree = search.nodes[0], stats
+        with Sharing(self.target, options, system, tree, results, monitor.say) as sharing:
+            while sharing.go_on():
+                if results.seen and not options.all:
+                    return f"stopped at the first failure, execution {next(iter(results.seen.values())).execution:,}"
+                now = time.monotonic()
+                monitor.progress(self._progress(stats, now))
+                over = INTERRUPTED if monitor.stops else self._over if now >= self._deadline else None
+                if options.max_memory is not None and resident_memory() > options.max_memory * 1e6:
+                    over = over or f"--max-memory {options.max_memory:g} reached"
+                if over is not None:
+                    sharing.stop()
+                    results.cut, results.resumable = over == self._over, True
+                    left = self._progress(stats, now).left
+                    return f"{over}, {left}" if left and not monitor.stops else over
+                if self.keeper is not None and self.keeper.is_due(now):
+                    sharing.settle()
+                    self._write(self.keeper, search, results)
         return None
 
     # ------------------------------------------------------------------ what is left
@@ -515,29 +550,10 @@ class Session:
         return INTERRUPTED if self.monitor.stops else self._over
 
     def _take(self, run: Run, trace: Trace, results: Results) -> None:
-        if not results.visible:
-            kinds = {operation.kind for operation in trace.operations}
-            results.visible = not kinds <= LIVES
-            results.threads = results.threads or "start" in kinds
-            results.shares = results.shares or run.shares
-        if run.ending is Ending.COMPLETE:
-            if self.mapped:
-                self._keep(run, trace, results.explored)
-            result = run.outcome, run.deadlock
-            if result not in results.results:
-                if results.first is None and not results.digests:
-                    results.first = Repeatable(trace.copy(), result)
-                results.take(run, self._in_words)
-        for reason in run.incomplete:  # how a run was ended by the clock says nothing of those that go on
-            (results.reasons if run.ending is Ending.ENDED else results.incomplete)[reason] = None
-        for finding in run.findings if self.options.all else run.findings[:1]:
-            seen = results.seen.get(finding.group)
-            if seen is None:
-                execution = results.counts.executions
-                results.seen[finding.group] = Seen(finding, tuple(trace.actions), execution)
-                self.monitor.beat()
-            else:
-                seen.occurrences += 1
+        if self.mapped and run.ending is Ending.COMPLETE:
+            self._keep(run, trace, results.explored)
+        if results.take(run, trace, self._in_words, self.options.all):
+            self.monitor.beat()
 
     def _keep(self, run: Run, trace: Trace, explored: list[tuple[Trace, str]]) -> None:
         """Keep the run for the map of what was explored."""
@@ -562,10 +578,7 @@ class Session:
 
     def _in_words(self, run: Run) -> str:
         assert self._system is not None
-        text = self._system.outcome_text(run.outcome)
-        if run.deadlock is not None:
-            text = f"deadlock: {run.findings[-1].message}; {text}".replace("\n", "; ")
-        return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "..."
+        return in_words(self._system, run)
 
     # ------------------------------------------------------------------ what was found
 

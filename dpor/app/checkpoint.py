@@ -128,12 +128,12 @@ def damaged(path: str | os.PathLike[str]) -> Iterator[None]:
         raise BadCheckpoint(f"{path}: a damaged checkpoint: {what}") from error
 
 
-_OF_ONE_CHECK: Final = ("checkpoint", "max_seconds", "max_executions")
+_OF_ONE_CHECK: Final = ("checkpoint", "max_seconds", "max_executions", "workers")
 
 
 def told(options: Options) -> dict[str, Any]:
     """Return the options that differ from their defaults, as plain values: `Options(**told)` takes them again. Left out
-    are budgets, which are of one check, and the file."""
+    are those of one check: budgets, workers and the file."""
     values = {}
     for field, _ in options_of(type(options)):
         value = getattr(options, field.name)

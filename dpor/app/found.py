@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -16,10 +16,13 @@ from dpor.core.schedule import follow
 from dpor.core.steps import Step
 from dpor.core.system import STOP, Ending, Run, System, Trace
 from dpor.explorers import Stats
-from dpor.findings.explain import FailureWithRun
+from dpor.findings.explain import Checkable, FailureWithRun
 
+LIVES = frozenset({"start", "end", "join"})
+"""The kinds of operation that every program with threads has. If it has no others, its threads share nothing."""
 MOST_TEXTS = 1000
-"""Outcomes in words, for the report."""
+LONGEST_TEXT = 200
+"""Outcomes in words, for the report: how many, and how many characters each."""
 SECOND_TIME = "the first execution, repeated after all others,"
 
 
@@ -49,6 +52,14 @@ class Seen:
             }
         )
         return cls(finding, tuple(content["schedule"]), content["execution"], content["occurrences"])
+
+
+def in_words(system: Checkable, run: Run) -> str:
+    """Return the outcome of a run as a text for the report."""
+    text = system.outcome_text(run.outcome)
+    if run.deadlock is not None:
+        text = f"deadlock: {run.findings[-1].message}; {text}".replace("\n", "; ")
+    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "..."
 
 
 def by_group(found: Iterable[Mapping[str, Any]]) -> dict[object, Seen]:
@@ -121,8 +132,56 @@ class Results:
     cut: bool = False
     resumable: bool = False
 
-    def take(self, run: Run, words: Any) -> None:
-        """Take note of the result of a complete run. `words` makes a text of it."""
+    def take(self, run: Run, trace: Trace, words: Callable[[Run], str], all_: bool) -> bool:
+        """Take note of what a run shows. Returns True if it has a new failure.
+
+        words   makes a text of its result
+        all_    False: of its failures, the first is enough
+        """
+        if not self.visible:
+            kinds = {operation.kind for operation in trace.operations}
+            self.visible = not kinds <= LIVES
+            self.threads = self.threads or "start" in kinds
+            self.shares = self.shares or run.shares
+        if run.ending is Ending.COMPLETE:
+            result = run.outcome, run.deadlock
+            if result not in self.results:
+                if self.first is None and not self.digests:
+                    self.first = Repeatable(trace.copy(), result)
+                self._take_result(run, words)
+        for reason in run.incomplete:  # how a run was ended by the clock says nothing of those that go on
+            (self.reasons if run.ending is Ending.ENDED else self.incomplete)[reason] = None
+        is_new = False
+        for finding in run.findings if all_ else run.findings[:1]:
+            seen = self.seen.get(finding.group)
+            if seen is None:
+                is_new = True
+                self.seen[finding.group] = Seen(finding, tuple(trace.actions), self.counts.executions)
+            else:
+                seen.occurrences += 1
+        return is_new
+
+    def add(self, other: Results) -> None:
+        """Take over what another search has shown, which goes on where this one was. (Its first run is none of this
+        one's.)"""
+        before = self.counts.executions
+        for field in attrs.fields(Stats):
+            setattr(self.counts, field.name, getattr(self.counts, field.name) + getattr(other.counts, field.name))
+        self.incomplete |= other.incomplete
+        for known, text in other.digests.items():
+            if known not in self.digests:
+                self.digests[known] = text if len(self.digests) < MOST_TEXTS else ""
+        self.outcomes |= other.outcomes
+        self.deadlocks |= other.deadlocks
+        for group, seen in other.seen.items():
+            if group in self.seen:
+                self.seen[group].occurrences += seen.occurrences
+            else:
+                self.seen[group] = attrs.evolve(seen, execution=before + seen.execution)
+        self.visible, self.threads = self.visible or other.visible, self.threads or other.threads
+        self.shares = self.shares or other.shares
+
+    def _take_result(self, run: Run, words: Callable[[Run], str]) -> None:
         result = run.outcome, run.deadlock
         self.results.add(result)
         known = digest(result)

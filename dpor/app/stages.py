@@ -4,7 +4,8 @@ No single search is the best for all programs. One without states ends first whe
 stores states where many schedules meet in the same state. So the default begins without states, depth first, which
 costs least for each execution. If that does not end soon, it takes the schedules with the fewest preemptions first,
 since most bugs need few of them [Musuvathi & Qadeer, PLDI 2007]. Then it stores states, as long as these are met again.
-Otherwise it goes on without them, depth first. (If all is to be kept in a file, it never stores states.)
+Otherwise it goes on without them, depth first. (With a file to be kept in, or several processes, it
+never stores states.)
 
 Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept. If a run
 is too long and is cut, a search without states cannot cover everything; one that stores states can, if the run goes
@@ -44,6 +45,10 @@ class Stage:
     may_cut: bool = True
 
     @property
+    def is_last(self) -> bool:
+        return self.is_over is _never
+
+    @property
     def needs_states(self) -> bool:
         return self.options.explorer in STATEFUL
 
@@ -62,7 +67,8 @@ def stages(options: Options) -> list[Stage]:
         Stage(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),
         Stage(optimal, _never),
     ]
-    return [stage for stage in found if not options.checkpoint or not stage.needs_states]
+    stores = not options.checkpoint and options.processes == 1
+    return [stage for stage in found if stores or not stage.needs_states]
 
 
 def _work(counts: Stats) -> int:

@@ -9,6 +9,7 @@ import attrs
 from dpor.core.errors import UserError
 from dpor.core.options import AUTO, Options, spelled
 from dpor.core.plural import plural
+from dpor.core.schedule import hash_seed
 from dpor.explorers import SAMPLERS, STATEFUL, STATELESS, STRATEGIES, Explorer, Stats, Strategy, strategies_with
 from dpor.findings.explain import Checkable
 
@@ -45,6 +46,13 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
     if options.checkpoint and not is_resumable(options):
         known = ", ".join(each for each, strategy in STRATEGIES.items() if strategy.resumes)
         raise UserError(f"--checkpoint goes with --strategy {known}, without --preemptions: no file keeps others")
+    if options.processes > 1:
+        if name != "optimal":
+            raise UserError(f"--workers goes with --strategy optimal, not with {name}")
+        if options.max_executions is not None:
+            raise UserError("--workers cannot stop after exactly so many executions: give --max-seconds instead")
+        if hash_seed() is None:
+            raise UserError("--workers needs the same hashes of strings in all processes: set PYTHONHASHSEED")
     if name in STATEFUL and options.races:
         raise UserError(f"--races needs a search that visits every trace, and {name} does not; take another strategy")
 

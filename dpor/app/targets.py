@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 from dpor.core.errors import BadTarget, UserError
 from dpor.core.options import Options, options_of, spelled
 from dpor.core.steps import Explained, Step
-from dpor.core.system import Forwarding, Trace
+from dpor.core.system import Asking, Forwarding, Trace
 from dpor.explorers import STATIC, STRATEGIES
 from dpor.findings.data_races import RaceDetector
 from dpor.findings.explain import Checkable
@@ -168,3 +168,9 @@ class _ModelTarget(Forwarding):
 
     def locations(self) -> list[str]:
         return []  # every process numbers them in the order of the program
+
+    def number_by(self, ask: Asking) -> None:
+        pass
+
+    def agree(self, locations: Sequence[str], facts: Any) -> None:
+        pass

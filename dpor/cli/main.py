@@ -322,7 +322,7 @@ def resume(
     quiet: bool,
     verbose: bool,
     traceback: bool,
-    **budgets: Any,
+    **changes: Any,
 ) -> None:
     """Go on with a search that was cut, from the FILE that dpor check has kept.
 
@@ -337,7 +337,7 @@ def resume(
         kept = Checkpoint.load(file)
         same_hashes(kept.hash_seed)
         monitor = _monitor(quiet)
-        session = session_of(kept, file, budgets, monitor)
+        session = session_of(kept, file, changes, monitor)
         code = _searched(session, monitor, lambda report: _deliver(report, json_, save, quiet, verbose))
     sys.exit(code)
 

@@ -7,7 +7,7 @@ are made once for a whole search, can be compared by identity, and nothing is al
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -223,9 +223,14 @@ UNKNOWN = Operation(None, "unknown", (), None, -1, 0, 1, False, -1)  # type: ign
 
 
 class OperationTable:
-    """Interns operations and locations for one system, for the whole of a search."""
+    """Interns operations and locations for one system, for the whole of a search.
+
+    ask   if another process numbers the locations: asks it for the number of a name, given how many names are known
+          here; returns the names from there on
+    """
 
     def __init__(self) -> None:
+        self.ask: Callable[[int, str], Sequence[str]] | None = None
         self._operations: dict[tuple[object, ...], Operation] = {}
         self._locations: dict[Hashable, Location] = {}
         self._names: list[Hashable] = []
@@ -233,15 +238,15 @@ class OperationTable:
 
     def reserve(self, names: Sequence[str]) -> None:
         """Let the locations with these names have the same numbers as in the table that told them (`names_as_text`).
-        Call it while this table is empty."""
-        self._reserved = {name: number for number, name in enumerate(names)}
+        The names before them must be in both tables."""
+        self._reserved.update({name: number for number, name in enumerate(names, len(self._names))})
         self._names.extend(names)
 
     def location(self, name: Hashable) -> Location:
         """Return the number of the location with this name. A name must mean the same place in every run."""
         number = self._locations.get(name)
         if number is None:
-            number = self._reserved.pop(as_text(name) or "", None) if self._reserved else None
+            number = self._agreed(name) if self._reserved or self.ask is not None else None
             if number is None:
                 number = len(self._names)
                 self._names.append(name)
@@ -249,6 +254,13 @@ class OperationTable:
                 self._names[number] = name
             self._locations[name] = number
         return number
+
+    def _agreed(self, name: Hashable) -> Location | None:
+        """Return the number that another table has for the name; None if there is none."""
+        text = as_text(name)
+        if text is not None and text not in self._reserved and self.ask is not None:
+            self.reserve(self.ask(len(self._names), text))
+        return self._reserved.pop(text or "", None)
 
     def names_as_text(self) -> list[str] | None:
         """Return the names of all locations, in the order of their numbers; None if one cannot be told."""

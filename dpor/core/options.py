@@ -7,9 +7,9 @@ Everything about an option is written once, in its field. From there come the op
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
-from os import PathLike, fspath
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -23,6 +23,7 @@ E = TypeVar("E", bound=StrEnum)
 DEFAULT_SECONDS = 60.0
 DEFAULT_STEPS = 20_000
 DEFAULT_DEPTH = 3
+MOST_WORKERS = 16
 
 
 class Timeouts(StrEnum):
@@ -219,8 +220,16 @@ def _pointers(value: str) -> PointerAnalysis:
     return _one_of(PointerAnalysis, "pointers", value)
 
 
+def _workers(value: Any) -> Any:
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    if value is not None and value != "auto" and (type(value) is not int or not 1 <= value <= MOST_WORKERS):
+        raise UserError(f"workers must be a number from 1 to {MOST_WORKERS}, or auto, not {value!r}")
+    return value
+
+
 def _path(value: Any) -> Any:
-    return fspath(value) if isinstance(value, PathLike) else value
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def _packages(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
@@ -359,6 +368,19 @@ class Options:
             Group.END,
             help=f"Stop when the process takes more than so many megabytes. {_NO_LIMIT}",
             metavar="MB",
+        ),
+    )
+    workers: int | str | None = attrs.field(
+        default=None,
+        converter=_workers,
+        metadata=_about(
+            "how many processes search, once the search is large; 'auto': one for each processor; None: this one",
+            Group.SEARCH,
+            help="Let N processes search, once the search is large; auto: one for each processor. The default search"
+            " then stores no states. With --strategy optimal. [default: 1]",
+            commands=("check", "resume"),
+            metavar="N|auto",
+            mark=False,
         ),
     )
     checkpoint: str | None = attrs.field(
@@ -579,6 +601,14 @@ class Options:
             mark=False,
         ),
     )
+
+    @property
+    def processes(self) -> int:
+        """How many processes search."""
+        if self.workers == "auto":
+            known = getattr(os, "sched_getaffinity", None)
+            return min(MOST_WORKERS, len(known(0)) if known is not None else os.cpu_count() or 1)
+        return int(self.workers or 1)
 
     @property
     def explorer(self) -> str:

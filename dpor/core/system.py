@@ -21,6 +21,10 @@ Chooser: TypeAlias = Callable[[int], Action]
 `STOP`. Meanwhile the trace given to `System.run` holds all events so far."""
 
 
+Asking: TypeAlias = Callable[[str, Any], Any]
+"""Asks another process for the number of a "location" or a "thread"."""
+
+
 class Trace:
     """The events of the present run, as parallel lists: what an explorer reads on the hot path.
 

@@ -40,6 +40,25 @@ class DepthFirst:
         return first
 
 
+class DeepestFirst:
+    """As `DepthFirst`, for a tree in which what was taken before may not be finished yet: others may send to it."""
+
+    def __init__(self) -> None:
+        self._jobs: list[tuple[int, int, Node]] = []  # a heap
+        self._added = 0
+
+    def add(self, job: Node) -> None:
+        self._added += 1
+        heapq.heappush(self._jobs, (-job.depth, self._added, job))
+
+    def next(self, first: Node | None) -> Node | None:
+        while self._jobs:
+            job = heapq.heappop(self._jobs)[-1]
+            if not job.taken:
+                return job
+        return None
+
+
 class AtRandom:
     """Each with the same probability. (`Random.random` is the only method that gives the same numbers everywhere.)"""
 

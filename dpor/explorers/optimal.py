@@ -17,7 +17,8 @@ from dpor.core.operations import Action, Operation
 from dpor.core.system import Run
 from dpor.explorers import invariants
 from dpor.explorers.search import Search
-from dpor.explorers.wakeup_tree import insert, is_weak_initial
+from dpor.explorers.tree import Node
+from dpor.explorers.wakeup_tree import Sequence, insert, is_weak_initial
 
 
 class Optimal(Search):
@@ -28,10 +29,14 @@ class Optimal(Search):
         actions, operations = trace.actions, trace.operations
         sequence = [(actions[p], operations[p]) for p in self.happens_before.not_after(first, end)]
         sequence.append((action, operation))
+        self.send(node, self.nodes[first + 1], sequence)
+
+    def send(self, node: Node, present: Node, sequence: Sequence) -> None:
+        """Make sure that the sequence is covered at the node, of which `present` is the branch of the run."""
         for sleeping, slept in node.sleep.items():
             if is_weak_initial(sleeping, slept, sequence):
                 return
-        branch = insert(node, self.nodes[first + 1], sequence)
+        branch = insert(node, present, sequence)
         if branch is not None:
             self.planned(node, branch)
 

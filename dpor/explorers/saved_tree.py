@@ -16,7 +16,7 @@ of has to be performed once more before races can be looked for (`dpor.explorers
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from dpor.core.operations import Accesses, Mode, Operation
@@ -53,41 +53,74 @@ def nodes_of(root: Node) -> Iterator[Node]:
         left.extend(reversed(node.branches))
 
 
-def to_json(root: Node) -> dict[str, Any]:
-    """Return the tree as values of JSON."""
-    operations: dict[_Described, int] = {}
-    numbers: dict[Operation, int] = {}
+def nodes_for(part: Node) -> Iterator[Node]:
+    """Yield the nodes that are needed to search what is below one node: its way, with the earlier branches beside each
+    node of it, and all below."""
+    for node in [*part.way()][::-1]:
+        if node.parent is not None:
+            yield from node.parent.branches[: node.parent.branches.index(node)]
+        if node is not part:
+            yield node
+    yield from nodes_of(part)
 
-    def number_of(operation: Operation) -> int:
-        number = numbers.get(operation)
+
+class Operations:
+    """Numbers operations, and tells what they are as JSON."""
+
+    def __init__(self) -> None:
+        self._described: dict[_Described, int] = {}
+        self._numbers: dict[Operation, int] = {}
+
+    def number_of(self, operation: Operation) -> int:
+        number = self._numbers.get(operation)
         if number is None:
-            number = numbers[operation] = operations.setdefault(_described(operation), len(operations))
+            number = self._described.setdefault(_described(operation), len(self._described))
+            self._numbers[operation] = number
         return number
 
+    def to_json(self) -> list[Any]:
+        return [
+            [kind, [[location, int(mode)] for location, mode in accesses], *rest]
+            for kind, accesses, *rest in self._described
+        ]
+
+
+def operations_of(content: Any) -> list[Outline]:
+    """Return the operations of a tree in JSON."""
+    return [
+        Outline(kind, tuple((int(location), Mode(mode)) for location, mode in accesses), value, many, bool(barrier))
+        for kind, accesses, value, many, barrier in content["operations"]
+    ]
+
+
+def to_json(root: Node, part: Node | None = None, operations: Operations | None = None) -> dict[str, Any]:
+    """Return the tree as values of JSON; if a part is given, what is needed to search that. The earlier branches beside
+    its way are then told as if no run had gone there."""
+    operations = operations or Operations()
+    way = set() if part is None else {*part.way()}
     indices: dict[Node, int] = {}
     nodes: list[list[Any]] = []
-    for node in nodes_of(root):
+    for node in nodes_of(root) if part is None else nodes_for(part):
         indices[node] = len(nodes)
         parent = -1 if node.parent is None else indices[node.parent]
-        told: list[Any] = [parent, node.action, number_of(node.operation)]
-        if node.taken:
-            asleep = [[action, number_of(operation)] for action, operation in node.sleep.items()]
+        told: list[Any] = [parent, node.action, operations.number_of(node.operation)]
+        if node.taken and (part is None or node.depth > part.depth or node in way):
+            asleep = [[action, operations.number_of(operation)] for action, operation in node.sleep.items()]
             told += [node.enabled, node.free, node.branched, asleep]
         nodes.append(told)
-    told_operations = [
-        [kind, [[location, int(mode)] for location, mode in accesses], *rest] for kind, accesses, *rest in operations
-    ]
-    return {"operations": told_operations, "nodes": nodes}
+    content: dict[str, Any] = {"operations": operations.to_json(), "nodes": nodes}
+    if part is not None:
+        content["part"] = indices[part]
+    return content
 
 
 def from_json(content: Any) -> Node:
     """Return the root of the tree. Raises `ValueError`, `TypeError` or `LookupError` if the content is no tree."""
-    operations = [
-        Outline(
-            str(kind), tuple((int(location), Mode(mode)) for location, mode in accesses), value, many, bool(barrier)
-        )
-        for kind, accesses, value, many, barrier in content["operations"]
-    ]
+    return nodes_from_json(content, operations_of(content))[0]
+
+
+def nodes_from_json(content: Any, operations: Sequence[Operation]) -> list[Node]:
+    """Return all nodes, likewise."""
     nodes: list[Node] = []
     for number, (parent, action, operation, *rest) in enumerate(content["nodes"]):
         if type(action) is not int or not (-1 <= parent < number) or (parent == -1) != (number == 0):
@@ -107,4 +140,4 @@ def from_json(content: Any) -> Node:
                 raise ValueError("a node has been taken whose parent has not")
     if not nodes or nodes[0].action != STOP or not nodes[0].taken:
         raise ValueError("it has no root")
-    return nodes[0]
+    return nodes

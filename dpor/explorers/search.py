@@ -12,7 +12,8 @@ switch, and the trace is easier to read.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import attrs
 
@@ -24,7 +25,7 @@ from dpor.core.options import Order
 from dpor.core.schedule import follow
 from dpor.core.system import STOP, Ending, Run, System, Trace
 from dpor.explorers import invariants
-from dpor.explorers.jobs import JOBS
+from dpor.explorers.jobs import JOBS, Jobs
 from dpor.explorers.saved_tree import Outline, nodes_of
 from dpor.explorers.tree import Node, first_left
 from dpor.explorers.wakeup_tree import append
@@ -151,7 +152,8 @@ class Search(StatelessSearch):
         root = Node(STOP, UNKNOWN, None)
         root.taken = True
         self.nodes: list[Node] = [root]
-        self.jobs = JOBS[order](seed)
+        self._new_jobs: Callable[[], Jobs] = partial(JOBS[order], seed)
+        self.jobs = self._new_jobs()
         self.happens_before = HappensBefore(self.trace)
         self._taken: Node | None = root  # the job with which the last run began, until all has been learned from that
         self._job: Node | None = None  # the same, until the run gets there
@@ -182,8 +184,12 @@ class Search(StatelessSearch):
         self.stats = stats
         if not stats.executions + stats.blocked:
             return  # nothing has been tried yet
-        self.nodes, self._is_resumed, self._taken = [root], True, None
-        for node in nodes_of(root):
+        self.go_on_at(root, root)
+
+    def go_on_at(self, root: Node, top: Node) -> None:
+        """Go on with what is left of a tree below one node."""
+        self.nodes, self._is_resumed, self._taken, self.jobs = [root], True, None, self._new_jobs()
+        for node in nodes_of(top):
             if not node.taken and node.parent is not None and node.parent.taken:
                 self.jobs.add(node)
 

@@ -40,6 +40,7 @@ class Node:
     sleep      the actions not to be tried here, with the operation that each would perform: their subtrees are explored
                from here, or are covered by those of an earlier node [God96, sleep sets]
     branched   True if the node has been counted in `Stats.choices`
+    waiting    while another process has what is below here: the sequences that came meanwhile; else None
     """
 
     __slots__ = (
@@ -54,6 +55,7 @@ class Node:
         "parent",
         "sleep",
         "taken",
+        "waiting",
     )
 
     def __init__(self, action: Action, operation: Operation, parent: Node | None) -> None:
@@ -68,6 +70,7 @@ class Node:
         self.enabled = 0
         self.sleep = NO_SLEEP
         self.branched = False
+        self.waiting: list[list[tuple[Action, Operation]]] | None = None
 
     def way(self) -> Iterator[Node]:
         """Yield the node and those before it, up to the root, which has no step."""
@@ -87,18 +90,18 @@ class Node:
         return steps
 
 
-def first_left(node: Node) -> Node | None:
+def first_left(node: Node, top: Node | None = None) -> Node | None:
     """Take out of the tree what is finished, given a node that has been taken and below which a run has just ended.
     Returns the job that comes first in the order of the tree, or another node if what is left above is not to be
-    finished yet; None if nothing is left."""
+    finished yet; None if nothing is left below `top` (None: in the whole tree)."""
     while True:
         if node.branches:
             node = node.branches[0]
-            if not node.taken:
+            if not node.taken or node.waiting is not None:
                 return node
         else:
             parent = node.parent
-            if parent is None:
+            if parent is None or node is top:
                 return None
             if parent.branches[0] is not node or not _gets_nothing(parent):
                 return node

@@ -44,13 +44,17 @@ def insert(node: Node, present: Node, sequence: Sequence) -> Node | None:
         if branch is present:
             is_later = True
         elif is_weak_initial(branch.action, branch.operation, sequence):
-            return _insert_below(branch, sequence) if is_later else None
+            return insert_below(branch, sequence) if is_later else None
     return append(node, sequence)
 
 
-def _insert_below(node: Node, sequence: Sequence) -> Node | None:
-    """Make sure that the sequence, of which the node's step is a weak initial, is covered below the node."""
+def insert_below(node: Node, sequence: Sequence) -> Node | None:
+    """Make sure that the sequence, of which the node's step is a weak initial, is covered below the node. If another
+    process has what is below a node, the sequence waits there."""
     while not node.free:
+        if node.waiting is not None:
+            node.waiting.append(sequence)
+            return None
         sequence = _without_first(node.action, sequence)
         if not sequence:
             return None

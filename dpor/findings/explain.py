@@ -14,7 +14,7 @@ from dpor.core.outcome import Finding
 from dpor.core.results import Failure
 from dpor.core.schedule import follow
 from dpor.core.steps import Explained, Step
-from dpor.core.system import Run, System, Trace
+from dpor.core.system import Asking, Run, System, Trace
 from dpor.findings.minimise import Minimised, minimise, switches
 from dpor.findings.racing import RacingPair, orders_of
 
@@ -46,6 +46,15 @@ class Checkable(ExplainingSystem, Protocol):
 
     def outcome_text(self, outcome: Any) -> str:
         """Describe an outcome of its runs in words."""
+        ...
+
+    def number_by(self, ask: Asking) -> None:
+        """Let another process give the numbers of locations and threads."""
+        ...
+
+    def agree(self, locations: Sequence[str], facts: Any) -> None:
+        """Take over the names of locations, by number, and the facts of another process, to which this one has given
+        all numbers."""
         ...
 
     def locations(self) -> list[str] | None:

@@ -33,7 +33,7 @@ from dpor.core.operations import (
 from dpor.core.outcome import Finding, Kind
 from dpor.core.plural import plural
 from dpor.core.steps import Explained, Step
-from dpor.core.system import STOP, Chooser, Ending, Pending, Run, System, Trace
+from dpor.core.system import STOP, Asking, Chooser, Ending, Pending, Run, System, Trace
 from dpor.primitives.rules import BaseRule
 
 __all__ = [
@@ -212,6 +212,12 @@ class Embedded:
 
     def facts(self) -> None:
         """Return None: nothing is learnt during a search."""
+
+    def number_by(self, ask: Asking) -> None:
+        """Do nothing: other processes do not search systems of one's own."""
+
+    def agree(self, locations: Sequence[str], facts: Any) -> None:
+        """Do nothing, likewise."""
 
     def locations(self) -> None:
         """Return None: what the machine calls its locations may mean nothing to another process."""

@@ -105,6 +105,9 @@ class Monitor:
     def progress(self, progress: Progress) -> None:
         """Called about ten times a second, between two executions."""
 
+    def say(self, line: str) -> None:
+        """Tell the user something that has happened to the search."""
+
     def done(self) -> None:
         """Called when the search has ended; what follows is quick."""
 
@@ -120,6 +123,9 @@ class Lines(Monitor):
             self._next += min(self._next, LONGEST_WAIT)
             print(f"{progress.seconds:.0f} s: {progress}", file=sys.stderr, flush=True)
 
+    def say(self, line: str) -> None:
+        print(f"dpor: {line}", file=sys.stderr, flush=True)
+
 
 class StatusLine(Monitor):
     """Updates one line: for a terminal."""
@@ -132,6 +138,10 @@ class StatusLine(Monitor):
             line = f"{progress.seconds:.0f} s: {progress}   (Ctrl-C: stop and report what is known)"
             self._write(CLEAR_LINE + line[: get_terminal_size().columns - 1])
             self._shown = True
+
+    def say(self, line: str) -> None:
+        self.done()
+        self._write(f"dpor: {line}\n")
 
     def done(self) -> None:
         if self._shown:

@@ -127,9 +127,9 @@ def test_fewest_preemptions_come_first() -> None:
 
 
 def dropped_where_taken(patch: pytest.MonkeyPatch) -> None:
-    below = dpor.explorers.wakeup_tree._insert_below
+    below = dpor.explorers.wakeup_tree.insert_below
     patch.setattr(
-        dpor.explorers.wakeup_tree, "_insert_below", lambda node, rest: None if node.taken else below(node, rest)
+        dpor.explorers.wakeup_tree, "insert_below", lambda node, rest: None if node.taken else below(node, rest)
     )
 
 

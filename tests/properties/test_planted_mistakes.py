@@ -119,7 +119,7 @@ class TooManyPoints(Optimal):
 
 def trees_cover_all(patch: PATCH) -> None:
     """A branch that begins with a weak initial is taken to cover the sequence."""
-    patch.setattr(dpor.explorers.wakeup_tree, "_insert_below", lambda node, sequence: None)
+    patch.setattr(dpor.explorers.wakeup_tree, "insert_below", lambda node, sequence: None)
 
 
 class ValuesForgotten(Optimal):

@@ -174,7 +174,9 @@ def test_the_arguments_of_a_process_say_all_that_was_asked() -> None:
         "cache": False,
         "name": "n",
     }
-    assert {*named, "all", "oracle", "expect_threads", "checkpoint"} == {field.name for field in attrs.fields(Options)}
+    assert {*named, "all", "oracle", "expect_threads", "checkpoint", "workers"} == {
+        field.name for field in attrs.fields(Options)
+    }
     seen = {}
 
     def session(target: str, options: Options, *_: object, **__: object) -> NoReturn:

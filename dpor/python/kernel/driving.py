@@ -17,7 +17,6 @@ from dpor.core.operations import (
     Operation,
     OperationTable,
     Rule,
-    ThreadId,
 )
 from dpor.core.system import Chooser, Ending, Pending, Trace
 from dpor.python.kernel import depth, unwinding
@@ -26,6 +25,7 @@ from dpor.python.kernel.blocked import left_blocked
 from dpor.python.kernel.depth import DEEP
 from dpor.python.kernel.listeners import Recorder
 from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.numbers import Numbers
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import Fixed
@@ -41,7 +41,7 @@ class Search:
     def __init__(self) -> None:
         self.operations = OperationTable()
         self.facts: set[object] = set()
-        self.numbers: dict[tuple[ThreadId, int], ThreadId] = {}
+        self.numbers = Numbers()
         self.known_operations: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
         self.workers = Workers(live)
         self.fixed: tuple[Fixed, Fixed] | None = None

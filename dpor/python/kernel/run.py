@@ -17,6 +17,7 @@ from dpor.core.system import STOP, Chooser, Ending, Trace
 from dpor.python.kernel.above import Above
 from dpor.python.kernel.listeners import FrameStates, Observer, Recorder, Specifications, ThreadFailure
 from dpor.python.kernel.model_thread import ModelThread, Waited
+from dpor.python.kernel.numbers import Numbers
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.stuck import Stuck
 from dpor.python.kernel.virtual_time import VirtualTime
@@ -123,7 +124,7 @@ class Run:
         self.waiting: list[ModelThread] = []
         self.hub: greenlet = None
         self.os_thread = 0
-        self.numbers: dict[tuple[ThreadId, int], ThreadId] = {}
+        self.numbers = Numbers()
         self.operations = OperationTable()
         self.known_operations: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
         self.made: list[ref[Any]] = []

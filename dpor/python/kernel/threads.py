@@ -47,11 +47,7 @@ def live(thread: ModelThread, body: Callable[[], None]) -> greenlet:
 
 def next_child(me: ModelThread) -> ThreadId:
     """Return the number of the thread that `me` starts next."""
-    key = (me.id, me.started)
-    number = run.numbers.get(key)
-    if number is None:
-        number = run.numbers[key] = len(run.numbers) + 1
-    return number
+    return run.numbers[me.id, me.started]
 
 
 def spawn(thread_object: Any, body: Callable[[], None]) -> None:

@@ -34,7 +34,7 @@ from dpor.core.operations import Location, Operation, ThreadId
 from dpor.core.oracle import At, Oracle, ProgramSource
 from dpor.core.outcome import Finding, Kind
 from dpor.core.steps import Explained
-from dpor.core.system import STOP, Chooser, Ending, Pending, Run, SyncChoices, Trace
+from dpor.core.system import STOP, Asking, Chooser, Ending, Pending, Run, SyncChoices, Trace
 from dpor.primitives.threads import End
 from dpor.python.dropins.threads import Startable
 from dpor.python.effects import letting_go, process_state
@@ -57,6 +57,7 @@ from dpor.python.program.every_access import EveryAccess
 from dpor.python.program.initial_state import InitialState
 from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
+from dpor.python.program.sink import Sink
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
 from dpor.python.program.target import Opener, Target, open_target
 from dpor.python.rewrite import cache
@@ -94,12 +95,8 @@ class PythonSystem:
         if self.options.every_access:
             self._search.facts = EveryAccess()
         if facts:
-            try:
-                self._search.facts.update(_thawed(fact) for fact in facts["facts"])
-                self._search.numbers.update({(parent, nth): number for parent, nth, number in facts["threads"]})
-                self._search.operations.reserve(facts.get("locations", ()))
-            except (TypeError, KeyError, ValueError) as error:
-                raise BadSchedule(f"the facts of the schedule are damaged: {error}") from error
+            self._learn(facts)
+            self._search.operations.reserve(facts.get("locations", ()))
         for package in instrument:
             if package.partition(".")[0] in MODELLED:
                 raise UserError(f"--instrument {package}: programs get a model of this module; leave it out")
@@ -121,7 +118,7 @@ class PythonSystem:
         self._runs = 0
         self._returned: Hashable = None
         self._whole_states: dict[bytes, bytes] = {}
-        self._sink = _Sink()
+        self._sink = Sink()
         self._registered: list[Any] = []
         _systems.add(self)
         self._load()
@@ -526,6 +523,25 @@ class PythonSystem:
         """Return the names of all locations, by number; None if one has no text."""
         return self._search.operations.names_as_text()
 
+    def number_by(self, ask: Asking) -> None:
+        """See `dpor.findings.explain.Checkable`."""
+        operations, numbers = self._search.operations, self._search.numbers
+        operations.ask = lambda known, name: ask("location", (known, name))
+        numbers.ask = lambda child: {(parent, nth): number for parent, nth, number in ask("thread", child)}
+
+    def agree(self, locations: Sequence[str], facts: Any) -> None:
+        """See `dpor.findings.explain.Checkable`."""
+        operations = self._search.operations
+        operations.reserve(locations[operations.size :])
+        self._learn(facts)
+
+    def _learn(self, facts: Any) -> None:
+        try:
+            self._search.facts.update(_thawed(fact) for fact in facts["facts"])
+            self._search.numbers.update({(parent, nth): number for parent, nth, number in facts["threads"]})
+        except (TypeError, KeyError, ValueError) as error:
+            raise BadSchedule(f"the facts of the schedule are damaged: {error}") from error
+
 
 @contextmanager
 def _unwound_quietly() -> Iterator[None]:
@@ -583,9 +599,6 @@ def _has_ended(thread: ModelThread) -> bool:
     return thread.pending is not None and isinstance(thread.pending.rule, End)
 
 
-MOST_OUTPUT = 1_000_000
-"""Bytes of one run's output that are kept; the rest is only counted."""
-
 _systems: WeakSet[PythonSystem] = WeakSet()
 
 
@@ -598,95 +611,3 @@ def _leave_all() -> None:
         for system in list(_systems):
             system.leave()
         gc.collect()
-
-
-class _Sink:
-    """Where the program's output goes: nowhere; for the run that is reported, into memory; in the debugger, to the real
-    streams."""
-
-    def __init__(self) -> None:
-        self._kept: _Kept | None = None
-        self._aloud = False
-        self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
-
-    @property
-    def nowhere(self) -> io.TextIOWrapper:
-        return self._streams[2]
-
-    def keep(self) -> None:
-        self._kept = _Kept()
-
-    def kept(self) -> str:
-        kept, self._kept = self._kept, None
-        return "" if kept is None else kept.text()
-
-    @contextmanager
-    def aloud(self) -> Iterator[None]:
-        self._aloud = True
-        try:
-            yield
-        finally:
-            self._aloud = False
-
-    @contextmanager
-    def quiet(self) -> Iterator[None]:
-        """For the length of a run: fresh streams, whatever the program does with them. Standard input is empty."""
-        before = sys.stdin, sys.stdout, sys.stderr
-        if not all(map(_is_as_new, self._streams)):  # making them costs as much as a thread
-            self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
-        stdin, stdout, stderr = self._streams
-        sys.stdin = stdin
-        if self._kept is not None:
-            sys.stdout, sys.stderr = _stream(self._kept), _stream(self._kept)
-        elif not self._aloud:
-            sys.stdout, sys.stderr = stdout, stderr
-        try:
-            yield
-        finally:
-            sys.stdin, sys.stdout, sys.stderr = before
-
-
-def _stdin() -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(), "utf-8", "strict")
-
-
-def _stream(to: Any) -> io.TextIOWrapper:
-    return io.TextIOWrapper(to, "utf-8", "backslashreplace", write_through=type(to) is _Kept)
-
-
-def _is_as_new(stream: io.TextIOWrapper) -> bool:
-    """True if no program has closed, detached or changed the stream. (What was written to it went nowhere.)"""
-    try:
-        buffer = stream.buffer
-        settings = stream.errors, stream.encoding, stream.line_buffering, stream.write_through
-        if type(buffer) is io.BytesIO:
-            as_new = settings == ("strict", "utf-8", False, False) and not buffer.getvalue()
-        else:
-            as_new = settings == ("backslashreplace", "utf-8", False, False)
-        return as_new and not stream.closed and not stream.__dict__ and not buffer.__dict__
-    except ValueError:  # closed or detached
-        return False
-
-
-class _Nowhere(io.RawIOBase):
-    def write(self, data: Any) -> int:
-        return len(data)
-
-    def writable(self) -> bool:
-        return True
-
-
-class _Kept(_Nowhere):
-    def __init__(self) -> None:
-        self._data = bytearray()
-        self._lost = 0
-
-    def write(self, data: Any) -> int:
-        taken = data[: max(0, MOST_OUTPUT - len(self._data))]
-        self._data += taken
-        self._lost += len(data) - len(taken)
-        return len(data)
-
-    def text(self) -> str:
-        more = f"\n... and {self._lost:,} bytes more\n" if self._lost else ""
-        return self._data.decode("utf-8", "backslashreplace") + more

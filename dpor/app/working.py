@@ -1,0 +1,167 @@
+"""A process that searches parts of a tree for another one (`dpor.app.sharing`).
+
+It gets a `Setup` and loads the program once. Then it gets parts, and sends back for each what is left of it and what
+has been found. It asks the other process for the numbers of locations and threads that it does not know, so that all
+processes agree on them. A message that comes while it searches means that it should stop and give back what it has.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from traceback import format_exc
+from types import FrameType
+from typing import Any, Final
+
+import attrs
+
+from dpor.app.found import Results, in_words
+from dpor.app.targets import beat_of, open_target
+from dpor.core.errors import AssumptionBroken, OutOfTime, UserError
+from dpor.core.options import Options
+from dpor.core.pulse import beating
+from dpor.core.system import Ending
+from dpor.explorers.parts import SearchOfPart
+from dpor.findings.explain import Checkable
+
+EVENTS: Final = 15_000
+"""New and repeated events after which a part is given back."""
+DIE_WITH_PARENT: Final = 1
+"""The number of this request to Linux (`man prctl`)."""
+
+
+@attrs.frozen
+class Setup:
+    """What a worker needs to know. `known`: facts, and the numbers of locations and threads."""
+
+    target: str
+    options: Options
+    known: Any
+    path: Sequence[str]
+
+
+@attrs.frozen
+class Part:
+    number: int
+    content: Any
+
+
+@attrs.frozen
+class Asked:
+    """A question for the number of a location or a thread."""
+
+    what: str
+    name: Any
+
+
+@attrs.frozen
+class Done:
+    """What a worker gives back.
+
+    rest, results   see `SearchOfPart.rest` and `Results.to_json`
+    """
+
+    number: int
+    rest: Any
+    results: Any
+
+
+@attrs.frozen
+class Broken:
+    """An assumption has been broken. `facts`: what is known now."""
+
+    reason: str
+    facts: Any
+
+
+@attrs.frozen
+class Failed:
+    """The worker cannot go on. `reason` is for the user if it is the program's fault; else a traceback."""
+
+    reason: str
+    is_ours: bool
+
+
+class _Worker:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._stopped = self._asks = False
+        setup: Setup = connection.recv()
+        self._options = setup.options
+        sys.path[:] = setup.path
+        self._beat_of_run = beat_of(setup.target)
+        self._system: Checkable = open_target(setup.target, setup.options, setup.known)
+        self._system.number_by(self._ask)
+
+    def work(self) -> None:
+        with beating(self._beat):
+            while True:
+                part = self._connection.recv()
+                if isinstance(part, Part):
+                    self._stopped = False
+                    self._connection.send(self._searched(part))
+
+    def _searched(self, part: Part) -> Done | Broken | Failed:
+        options, system = self._options, self._system
+        search = SearchOfPart(system, options.order, options.seed, part.content)
+        search.pace = self._pace
+        results, last = Results(search.stats), None
+        try:
+            for run in search.explore():
+                if run.ending is Ending.ENDED:
+                    break
+                results.take(run, search.trace, lambda run: in_words(system, run), options.all)
+                last = run
+                enough = search.stats.events + search.stats.replayed >= EVENTS
+                if self._stopped or enough or (results.seen and not options.all):
+                    search.settle()
+                    break
+        except OutOfTime:
+            pass
+        except AssumptionBroken as fact:
+            return Broken(fact.reason, system.facts())
+        again = search.take_back()
+        if system.locations() is None:
+            return Failed("what threads share has a key that other processes cannot name", False)
+        return Done(part.number, search.rest(), results.to_json(search.stats, again if again is last else None))
+
+    def _pace(self) -> None:
+        if self._stopped:
+            raise OutOfTime
+
+    def _ask(self, what: str, name: Any) -> Any:
+        self._asks = True
+        self._connection.send(Asked(what, name))
+        while (answer := self._connection.recv()) is None:
+            self._stopped = True
+        self._asks = False
+        return answer
+
+    def _beat(self, frame: FrameType | None) -> None:
+        if not (self._stopped or self._asks) and self._connection.poll():
+            self._stopped = True
+        self._beat_of_run(frame, 0 if self._stopped else None)
+
+
+def main() -> None:
+    """Run the process. Its argument is the file descriptor of the connection."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+    connection = Connection(int(sys.argv[1]))
+    try:
+        try:
+            _Worker(connection).work()
+        except UserError as error:
+            connection.send(Failed(f"{type(error).__name__}: {error}", False))
+        except (EOFError, OSError):
+            raise
+        except Exception:
+            connection.send(Failed(format_exc(), True))
+    except (EOFError, OSError):  # the other process has ended
+        pass
+    os._exit(0)

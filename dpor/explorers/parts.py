@@ -1,0 +1,163 @@
+"""One search by several processes: one has the tree and gives away parts of it, others search these.
+
+A *part* is a node with all below it, and what is needed to search there: its way, and the earlier branches beside each
+node of that, which sleep below later ones. Who has a part puts the reversals that belong to it into it, and keeps those
+that *leave* it, which belong to nodes of the way. When it is given back, the tree takes what is left of it, then what
+came for it in the meantime (`Node.waiting`), then what leaves it. So it does not matter who searches what, or in which
+order it is given back: see `dpor.explorers.tree`. If a part is not given back, the tree has it as it was.
+
+Parts never overlap. Those nearest to the start, which are the largest, are given away first.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+from dpor.core.options import Order
+from dpor.core.system import Run, System
+from dpor.explorers import invariants, saved_tree
+from dpor.explorers.jobs import DeepestFirst
+from dpor.explorers.optimal import Optimal
+from dpor.explorers.search import Search, Stats
+from dpor.explorers.tree import Node, first_left
+from dpor.explorers.wakeup_tree import Sequence, insert, insert_below, is_weak_initial
+
+
+class SearchOfPart(Optimal):
+    """A search of one part.
+
+    part   its node
+    """
+
+    def __init__(self, system: System, order: Order, seed: int, content: Any) -> None:
+        super().__init__(system, order, seed)
+        if order is Order.DEPTH:
+            self._new_jobs = DeepestFirst
+        nodes = saved_tree.nodes_from_json(content, saved_tree.operations_of(content))
+        self.part = nodes[content["part"]]
+        self._operations = saved_tree.Operations()
+        self._leaving: dict[tuple[int, tuple[tuple[int, int], ...]], None] = {}
+        self.go_on_at(nodes[0], self.part)
+
+    def send(self, node: Node, present: Node, sequence: Sequence) -> None:
+        if node.depth >= self.part.depth:
+            super().send(node, present, sequence)
+            return
+        known = [*node.sleep.items(), *((branch.action, branch.operation) for branch in node.branches[:-1])]
+        if not any(is_weak_initial(action, operation, sequence) for action, operation in known):
+            number_of = self._operations.number_of
+            told = tuple([(action, number_of(operation)) for action, operation in sequence])
+            self._leaving[node.depth, told] = None
+
+    def check(self, start: int, run: Run) -> None:
+        Search.check(self, start, run)
+        invariants.check_not_blocked(run)
+        invariants.check_wakeup_trees(self.nodes[self.part.depth :])
+
+    def _go_back(self) -> bool:
+        if len(self.nodes) > self.part.depth:
+            first_left(self.nodes[-1], self.part)
+        job = self.jobs.next(None)
+        if job is None:
+            return False
+        self.go_to(job)
+        return True
+
+    def rest(self) -> dict[str, Any]:
+        """Return, as JSON, what is left of the part and what leaves it."""
+        content = saved_tree.to_json(self.nodes[0], self.part, self._operations)
+        return {**content, "leaving": [[depth, sequence] for depth, sequence in self._leaving]}
+
+
+class SharedTree:
+    """A tree of which parts are given away.
+
+    stats   the counts of the search; those of a part have to be added when it is given back
+    few     if there are no more parts than so many, what is left of one is divided
+    """
+
+    def __init__(self, root: Node, stats: Stats, few: int) -> None:
+        self.root = root
+        self._stats = stats
+        self._few = few
+        self._parts: set[Node] = set()
+        self._next: list[tuple[int, int, Node]] = []  # a heap: those that nobody has
+        self._added = 0
+        self._given: dict[int, Node] = {}
+        self._number = 0
+        first_left(root)
+        self._divide(root)
+
+    def give(self) -> tuple[int, dict[str, Any]] | None:
+        """Give a part away. Returns a number for it and its content; None if there is none now."""
+        if not self._next:
+            return None
+        part = heapq.heappop(self._next)[-1]
+        self._number += 1
+        self._given[self._number] = part
+        content = saved_tree.to_json(self.root, part)
+        part.waiting = []
+        return self._number, content
+
+    def take(self, number: int, content: Any) -> None:
+        """Take back a part, with what is left of it (`SearchOfPart.rest`)."""
+        part = self._given.pop(number)
+        self._parts.remove(part)
+        operations = saved_tree.operations_of(content)
+        left = saved_tree.nodes_from_json(content, operations)[content["part"]]
+        part.operation, part.taken, part.free, part.branched = left.operation, left.taken, left.free, left.branched
+        part.enabled, part.sleep, part.branches = left.enabled, left.sleep, left.branches
+        for branch in part.branches:
+            branch.parent = part
+        waiting, part.waiting = part.waiting, None
+        for sequence in waiting or ():
+            insert_below(part, sequence)
+        way = [*part.way()][::-1]
+        for depth, told in content["leaving"]:
+            self._send(way[depth], way[depth + 1], [(action, operations[number]) for action, number in told])
+        first_left(self.root)
+        if len(self._next) > self._few:
+            self._add(part)
+        else:
+            self._divide(part)
+
+    def settle(self) -> None:
+        """Let the tree be complete though parts are given away: as if they had not been, with what waits for them."""
+        for part in self._given.values():
+            waiting, part.waiting = part.waiting, None
+            for sequence in waiting or ():
+                insert_below(part, sequence)
+            part.waiting = waiting
+
+    def end(self) -> None:
+        """Nothing that has been given away will be given back."""
+        self.settle()
+        for part in self._given.values():
+            part.waiting = None
+        self._given.clear()
+
+    def _send(self, node: Node, present: Node, sequence: Sequence) -> None:
+        if any(is_weak_initial(action, operation, sequence) for action, operation in node.sleep.items()):
+            return
+        branch = insert(node, present, sequence)
+        if branch is None:
+            return
+        if not node.branched:
+            node.branched = True
+            self._stats.choices += 1
+        if not any(node in self._parts for node in branch.way()):
+            self._add(branch)
+
+    def _divide(self, part: Node) -> None:
+        """Make parts of the first branches below a node."""
+        while part.taken and len(part.branches) == 1:
+            part = part.branches[0]
+        for branch in part.branches if part.taken else [part]:
+            self._add(branch)
+
+    def _add(self, part: Node) -> None:
+        if any(not node.taken for node in saved_tree.nodes_of(part)):
+            self._parts.add(part)
+            self._added += 1
+            heapq.heappush(self._next, (part.depth, self._added, part))

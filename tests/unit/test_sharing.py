@@ -1,0 +1,291 @@
+"""One search by several processes sees what one process sees, in whatever order parts come back and whoever dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import dpor
+from dpor.app import sharing
+from dpor.app.checking import Session
+from dpor.core.errors import UserError
+from dpor.core.options import Options, Order
+from dpor.explorers import Optimal
+from dpor.explorers.parts import SearchOfPart, SharedTree
+from dpor.explorers.saved_tree import nodes_of
+from dpor.model import AbstractSystem
+from dpor.report.progress import Monitor
+from dpor.testing import ALL, random_program, trace_class
+from tests.litmus.test_orders import OUTCOMES_CHANGE, TAKEN_LONG_AGO
+from tests.unit.test_checkpoints import CLASSES, COUNTER, command, resumed_to_the_end, summary
+
+# ---------------------------------------------------------------------- parts of a tree
+
+
+def shared(system: AbstractSystem, order: Order, random: Random) -> tuple[Counter[object], Any]:
+    """The classes of a search of which parts are given away, and come back at random, after a few runs or not at all;
+    and its counts."""
+    search, seen, runs = Optimal(system, order, 1), Counter[object](), random.randrange(1, 4)
+    for _ in search.explore():
+        seen[trace_class(search.trace)] += 1
+        runs -= 1
+        if not runs:
+            search.settle()
+            break
+    tree = SharedTree(search.nodes[0], search.stats, random.choice([0, 3, 10]))
+    most, given = random.choice([1, 2, 4, 8]), {}
+    while True:
+        while len(given) < most and (part := tree.give()) is not None:
+            given[part[0]] = json.dumps(part[1])
+        if not given:
+            assert [*nodes_of(tree.root)] == [tree.root]
+            return seen, search.stats
+        number = random.choice([*given])
+        worker = SearchOfPart(system, order, 1, json.loads(given[number]))
+        left, found = random.randrange(1, 6), Counter[object]()
+        for _ in worker.explore():
+            found[trace_class(worker.trace)] += 1
+            left -= 1
+            if not left:
+                worker.settle()
+                break
+        if random.random() < 0.2:  # it dies
+            continue
+        del given[number]
+        tree.take(number, json.loads(json.dumps(worker.rest())))
+        seen += found
+        for name in ("executions", "blocked", "events", "choices"):
+            setattr(search.stats, name, getattr(search.stats, name) + getattr(worker.stats, name))
+        if random.random() < 0.1:
+            tree.settle()  # as before it is written to a file
+
+
+@pytest.mark.parametrize("order", Order)
+def test_a_shared_tree_has_each_class_once(order: Order) -> None:
+    specs = [
+        TAKEN_LONG_AGO,
+        OUTCOMES_CHANGE,
+        *[random_program(Random(seed), ALL, interleavings=300) for seed in range(40)],
+    ]
+    for seed, spec in enumerate(specs):
+        system = AbstractSystem(spec)
+        whole = Optimal(system)
+        classes = Counter(trace_class(whole.trace) for _ in whole.explore())
+        if len(classes) > 2:
+            seen, counts = shared(system, order, Random(seed))
+            assert seen == classes, seed
+            assert (counts.executions, counts.blocked) == (whole.stats.executions, 0)
+
+
+# ---------------------------------------------------------------------- processes
+
+
+@pytest.fixture
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    monkeypatch.setattr("dpor.app.strategies.hash_seed", lambda: "0")
+    monkeypatch.setattr(sharing, "AFTER", 300)
+    Path("counter.py").write_text(COUNTER.format(least=2))
+    return "counter.py::scenario"
+
+
+@pytest.mark.parametrize("order", Order)
+def test_two_workers_have_the_report_of_one(target: str, order: Order) -> None:
+    options = {"strategy": "optimal", "order": order, "all": True}
+    assert summary(dpor.check(target, **options, workers=2)) == summary(dpor.check(target, **options))  # type: ignore[arg-type]
+
+
+def test_the_first_failure_does_not_depend_on_the_number_of_workers(target: str) -> None:
+    Path("counter.py").write_text(COUNTER.format(least=3))
+    found = []
+    for workers in (2, 3):
+        report = dpor.check(target, strategy="optimal", workers=workers)
+        (failure,) = report.findings
+        found.append((failure.first_schedule, failure.execution, report.executions, report.reasons))
+    assert found[0] == found[1]
+
+
+def test_the_default_search_is_shared(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpor.app.stages.DEPTH_FIRST", 300)
+    monkeypatch.setattr("dpor.app.stages.FEWEST_FIRST", 300)
+    report = dpor.check(target, workers="auto")
+    assert (report.executions, report.strategy, report.exhaustive) == (CLASSES, "optimal", True)
+
+
+def test_an_abstract_program_is_shared(target: str) -> None:
+    program = {"name": "p", "spec": {"vars": {"x": 0}, "threads": [["r x a", "w x a+1"] * 3] * 2}}
+    Path("p.json").write_text(json.dumps(program))
+    assert dpor.check("p.json", strategy="optimal", workers=2).executions == 328
+
+
+class Killing(Monitor):
+    """Kills a worker as soon as there is one."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._killed: set[int] = set()
+
+    def progress(self, progress: object) -> None:
+        children = Path(f"/proc/self/task/{os.getpid()}/children")
+        for child in map(int, children.read_text().split() if children.exists() else ()):
+            command = Path(f"/proc/{child}/cmdline").read_text() if Path(f"/proc/{child}/cmdline").exists() else ""
+            if not self._killed and "dpor.app.working" in command:
+                self._killed.add(child)
+                os.kill(child, signal.SIGKILL)
+
+    def say(self, line: str) -> None:
+        self.lines.append(line)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the worker in /proc")
+def test_a_worker_that_is_killed_costs_its_part_only(target: str) -> None:
+    Path("counter.py").write_text(COUNTER.format(least=2).replace("range(3)", "range(4)"))
+    monitor = Killing()
+    report = Session(target, Options(strategy="optimal", workers=2), monitor).run()
+    assert (report.executions, report.exhaustive) == (3334, True)
+    assert monitor.lines == ["a worker has ended (SIGKILL); another one searches its part again"]
+
+
+LATE = """\
+import os, threading
+class C: a = b = 0
+def scenario():
+    c = C()
+    def work():
+        for _ in range(2):
+            c.a += 1
+    def look():
+        if c.a == 1:
+            {then}
+    threads = [threading.Thread(target=t) for t in (work, work, look)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    return c.a, c.b
+"""
+
+
+def test_a_fact_that_a_worker_learns_starts_all_again(target: str) -> None:
+    Path("late.py").write_text(LATE.format(then="c.b = c.b + 1"))
+    whole = dpor.check("late.py::scenario", strategy="optimal")
+    report = dpor.check("late.py::scenario", strategy="optimal", workers=2)
+    assert len(whole.restarts) == 2
+    assert summary(report) == summary(whole)
+    assert report.restarts == whole.restarts
+
+
+def test_a_program_that_ends_its_workers_is_searched_by_one_process(target: str) -> None:
+    Path("late.py").write_text(
+        "import ctypes, sys\nWORKS = sys.argv[0] == '-c'\n" + LATE.format(then="ctypes.string_at(0) if WORKS else None")
+    )
+    lines: list[str] = []
+
+    class Hearing(Monitor):
+        def say(self, line: str) -> None:
+            lines.append(line)
+
+    report = Session("late.py::scenario", Options(strategy="optimal", workers=2), Hearing()).run()
+    assert lines[-1].startswith("the same part of the search has ended 2 workers (SIGSEGV)")
+    assert report.executions == dpor.check("late.py::scenario", strategy="optimal").executions
+
+
+def test_a_shared_search_is_cut_and_resumed(target: str) -> None:
+    Path("counter.py").write_text(COUNTER.format(least=2).replace("range(3)", "range(4)"))
+
+    class Impatient(Monitor):
+        """Ctrl-C, a little later each time."""
+
+        interruptible, seen = True, 0
+
+        def progress(self, progress: object) -> None:
+            self.seen += 1
+            self.stops = int(self.seen > 8)
+
+    options = Options(strategy="optimal", workers=2, checkpoint="kept.json")
+    report = Session(target, options, Impatient()).run()
+    assert (report.reasons, report.checkpoint) == (("interrupted",), "kept.json")
+    assert report.executions < 3334
+    report = dpor.resume("kept.json", workers=2)
+    assert (report.executions, report.exhaustive) == (3334, True)
+
+
+def test_a_shared_search_ends_with_its_time(target: str) -> None:
+    Path("counter.py").write_text(COUNTER.format(least=2).replace("range(3)", "range(9)"))
+    begun = time.monotonic()
+    report = dpor.check(target, strategy="optimal", workers=2, max_seconds=2, checkpoint="kept.json")
+    assert time.monotonic() - begun < 8
+    assert any("--max-seconds 2 reached" in reason for reason in report.reasons)
+    assert Path("kept.json").exists()
+
+
+def of_workers() -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_text()
+            if "dpor.app.working" in line and os.readlink(process / "cwd") == os.getcwd():
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_no_worker_outlives_the_search(target: str, how: signal.Signals) -> None:
+    Path("counter.py").write_text(COUNTER.format(least=2).replace("range(3)", "range(9)"))
+    process: subprocess.Popen[str] = command("check", target, "--strategy", "optimal", "--workers", "2")
+    end = time.monotonic() + 30
+    while len(of_workers()) < 2 and time.monotonic() < end:
+        time.sleep(0.1)
+    assert len(of_workers()) == 2
+    process.send_signal(how)
+    process.communicate(timeout=30)
+    end = time.monotonic() + 15
+    while of_workers() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert of_workers() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"strategy": "source"}, "--workers goes with --strategy optimal, not with source"),
+        ({"preemptions": 1}, "--workers goes with --strategy optimal, not with classic"),
+        ({"max_executions": 5}, "cannot stop after exactly so many executions"),
+        ({"workers": 0}, "workers must be a number from 1 to 16, or auto, not 0"),
+        ({"workers": "many"}, "workers must be a number from 1 to 16, or auto, not 'many'"),
+    ],
+)
+def test_what_cannot_be_shared_is_refused(target: str, options: dict[str, Any], says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        dpor.check(target, **{"workers": 2, **options})
+
+
+def test_hashes_must_be_the_same(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpor.app.strategies.hash_seed", lambda: None)
+    with pytest.raises(UserError, match="set PYTHONHASHSEED"):
+        dpor.check(target, workers=2)
+
+
+def test_a_callable_cannot_be_shared() -> None:
+    with pytest.raises(UserError, match="other processes cannot search this target"):
+        Session(lambda: None, Options(workers=2))
+
+
+def test_it_goes_on_with_more_processes(target: str) -> None:
+    dpor.check(target, strategy="optimal", checkpoint="kept.json", max_executions=30)
+    report = dpor.resume("kept.json", workers=2)
+    assert (report.executions, report.exhaustive) == (CLASSES, True)
+    dpor.check(target, strategy="optimal", checkpoint="kept.json", max_executions=30)
+    assert resumed_to_the_end("kept.json", 30, 100).executions == CLASSES
