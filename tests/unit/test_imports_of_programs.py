@@ -87,6 +87,21 @@ def test_metadata_is_imported_from_importlib(tmp_path: Path) -> None:
     assert outcomes(tmp_path, source) == {(True, True, None)}
 
 
+def test_a_module_of_the_library_that_the_program_executes_is_the_models(tmp_path: Path) -> None:
+    source = """
+    import importlib.util
+
+    def scenario():
+        spec = importlib.util.find_spec("queue")
+        queue = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(queue)
+        q = queue.Queue()
+        threading.Thread(target=q.put, args=(1,)).start()
+        return q.get(), queue.__name__
+    """
+    assert outcomes(tmp_path, source) == {(1, "queue")}
+
+
 def test_a_module_that_cannot_be_imported_twice_is_told(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     made = str(tmp_path / "made")

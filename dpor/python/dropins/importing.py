@@ -6,11 +6,14 @@ import importlib as real
 import importlib.util
 from collections.abc import Callable
 from contextlib import nullcontext
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
 from dpor.python.dropins.module_locks import load_all
 from dpor.python.dropins.modules import is_replaced
+from dpor.python.hooks.calls.registry import set_wrapper
 from dpor.python.kernel import scheduler
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.run import run
@@ -32,7 +35,27 @@ def importlib_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInM
     def reload(module: ModuleType) -> ModuleType:
         return module if isinstance(module, DropInModule) else real.reload(module)
 
+    def find_spec(name: str, package: str | None = None) -> ModuleSpec | None:
+        wanted = importlib.util.resolve_name(name, package) if name.startswith(".") and package else name
+        found = drop_in_for(wanted)
+        return importlib.util.find_spec(name, package) if found is None else ModuleSpec(wanted, _FillsIn(found))
+
+    set_wrapper(importlib.util.find_spec, find_spec)
     return shadow(real, import_module=import_module, __import__=__import__, reload=reload)
+
+
+class _FillsIn(Loader):
+    """A loader for those who make a module themselves: it gets what the drop-in has."""
+
+    def __init__(self, found: ModuleType) -> None:
+        self._found = found
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """The usual one."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        names = vars(self._found).items()
+        vars(module).update((name, value) for name, value in names if not name.startswith("__"))
 
 
 def import_statement(
