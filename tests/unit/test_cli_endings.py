@@ -284,13 +284,18 @@ def test_there_is_no_second_process_where_a_tool_watches_this_one() -> None:
         sys.setprofile(None)
 
 
-def test_a_real_lock_that_a_library_holds_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("made", "waits"), [("_thread.allocate_lock()", "lending.py:5"), ("threading.Semaphore()", "threading.py:")]
+)
+def test_a_real_lock_that_a_library_holds_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: str, waits: str
+) -> None:
     library, project = tmp_path / "library", tmp_path / "project"
     library.mkdir()
     project.mkdir()
     (library / "lending.py").write_text(
-        "import _thread, contextlib\n"
-        "lock = _thread.allocate_lock()\n"
+        "import _thread, contextlib, threading\n"
+        f"lock = {made}\n"
         "@contextlib.contextmanager\n"
         "def lent():\n"
         "    lock.acquire()\n"
@@ -312,6 +317,6 @@ def test_a_real_lock_that_a_library_holds_is_named(tmp_path: Path, monkeypatch: 
     target = f"{project / 'borrowing.py'}::scenario"
     report = dpor.check(target)
     assert report.verdict == "inconclusive"
-    assert [reason.partition("waits in C code")[0].count("lending.py:5") for reason in report.reasons] == [1]
+    assert [reason.partition("waits in C code")[0].count(waits) for reason in report.reasons] == [1]
     assert "add --instrument lending" in report.reasons[0]
     assert dpor.check(target, instrument=["lending"]).verdict == "pass"

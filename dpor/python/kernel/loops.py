@@ -18,6 +18,7 @@ from dpor.core.errors import Unsupported
 from dpor.core.system import Ending
 from dpor.python.kernel import accessing, timing, unwinding
 from dpor.python.kernel.incomplete import cut
+from dpor.python.kernel.library import CLOSED, package_of
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.program_frames import last_place
 from dpor.python.kernel.run import run
@@ -123,11 +124,13 @@ def _waits(frame: FrameType | None) -> str:
     assert frame is not None
     module = str(frame.f_globals.get("__name__"))
     place = f"{module} ({frame.f_code.co_filename}:{frame.f_lineno})"
-    cure = (
-        "use those of threading"
-        if run.is_program_file(frame.f_code.co_filename)
-        else f"add --instrument {module.partition('.')[0]}"
-    )
+    user: FrameType | None = frame
+    while user is not None and package_of(str(user.f_globals.get("__name__"))) in CLOSED:
+        user = user.f_back
+    if user is None or run.is_program_file(user.f_code.co_filename):
+        cure = "use those of threading"
+    else:
+        cure = f"add --instrument {package_of(str(user.f_globals.get('__name__')))}"
     return f"{place} waits in C code, perhaps for a real lock that another thread of the program holds: {cure}"
 
 
