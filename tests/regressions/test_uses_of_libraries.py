@@ -65,6 +65,19 @@ PASSES = {
         """,
         1,
     ),
+    "what an exit stack calls": (
+        """
+        import contextlib
+        def scenario():
+            def use():
+                with contextlib.ExitStack() as stack:
+                    stack.callback(int, 1)
+                    stack.enter_context(contextlib.suppress(ValueError))
+                    raise ValueError
+            run(use, use)
+        """,
+        4,
+    ),
     "operators of flags": (
         """
         import enum

@@ -172,6 +172,8 @@ def yield_before_store(value: Any, obj: Any, name: str) -> bool:
     """Perform the operation of a store under a special name, if it is one. Return True if the caller then only has to
     store."""
     kind = type(obj)
+    if is_a(obj, types.FunctionType) and name in _OF_DECORATORS:
+        return False
     if is_a(obj, (type, types.FunctionType)):
         write_rules(f"{obj.__qualname__}.{name} is assigned")
         if name in ("__enter__", "__exit__"):
@@ -192,6 +194,8 @@ def yield_before_store(value: Any, obj: Any, name: str) -> bool:
 
 
 _OF_OBJECTS: Final = ("__class__", "__dict__")
+_OF_DECORATORS: Final = ("__wrapped__", "__doc__")
+"""Attributes of functions at which neither calls nor built-in functions look."""
 
 
 def _same_fields(one: type, other: type) -> None:
