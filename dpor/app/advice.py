@@ -35,21 +35,23 @@ def next_step(
     >>> next_step("a.py::f", Options(), 500, 60.0, Estimate(900.0, 1000.0, 1100.0), ".dpor/f.json")
     'dpor resume .dpor/f.json --max-seconds 200'
     """
+    alone = attrs.evolve(options, checkpoint=None, workers=None)  # what others than `optimal` do not know
     needed = 10 * seconds if estimate is None or not done else seconds * estimate.high / done
     if checkpoint is not None and needed <= PATIENT:
         left = 1.5 * (needed - seconds)
         longer = ["--max-seconds", f"{_rounded_up(left):g}"] if left > DEFAULT_SECONDS else []
-        return shlex.join(["dpor", "resume", checkpoint, *longer])
+        workers = ["--workers", str(options.workers)] if options.workers is not None else []
+        return shlex.join(["dpor", "resume", checkpoint, *longer, *workers])
     if needed <= PATIENT or options.explorer not in STATELESS:
         further = attrs.evolve(options, max_seconds=None if needed > PATIENT else _rounded_up(1.5 * needed))
     elif options.preemptions is None:
         strategy = options.strategy if options.strategy in strategies_with("preemptions") else None
         order, seed = Options().order, Options().seed
-        further = attrs.evolve(options, strategy=strategy, order=order, seed=seed, preemptions=FEW_PREEMPTIONS)
+        further = attrs.evolve(alone, strategy=strategy, order=order, seed=seed, preemptions=FEW_PREEMPTIONS)
     elif options.preemptions:
         further = attrs.evolve(options, preemptions=options.preemptions - 1)
     else:
-        further = attrs.evolve(options, strategy="pos", preemptions=None)
+        further = attrs.evolve(alone, strategy="pos", preemptions=None)
     return shlex.join(["dpor", "check", target, *arguments(further)])
 
 

@@ -100,7 +100,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "counter.py::scenario"
 
 
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", [Order.DEPTH, Order.RANDOM])
 def test_two_workers_have_the_report_of_one(target: str, order: Order) -> None:
     options = {"strategy": "optimal", "order": order, "all": True}
     assert summary(dpor.check(target, **options, workers=2)) == summary(dpor.check(target, **options))  # type: ignore[arg-type]
