@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dpor
+from dpor.core import pulse
 
 HEAD = """
 import sys
@@ -120,3 +121,13 @@ def scenario():
     )
     report = dpor.check(f"{file}::scenario")
     assert report.verdict == "pass", report
+
+
+def test_a_signal_at_the_limit_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its handler needs calls, which a program at the limit does not have left."""
+    monkeypatch.setattr(pulse, "SECONDS", 0.001)
+    file = tmp_path / "program.py"
+    file.write_text(HEAD + PROGRAMS["a lock"])
+    for _ in range(4):
+        report = dpor.check(f"{file}::scenario", all=True, max_executions=100)
+        assert not [reason for reason in report.reasons if "NotDeterministic" in reason]

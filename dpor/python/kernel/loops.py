@@ -16,7 +16,7 @@ from greenlet import getcurrent
 
 from dpor.core.errors import Unsupported
 from dpor.core.system import Ending
-from dpor.python.kernel import accessing, timing, unwinding
+from dpor.python.kernel import accessing, depth, timing, unwinding
 from dpor.python.kernel.incomplete import cut
 from dpor.python.kernel.library import CLOSED, package_of
 from dpor.python.kernel.model_thread import UnwindThread
@@ -51,6 +51,8 @@ def tick() -> None:
 def many_rounds(frame: FrameType) -> None:
     """Called when a loop has gone round many times without an event: let another thread move, let time pass, or cut the
     run."""
+    if run.deep:
+        depth.take_signals()
     if run.unwinding:
         unwinding.lose_patience()
     if run.current is None or run.unwinding:
