@@ -68,7 +68,21 @@ OPERATORS: dict[str, Hook] = {
 PLAIN: dict[str, Any] = {
     **SUPPORT,
     **OPERATORS,
-    **dict.fromkeys((".attr", ".meth", ".call", ".truth", ".format", ".getspecial", ".getsuper", ".raises"), same),
+    **dict.fromkeys(
+        (
+            ".attr",
+            ".meth",
+            ".meth_after",
+            ".call",
+            ".call_after",
+            ".truth",
+            ".format",
+            ".getspecial",
+            ".getsuper",
+            ".raises",
+        ),
+        same,
+    ),
     **dict.fromkeys((".iter", ".unpack", ".unpackmap", ".subject", ".awaited"), same),
     **dict.fromkeys((".tick", ".gload", ".gdel", ".cload"), nothing),
     ".setattr": set_attribute,

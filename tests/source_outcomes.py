@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -33,12 +33,17 @@ class Outcomes(set[Any]):
 
 
 def outcomes(
-    directory: Path, source: str, strategy: str = "optimal", instrument: tuple[str, ...] = (), most: int = 3000
+    directory: Path,
+    source: str,
+    strategy: str = "optimal",
+    instrument: tuple[str, ...] = (),
+    most: int = 3000,
+    facts: Iterable[str] = (),
 ) -> Outcomes:
-    """What `scenario` of the source, after the preamble, can come to."""
+    """What `scenario` of the source, after the preamble, can come to. `facts`: what is known from the start."""
     file = directory / "program.py"
     file.write_text(PREAMBLE + dedent(source))
-    system = PythonSystem(f"{file}::scenario", RuntimeOptions(), instrument)
+    system = PythonSystem(f"{file}::scenario", RuntimeOptions(), instrument, {"facts": [*facts], "threads": []})
     while True:
         found = Outcomes()
         found.incomplete = set()

@@ -41,6 +41,8 @@ def table(*rows: tuple[str, str]) -> Any:
     ("a.m(b)", ".meth(a, 'm').m(b)"),
     ("a.m(b).n()", ".meth(.meth(a, 'm').m(b), 'n').n()"),
     ("f(a)", ".call(f)(a)"),
+    ("f(g(a))", ".call_after(f)(.call(g)(a))"),
+    ("a.m(b, (c, g()))", ".meth_after(a, 'm').m(b, (c, .call(g)()))"),
     ("f(a)(b)", ".call(.call(f)(a))(b)"),
     ("a[b]()", ".call(.getitem(a, b))()"),
     ("(lambda: 1)()", ".call(lambda: 1)()"),
@@ -50,7 +52,7 @@ def test_a_look_up_is_hooked_and_the_call_left_in_place(source: str, expected: s
 
 
 @table(
-    ("super().m(a.x)", ".meth(super(), 'm').m(.attr(a, 'x').x)"),
+    ("super().m(a.x)", ".meth_after(super(), 'm').m(.attr(a, 'x').x)"),
     ("super().x", ".getsuper(super(), 'x').x"),
     ("super().x.y()", ".meth(.getsuper(super(), 'x').x, 'y').y()"),
     ("super(A, a).m()", ".meth(super(A, a), 'm').m()"),
@@ -208,7 +210,7 @@ def test_texts(source: str, expected: str) -> None:
 
 
 @table(
-    ("f(*a, b, **c, k=d.x)", ".call(f)(*.unpack(a), b, **.unpackmap(c), k=.attr(d, 'x').x)"),
+    ("f(*a, b, **c, k=d.x)", ".call_after(f)(*.unpack(a), b, **.unpackmap(c), k=.attr(d, 'x').x)"),
     ("[*a, b]", "[*.unpack(a), b]"),
     ("{*a, b}", "{*.unpack(a), b}"),
     ("{**a, b: c.x}", "{**.unpackmap(a), b: .attr(c, 'x').x}"),

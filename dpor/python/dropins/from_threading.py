@@ -27,6 +27,8 @@ FOUND: Final = frozenset(
 )  # fmt: skip
 """The names that programs find in the copy; the last three from 3.15 on."""
 _TAKEN: Final = FOUND | {"Condition", "_concurrent_tee"}
+_HELPERS: Final = ("call", "run_in", "result_of", "call_back", "distinct", "as_completed", "run_task")
+"""The functions of `program_code`."""
 _surroundings: dict[str, Any] = {}
 _copy: DropInModule | None = None
 _condition: Any = None
@@ -47,8 +49,7 @@ def copy() -> DropInModule:
         _copy = copying.execute("threading", source, path, dict(_surroundings), _no_drop_in)
         _condition = vars(_copy)["Condition"]
         vars(_copy)["Condition"] = _surroundings["Condition"]
-        helpers = _execute_helpers()
-        vars(_copy).update(call=helpers.call, run_in=helpers.run_in)
+        vars(_copy).update({name: vars(helpers)[name] for helpers in [_execute_helpers()] for name in _HELPERS})
         _copy.settle()
     return _copy
 
@@ -81,6 +82,31 @@ def call(*arguments: Any) -> None:
 def run_in(context: Any, body: Callable[[], None]) -> None:
     """Call `program_code.run_in`."""
     copy().run_in(context, body)
+
+
+def result_of(exception: Any, result: Any) -> Any:
+    """Call `program_code.result_of`."""
+    return copy().result_of(exception, result)
+
+
+def call_back(callbacks: Any, future: Any, message: str, logger: Any) -> None:
+    """Call `program_code.call_back`."""
+    copy().call_back(callbacks, future, message, logger)
+
+
+def distinct(futures: Any) -> Any:
+    """Call `program_code.distinct`."""
+    return copy().distinct(futures)
+
+
+def as_completed(*arguments: Any) -> Any:
+    """Call `program_code.as_completed`."""
+    return copy().as_completed(*arguments)
+
+
+def run_task(*arguments: Any) -> None:
+    """Call `program_code.run_task`."""
+    copy().run_task(*arguments)
 
 
 def only(source: str, names: AbstractSet[str]) -> str:

@@ -1,4 +1,6 @@
-"""`concurrent.futures`: CPython's own source, instrumented, without pools of processes."""
+"""`concurrent.futures`: CPython's own source, instrumented, without pools of processes. As long as the program allows
+it, futures (`future`) and pools (`pools`) are ours instead.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,21 @@ import concurrent.futures._base as real_base
 import concurrent.futures.thread as real_thread
 import importlib
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Final, NoReturn
 
-from dpor.python.dropins import copying
-from dpor.python.dropins.idents import numbering
+from dpor.python.dropins import copying, future, pools
+from dpor.python.dropins.idents import POOLS_OPENED, numbering
 from dpor.python.dropins.locks import Lock
 from dpor.python.dropins.semaphores import IdleSemaphore
 from dpor.python.dropins.state import library
 from dpor.python.kernel.host_modules import DropInModule, shadow
+from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import refuse
+
+_THREAD: Final = "concurrent.futures.thread"
 
 
 class WorkQueues(dict[Any, Any]):
@@ -45,6 +50,7 @@ def base_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule
         names["_FUTURE_STATES"] = tuple(names["_FUTURE_STATES"])
     names["_STATE_TO_DESCRIPTION_MAP"] = MappingProxyType(names["_STATE_TO_DESCRIPTION_MAP"])
     names["id"] = lambda future: future._condition.dpor_location  # they are locked in this order: the same in all runs
+    names.update({f".{name}": names[name] for name in ("Future", "wait", "as_completed")})
     return module.settle()
 
 
@@ -61,6 +67,8 @@ def thread_module(base: ModuleType, drop_in_for: Callable[[str], ModuleType | No
     names["weakref"] = _Weakref
     names["threading"] = shadow(names["threading"], Semaphore=IdleSemaphore)
     names["ThreadPoolExecutor"]._counter = staticmethod(lambda: numbering.next("ThreadPoolExecutor", 0))
+    names[".ThreadPoolExecutor"] = names["ThreadPoolExecutor"]
+    names[".pool"] = pools.pool_class(vars(base)["Executor"], lambda: vars(base)["Future"]())
     return module.settle()
 
 
@@ -119,13 +127,38 @@ def at_exit(thread: ModuleType) -> None:
     every thread that was started, nobody is left who could see it.
     """
     if library.unjoined:
-        vars(thread)["_python_exit"]()
+        if POOLS_OPENED in run.facts:
+            vars(thread)["_python_exit"]()
+        else:
+            pools.at_exit()
 
 
-def begin_run(thread: ModuleType) -> None:
-    """Before each run: reset what the module itself remembers."""
-    names = vars(thread)
-    names["_threads_queues"].clear()
-    names["_shutdown"] = False
-    with copying.unnoticed():
-        names["_global_shutdown_lock"] = copying.pinned(Lock(), "concurrent.futures.thread._global_shutdown_lock")
+def begin_run(modules: Mapping[str, ModuleType]) -> None:
+    """Before each run: reset what the modules themselves remember, and what programs find in them.
+
+    modules   those that have been made, by name
+    """
+    base, thread, package = map(modules.get, ("concurrent.futures._base", _THREAD, "concurrent.futures"))
+    if base is not None:
+        _choose(base, future.OPENED, Future=future.Future, wait=future.wait, as_completed=future.as_completed)
+    if thread is not None:
+        _choose(thread, POOLS_OPENED, ThreadPoolExecutor=vars(thread)[".pool"])
+        names = vars(thread)
+        names["_threads_queues"].clear()
+        names["_shutdown"] = False
+        with copying.unnoticed():
+            names["_global_shutdown_lock"] = copying.pinned(Lock(), "concurrent.futures.thread._global_shutdown_lock")
+    if package is not None and base is not None and thread is not None:
+        found = {name: vars(base)[name] for name in ("Future", "wait", "as_completed")}
+        _set(package, **found, ThreadPoolExecutor=vars(thread)["ThreadPoolExecutor"])
+
+
+def _choose(module: ModuleType, opened: str, **ours: Any) -> None:
+    """Put ours into the module, or what it had first if the program has opened that."""
+    names = vars(module)
+    _set(module, **{name: names[f".{name}"] if opened in run.facts else value for name, value in ours.items()})
+
+
+def _set(module: ModuleType, **values: Any) -> None:
+    vars(module).update(values)
+    vars(module)[".first"].update(values)

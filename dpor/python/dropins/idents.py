@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from dpor.core.operations import ThreadId
+from dpor.python.kernel import assumptions
 from dpor.python.kernel.run import run
+
+POOLS_OPENED: Final = "pools are opened"
+"""A fact: the program can tell the threads of a pool apart, or uses more of pools than their public methods."""
+IN_TASK: Final = "in a task"
+"""Key in the data of a thread that does nothing but a task of a pool (see `pools`)."""
+
+
+def look_at_thread() -> None:
+    """Called when the program asks which thread it is in."""
+    if run.current is not None and IN_TASK in run.current.data:
+        assumptions.broken(POOLS_OPENED, "a task of a pool asks which thread it is in", at_once=True)
 
 
 def ident_of(thread: ThreadId) -> int:
@@ -12,12 +26,13 @@ def ident_of(thread: ThreadId) -> int:
 
 
 def get_ident() -> int:
-    """Like `threading.get_ident`."""
+    """What `threading.get_ident` returns, for drop-ins."""
     return ident_of(0 if run.current is None else run.current.id)
 
 
-def get_native_id() -> int:
-    """Like `threading.get_native_id`."""
+def seen_ident() -> int:
+    """The program's `threading.get_ident`, and `get_native_id`."""
+    look_at_thread()
     return get_ident()
 
 

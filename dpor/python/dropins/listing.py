@@ -12,6 +12,7 @@ from typing import Any
 from dpor.primitives.rules import Look
 from dpor.primitives.threads import List
 from dpor.python.dropins.copying import pinned
+from dpor.python.dropins.idents import POOLS_OPENED
 from dpor.python.dropins.state import library
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.performing import perform
@@ -51,4 +52,6 @@ def alive() -> list[Any]:
     """Return all live threads, without the main thread."""
     if _FACT not in run.facts:
         assumptions.broken(_FACT, "the program asks which threads are alive: that is part of its state", at_once=True)
+    if library.ending is not None and POOLS_OPENED not in run.facts:
+        assumptions.broken(POOLS_OPENED, "the program asks which threads are alive, and has a pool", at_once=True)
     return [library.listed[location] for location in sorted(perform(_LOOK, library.register))]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from dpor.python.dropins.idents import look_at_thread
 from dpor.python.kernel.run import run
 from dpor.python.sharing import type_traits
 
@@ -59,6 +60,7 @@ def _here() -> Here:
         return _between_runs
     here: Here | None = thread.data.get(Here)
     if here is None:
+        look_at_thread()
         here = thread.data[Here] = Here()
     return here
 

@@ -24,6 +24,8 @@ _V, _LOOK = V(), Look()
 
 
 class SimpleQueue(SyncObject):
+    dpor_is_data = True
+
     def __init__(self) -> None:
         super().__init__()
         self.dpor_state = 0

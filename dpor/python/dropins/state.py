@@ -32,6 +32,8 @@ class LibraryState:
     register, listed   see `listing`
     descriptors   what the file descriptors of modelled pipes and sockets stand for, by number
     timers   the timers of event loops, each with the call in the program that has made it, by `id`
+    completions   what counts the completions of futures (see `future`)
+    ending   whether the interpreter is shutting down, once there is a pool (see `pools`)
     generator   the random generator of all threads; None while each has its own
     """
 
@@ -52,6 +54,8 @@ class LibraryState:
         self.listed: dict[int, Any] = {}
         self.descriptors: dict[int, Any] = {}
         self.timers: dict[int, tuple[Any, Any]] = {}
+        self.completions: Any = None
+        self.ending: Any = None
         self.generator: Any = None
 
 

@@ -81,8 +81,7 @@ def reset(registered: list[state.Registered] | None = None) -> None:
     copying.begin_run()
     host_modules.restore_all()
     threading.begin_run()
-    if _THREAD_POOL in made_modules:  # even if this program has not used it: an earlier one may have
-        futures.begin_run(made_modules[_THREAD_POOL])
+    futures.begin_run(made_modules)
 
 
 def forget() -> None:
@@ -156,7 +155,13 @@ def _threading_local() -> DropInModule:
 
 def _thread_pool() -> DropInModule:
     module = futures.thread_module(_needed("concurrent.futures._base"), module_for_program)
-    futures.begin_run(module)
+    futures.begin_run({**made_modules, module.__name__: module})
+    return module
+
+
+def _futures_base() -> DropInModule:
+    module = futures.base_module(module_for_program)
+    futures.begin_run({module.__name__: module})
     return module
 
 
@@ -198,7 +203,7 @@ _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "sched": _sched,
     "concurrent": _concurrent,
     "concurrent.futures": _futures,
-    "concurrent.futures._base": lambda: futures.base_module(module_for_program),
+    "concurrent.futures._base": _futures_base,
     "concurrent.futures.thread": _thread_pool,
     **{f"concurrent.futures.{part}": partial(_other_pool, part) for part in futures.OTHER_POOLS},
 }

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 from dpor.python.dropins import exits, from_threading, listing, threads
 from dpor.python.dropins.conditions import Condition
 from dpor.python.dropins.events import Event
-from dpor.python.dropins.idents import get_ident, get_native_id, ident_of, numbering
+from dpor.python.dropins.idents import ident_of, numbering, seen_ident
 from dpor.python.dropins.locals import local
 from dpor.python.dropins.locks import Lock
 from dpor.python.dropins.locks import RLock as RLockType
@@ -147,9 +147,9 @@ _OF_THREADING: dict[str, Any] = {
     "_CRLock": RLockType,
     "ThreadError": RuntimeError,
     "TIMEOUT_MAX": _thread.TIMEOUT_MAX,
-    "get_ident": get_ident,
-    "get_native_id": get_native_id,
-    "current_thread": threads.current_thread,
+    "get_ident": seen_ident,
+    "get_native_id": seen_ident,
+    "current_thread": threads.seen_thread,
     "currentThread": threads.currentThread,
     "main_thread": threads.main_thread,
     "active_count": active_count,
@@ -185,8 +185,8 @@ _OF_THREAD: dict[str, Any] = {
     "start_joinable_thread": start_joinable_thread,
     "exit": exit,
     "exit_thread": exit,
-    "get_ident": get_ident,
-    "get_native_id": get_native_id,
+    "get_ident": seen_ident,
+    "get_native_id": seen_ident,
     "interrupt_main": refusing("_thread.interrupt_main", "raise the exception in the thread that it is meant for"),
     "stack_size": stack_size,
     "daemon_threads_allowed": lambda: True,
@@ -218,7 +218,7 @@ def _assemble() -> None:
             "Event": Event,
             "Lock": Lock,
             "RLock": RLock,
-            "get_ident": get_ident,
+            "get_ident": seen_ident,
             "_active": _Active(),
             "_allocate_lock": Lock,
             "_deque": deque,

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
 from dpor.python.dropins import from_threading, listing
-from dpor.python.dropins.idents import get_ident, ident_of, numbering
+from dpor.python.dropins.idents import get_ident, ident_of, look_at_thread, numbering
 from dpor.python.dropins.presentation import presented_as
 from dpor.python.dropins.state import THREADING, library
 from dpor.python.dropins.timeouts import duration
@@ -86,7 +86,7 @@ class Startable(SyncObject):
         return perform(_STATUS, self)
 
 
-_INHERITS: Final = bool(getattr(sys.flags, "thread_inherit_context", False))
+INHERITS: Final = bool(getattr(sys.flags, "thread_inherit_context", False))
 """Does a thread begin in a copy of the context of the one that starts it? From 3.14 on, if asked for."""
 
 _RACED = ("started by several",)
@@ -118,7 +118,7 @@ class Thread(Startable):
         self._args = args
         self._kwargs = {} if kwargs is None else kwargs
         self._name = str(name) if name else _new_name(target)
-        self._daemonic = current_thread()._daemonic if daemon is None else daemon
+        self._daemonic = run.current is not None and run.current.daemon if daemon is None else daemon
         if context is not None:
             self.dpor_context = context
         self._initialized = True
@@ -129,7 +129,7 @@ class Thread(Startable):
         raced = _RACED in run.facts
         if raced and self.dpor_status() is not NEW:
             raise RuntimeError("threads can only be started once")
-        if _INHERITS and self.dpor_context is None:
+        if INHERITS and self.dpor_context is None:
             self.dpor_context = contextvars.copy_context()
         if not self.dpor_launch(self.dpor_run_and_report):
             if raced:
@@ -356,7 +356,14 @@ def excepthook(args: Any, /) -> None:
     _thread._excepthook(args)
 
 
+def seen_thread() -> Thread:
+    """The program's `threading.current_thread`."""
+    look_at_thread()
+    return current_thread()
+
+
 def current_thread() -> Thread:
+    """What `threading.current_thread` returns, for drop-ins."""
     here = run.current
     if here is None:  # a finaliser, between two runs
         return main_thread()
@@ -379,4 +386,4 @@ def main_thread() -> Thread:
 
 def currentThread() -> Thread:
     _deprecated("currentThread() is deprecated, use current_thread() instead")
-    return current_thread()
+    return seen_thread()

@@ -32,8 +32,8 @@ _OBJECT_HASH: Final = object.__dict__["__hash__"]
 def stable_order(elements: Set[Any]) -> list[Any] | None:
     """List the elements in an order that all runs agree on; None if the set's own order is such an order."""
     found = agreed_order(elements)
-    if found is None or all(is_a(_hashed(element), sync_objects.SyncObject) for element in found):
-        return found  # threads are joined in any order, as by pools
+    if found is None or all(_is_order_free(_hashed(element)) for element in found):
+        return found
     length = len(found)
     orders.note(min(length, MOST))
     if length <= MOST:
@@ -45,6 +45,11 @@ def stable_order(elements: Set[Any]) -> list[Any] | None:
     backwards, turn = divmod(sharing.order, length)
     turned = found[turn:] + found[:turn]
     return turned[::-1] if backwards % 2 else turned
+
+
+def _is_order_free(element: Any) -> bool:
+    """True if nobody minds the order of such objects in a set: threads are joined in any order, as by pools."""
+    return is_a(element, sync_objects.SyncObject) and not element.dpor_is_data
 
 
 def agreed_order(elements: Set[Any]) -> list[Any] | None:

@@ -104,6 +104,15 @@ def meth(obj: Any, name: str) -> Any:
     return _looked_at(obj, name) if found is obj else found
 
 
+def meth_after(obj: Any, name: str) -> Any:
+    """Like `meth`, where the evaluation of arguments may run code of the program. Until the method is called, the
+    object may have been shared."""
+    found = meth(obj, name)
+    if found is obj and run.multi and _ways[type(obj)][name] == _LATER and shared_object_of(obj) is None:
+        return run.above.lookup_target(obj, None, name)
+    return found
+
+
 def _looked_at(obj: Any, name: str) -> Any:
     itself = looks_up_itself(type(obj))
     try:
@@ -628,6 +637,7 @@ def attribute_hooks(facts: set[object]) -> dict[str, Any]:
     return {
         ".attr": load,
         ".meth": meth,
+        ".meth_after": meth_after,
         ".setattr": store_field if given else setattr_,
         ".delattr": delattr_,
         ".cload": cload,

@@ -74,7 +74,7 @@ def _looks_inside(args: Iterable[Any]) -> None:
 def watching(found: dict[str, Any]) -> dict[str, Any]:
     """Return the hooks for searches in which the rules are written."""
     watched = {n: hook if n in _UNWATCHED else _watching(hook, n in _INSIDE) for n, hook in found.items()}
-    return {**watched, ".call": _call, ".meth": _meth}
+    return {**watched, ".call": _call, ".call_after": _call, ".meth": _meth, ".meth_after": _meth}
 
 
 _UNWATCHED: Final = frozenset({".attr", ".getspecial", ".tick", ".gload", ".gstore", ".gdel", ".slice", ".operand"})

@@ -14,6 +14,7 @@ def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
     found = {
         **operators.HOOKS,
         ".call": calls.call,
+        ".call_after": calls.call_after,
         ".getspecial": special.load,
         ".setspecial": special.store,
         ".delspecial": special.delete,
@@ -29,4 +30,6 @@ def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
 
 def roomy(found: dict[str, Any]) -> dict[str, Any]:
     """Return the hooks for searches in which the program recurses to the limit."""
-    return {name: hook if name in (".call", ".tick") else with_room(hook) for name, hook in found.items()}
+    return {
+        name: hook if name in (".call", ".call_after", ".tick") else with_room(hook) for name, hook in found.items()
+    }

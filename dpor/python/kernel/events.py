@@ -43,12 +43,11 @@ def fill_in(me: ModelThread, operation: Operation, before: States | None) -> Non
 
 
 def differs(what: str) -> NotDeterministic:
-    recorded = run.trace.operations[run.position]
-    where = last_place()
+    place, operations, threads = run.position, run.trace.operations, run.trace.threads
+    had = f"thread {threads[place]} had done {describe(operations[place])}; " if place < len(operations) else ""
     return NotDeterministic(
-        f"a repeated run differs at event {run.position}: thread {run.trace.threads[run.position]} had done "
-        f"{describe(recorded)}; {what}{where}. Does the program depend on something that is not restored before each "
-        f"run (a cache, the outside world, the real clock)?"
+        f"a repeated run differs at event {place}: {had}{what}{last_place()}. Does the program depend on "
+        f"something that is not restored before each run (a cache, the outside world, the real clock)?"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any
+from typing import Any, ClassVar
 
 from dpor.core.operations import (
     READ,
@@ -34,6 +34,7 @@ class SyncObject:
     dpor_state      the immutable state that the rules of `dpor.primitives` read and replace
     dpor_location   its location, named by the thread that made it and how many events that thread had then run
     dpor_made_at    (file, line) of the program where it was made; None if not recorded
+    dpor_is_data    of a class: its objects also hold data of the program, as queues do
 
     Programs derive classes from some of these, with attributes of their own, so all names here have a prefix.
     """
@@ -41,6 +42,7 @@ class SyncObject:
     dpor_state: Any
     dpor_location: Location
     dpor_made_at: tuple[str, int] | None
+    dpor_is_data: ClassVar[bool] = False
 
     def __init_subclass__(cls, **others: Any) -> None:
         global _set_by_program

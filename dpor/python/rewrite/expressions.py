@@ -17,7 +17,18 @@ from dpor.python.rewrite import syntax
 from dpor.python.rewrite.formats import as_fstring
 from dpor.python.rewrite.names import BINARY, COMPARE, LOADED_SPECIALLY, OPERAND, UNARY
 from dpor.python.rewrite.scopes import IMMEDIATE, Hooked, Scope, ScopeKind, Scopes
-from dpor.python.rewrite.syntax import LOAD, PositionedNode, at, constant, is_super_call, mangle, name, target, thunk
+from dpor.python.rewrite.syntax import (
+    LOAD,
+    PositionedNode,
+    at,
+    constant,
+    is_super_call,
+    mangle,
+    may_run_code,
+    name,
+    target,
+    thunk,
+)
 
 ONLY_PARTS = (
     # statements
@@ -203,10 +214,11 @@ class ExpressionRewriter:
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         func = node.func
+        after = "_after" if any(map(may_run_code, [*node.args, *[keyword.value for keyword in node.keywords]])) else ""
         if type(func) is ast.Attribute:
-            node.func = self._attribute(func, ".meth")
+            node.func = self._attribute(func, f".meth{after}")
         elif not is_super_call(node):
-            node.func = self.call(".call", func, self.visit(func))
+            node.func = self.call(f".call{after}", func, self.visit(func))
         makes_type = self._makes_type(func, node)
         node.args = [self.visit(arg) for arg in node.args]
         if makes_type:

@@ -72,7 +72,7 @@ def is_stored_specially(attribute: str) -> bool:
 
 HOOK_NAMES: frozenset[str] = frozenset(
     [
-        *(".attr", ".meth", ".call", ".setattr", ".delattr"),
+        *(".attr", ".meth", ".call", ".meth_after", ".call_after", ".setattr", ".delattr"),
         *(".getspecial", ".setspecial", ".delspecial", ".getsuper", ".raises"),
         *(".getitem", ".setitem", ".delitem", ".slice"),
         *BINARY.values(),

@@ -115,6 +115,13 @@ def is_plain_collection(node: ast.expr) -> bool:
     return isinstance(node, (ast.Tuple, ast.List, ast.Set)) and all(map(compares_plainly, node.elts))
 
 
+def may_run_code(argument: ast.expr) -> bool:
+    """True if the evaluation of the argument may run code of the program, which may share the object that is called."""
+    if isinstance(argument, (ast.Tuple, ast.List)):
+        return any(map(may_run_code, argument.elts))
+    return not isinstance(argument, (ast.Name, ast.Constant, ast.Lambda))
+
+
 def is_super_call(node: ast.expr) -> bool:
     """True for `super()` and `super(C, self)`, which stay as written, because they depend on the compiler and the
     frame."""

@@ -14,10 +14,14 @@ from typing import Any, Final
 
 from dpor.core.operations import WRITE, Location, Mode, Operation, OperationTable
 from dpor.core.system import Trace
+from dpor.python.dropins.future import Future
 from dpor.python.dropins.simple_queue import SimpleQueue
 from dpor.python.hooks.attributes import RULES
 from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.kernel.run import run
+
+_WITH_DATA: Final = frozenset({Future.__name__, SimpleQueue.__name__})
+"""The classes of synchronisation objects that also hold data of the program."""
 
 HIDDEN: Final = -2
 """Replaces a name that is not part of the state; `HIDDEN - 1 - n` if thread n published the object."""
@@ -85,8 +89,8 @@ class CanonicalNames:
         if type(name) is not tuple:
             return bool(name == RULES)
         if name[0] == "any" and name[1] == "sync":
-            return bool(name[2] == SimpleQueue.__name__)
-        return name[0] not in ("sync", "module") or name[1] == SimpleQueue.__name__
+            return name[2] in _WITH_DATA
+        return name[0] not in ("sync", "module") or name[1] in _WITH_DATA
 
     def operation(self, operation: Operation) -> Operation:
         """See `dpor.core.system.StatefulSystem.canonical`."""

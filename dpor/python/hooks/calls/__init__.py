@@ -17,6 +17,6 @@ operating  `operator`, `heapq`, `bisect`, `copy`; `ordering`: the twins of `heap
 pickles    `pickle`
 """
 
-from dpor.python.hooks.calls.calling import call
+from dpor.python.hooks.calls.calling import call, call_after
 
-__all__ = ["call"]
+__all__ = ["call", "call_after"]

@@ -83,6 +83,25 @@ def call(callee: Any) -> Any:
     return _other(callee, kind) if wrapper is None else wrapper
 
 
+def call_after(callee: Any) -> Any:
+    """Like `call`, where the evaluation of arguments may run code of the program: until a method of a container is
+    called, the container may have been shared."""
+    found, kind = call(callee), type(callee)
+    if found is not callee:
+        return found
+    if kind is functools.partial:
+        function = call_after(callee.func)
+        return callee if function is callee.func else functools.partial(function, *callee.args, **callee.keywords)
+    if kind in _BOUND and container_type_of(type(callee.__self__)):
+        plain = _descriptor(callee, callee.__self__)
+        if isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+            return BoundMethod(callee.__self__, None, callee.__name__, plain)
+    return found
+
+
+_BOUND: Final = (types.BuiltinMethodType, types.MethodWrapperType)
+
+
 # ---------------------------------------------------------------------- Python functions
 
 

@@ -1,0 +1,240 @@
+"""Futures, and pools of threads that nobody tells apart. See `dpor.python.dropins.futures` and `pools`.
+
+The state of a future is one of those below; a failed one has finished with an exception.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+import attrs
+
+from dpor.core.operations import READ, UPDATE, WRITE, Effect, Mode, States, ThreadId
+from dpor.primitives.rules import BaseRule
+
+PENDING: Final = "PENDING"
+RUNNING: Final = "RUNNING"
+CANCELLED: Final = "CANCELLED"
+CANCELLED_AND_NOTIFIED: Final = "CANCELLED_AND_NOTIFIED"
+FINISHED: Final = "FINISHED"
+FAILED: Final = "FAILED"
+
+DONE: Final = frozenset({CANCELLED, CANCELLED_AND_NOTIFIED, FINISHED, FAILED})
+"""The states in which a future has, or never will have, a result."""
+COMPLETED: Final = DONE - {CANCELLED}
+"""Those in which who waits for several futures no longer waits for it."""
+
+
+@attrs.frozen
+class Complete(BaseRule):
+    """Give the future a result or an exception. Result: the state before. Only reads if it is done.
+
+    ordered   True if there is a second object, which all completions of futures write: it counts them
+    """
+
+    name = "complete"
+    gives: ClassVar[tuple[int, ...]] = (0,)
+    state: str
+    ordered: bool = False
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:  # type: ignore[override]
+        return (WRITE, WRITE) if self.ordered else (WRITE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        if states[0] in DONE:
+            return Effect(states, (READ,) * len(states), states[0])
+        return Effect((self.state, *[count + 1 for count in states[1:]]), self.modes, states[0])
+
+    def succeeded(self, effect: Effect) -> bool:
+        return effect.result not in DONE
+
+
+@attrs.frozen
+class BeginTask(Complete):
+    """The task begins: the future is running, unless it was cancelled. Result: the state before."""
+
+    name = "begin task"
+    gives = ()
+    state: str = RUNNING
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        if states[0] == PENDING:
+            return Effect((RUNNING, *states[1:]), (WRITE, *[READ] * len(states[1:])), PENDING)
+        if states[0] == CANCELLED:
+            return Effect((CANCELLED_AND_NOTIFIED, *[count + 1 for count in states[1:]]), self.modes, CANCELLED)
+        return Effect(states, (READ,) * len(states), states[0])
+
+    def succeeded(self, effect: Effect) -> bool:
+        return bool(effect.result == PENDING)
+
+
+@attrs.frozen
+class Cancel(BaseRule):
+    """Result: the state before. Only a pending future can be cancelled."""
+
+    name = "cancel"
+    modes = (WRITE,)
+    gives = (0,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        if states[0] == PENDING:
+            return Effect((CANCELLED,), (WRITE,), PENDING)
+        return Effect(states, (READ,), states[0])
+
+    def succeeded(self, effect: Effect) -> bool:
+        return bool(effect.result == PENDING)
+
+
+@attrs.frozen
+class AddCallback(BaseRule):
+    """Add a function to be called when the future is done. Objects: the future, and what counts its functions. Result:
+    True; False if it is done."""
+
+    name = "add callback"
+    modes = (READ, WRITE)
+    takes = (0,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        if states[0] in DONE:
+            return Effect(states, (READ, READ), False)
+        return Effect((states[0], states[1] + 1), (READ, WRITE), True)
+
+
+@attrs.frozen
+class AwaitDone(BaseRule):
+    """Wait until the future is done. Result: its state."""
+
+    name = "await result"
+    modes = (READ,)
+    takes = (0,)
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return states[0] in DONE
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, (READ,), states[0] if states[0] in DONE else False)
+
+
+@attrs.frozen
+class AwaitDoneOrTimeout(AwaitDone):
+    """Result: False if it is not done."""
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return True
+
+
+FIRST: Final = "FIRST_COMPLETED"
+EXCEPTION: Final = "FIRST_EXCEPTION"
+ALL: Final = "ALL_COMPLETED"
+
+
+@attrs.frozen
+class AwaitCompleted(BaseRule):
+    """Wait for several futures. Result: their states.
+
+    count        how many futures
+    until        FIRST: one has completed; EXCEPTION: one has failed, or all have completed; ALL have completed
+    or_timeout   the variant that never waits: False if it would have to
+    """
+
+    name = "await completed"
+    count: int
+    until: str
+    or_timeout: bool = False
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:  # type: ignore[override]
+        return (READ,) * self.count
+
+    @property
+    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
+        return tuple(range(self.count))
+
+    def is_over(self, states: States) -> bool:
+        completed = [state in COMPLETED for state in states]
+        if self.until == FIRST:
+            return any(completed)
+        return all(completed) or (self.until == EXCEPTION and FAILED in states)
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return self.or_timeout or self.is_over(states)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        result: Any = states if self.is_over(states) else False
+        return Effect(states, self.modes, result)
+
+
+# ---------------------------------------------------------------------- pools
+
+
+@attrs.frozen
+class Submit(BaseRule):
+    """Submit a task. Objects: the pool (state: how many tasks it was given, whether it was shut down), and whether the
+    interpreter is shutting down. Result: the number of tasks before this; -1 after the shutdown of the pool, -2 after
+    that of the interpreter."""
+
+    name = "submit"
+    modes = (WRITE, READ)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        (count, shut), ending = states
+        if shut or ending:
+            return Effect(states, (READ, READ), -1 if shut else -2)
+        return Effect(((count + 1, shut), ending), (WRITE, READ), count)
+
+    def succeeded(self, effect: Effect) -> bool:
+        return bool(effect.result >= 0)
+
+
+@attrs.frozen
+class ShutDown(BaseRule):
+    """Shut down a pool."""
+
+    name = "shutdown"
+    modes = (WRITE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        count, shut = states[0]
+        return Effect(((count, True),), (READ if shut else WRITE,), None)
+
+
+@attrs.frozen
+class BeginEnding(BaseRule):
+    """The interpreter begins to shut down."""
+
+    name = "shutdown"
+    modes = (WRITE,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect((True,), (WRITE,), None)
+
+
+@attrs.frozen
+class AwaitWorker(BaseRule):
+    """A task waits for a worker of its pool. The object counts the tasks that have ended. That is enough: tasks begin
+    in the order of their numbers, so the task with number n of a pool with w workers can begin when n - w + 1 of those
+    before it have ended, and more than that only if they have begun."""
+
+    name = "await worker"
+    modes = (READ,)
+    takes = (0,)
+    ended: int
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return bool(states[0] >= self.ended)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, (READ,), None)
+
+
+@attrs.frozen
+class EndTask(BaseRule):
+    """A task has ended: its worker is free. Tasks may end in any order."""
+
+    name = "end task"
+    modes = (UPDATE,)
+    gives = (0,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect((states[0] + 1,), (UPDATE,), None)

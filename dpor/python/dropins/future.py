@@ -1,0 +1,296 @@
+"""`concurrent.futures.Future`, `wait` and `as_completed`: what a thread does to a future is one step, where CPython
+takes a condition. The outcomes are the same, because only the methods of futures use that condition, and who waits for
+it looks at the future again when it is woken.
+
+This holds as long as the program leaves the condition and the lists of futures alone. That it does not is a fact
+(`OPENED`): from then on futures are CPython's own, instrumented.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures._base as real
+import logging
+import types
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+from dpor.primitives.futures import (
+    ALL,
+    CANCELLED,
+    CANCELLED_AND_NOTIFIED,
+    COMPLETED,
+    DONE,
+    EXCEPTION,
+    FAILED,
+    FINISHED,
+    FIRST,
+    PENDING,
+    RUNNING,
+    AddCallback,
+    AwaitCompleted,
+    AwaitDone,
+    AwaitDoneOrTimeout,
+    BeginTask,
+    Cancel,
+    Complete,
+)
+from dpor.primitives.rules import Look
+from dpor.python.dropins import from_threading
+from dpor.python.dropins.copying import pinned, unnoticed
+from dpor.python.dropins.presentation import address, presented_as
+from dpor.python.dropins.state import library
+from dpor.python.dropins.time import monotonic
+from dpor.python.dropins.timeouts import duration
+from dpor.python.kernel import assumptions, timing
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
+from dpor.python.sharing import shared_objects
+
+OPENED: Final = "futures are opened"
+"""A fact: the program uses more of futures than their public methods."""
+_ORDERED: Final = "futures complete in an order"
+"""A fact: the program sees in which order futures complete, as `as_completed` shows it."""
+
+_LOOK, _AWAIT, _AWAIT_OR_TIMEOUT, _ADD, _CANCEL = Look(), AwaitDone(), AwaitDoneOrTimeout(), AddCallback(), Cancel()
+_BEGIN: Final = (BeginTask(), BeginTask(ordered=True))
+_FINISH: Final = (Complete(FINISHED), Complete(FINISHED, True))
+_FAIL: Final = (Complete(FAILED), Complete(FAILED, True))
+
+_Sets: Final[Any] = real.DoneAndNotDoneFutures
+_CANCELLED: Final = (CANCELLED, CANCELLED_AND_NOTIFIED)
+
+
+class _Count(SyncObject):
+    """Counts: the functions that were added to a future, or all completions of a run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = 0
+
+
+_Count.__name__ = "Future"  # reports call it so
+
+
+def _opened(name: str) -> property:
+    def opened(*_: Any) -> NoReturn:
+        assumptions.broken(OPENED, f"the program uses the attribute {name} of a future", at_once=True)
+        raise AttributeError(name)
+
+    return property(opened, opened, opened)
+
+
+@presented_as("concurrent.futures._base")
+class Future(SyncObject):
+    """dpor_result, dpor_exception   what it was given
+    dpor_callbacks   the functions to be called when it is done, in the order in which they were added
+    dpor_added       what counts them
+    dpor_place       which completion of the run its own was, once somebody asks for the order
+    """
+
+    dpor_is_data = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = PENDING
+        self.dpor_result: Any = None
+        self.dpor_exception: Any = None
+        self.dpor_callbacks: list[Callable[[Future], object]] = []
+        self.dpor_added = _Count()
+        self.dpor_place = 0
+
+    _condition = _opened("_condition")
+    _state = _opened("_state")
+    _result = _opened("_result")
+    _exception = _opened("_exception")
+    _waiters = _opened("_waiters")
+    _done_callbacks = _opened("_done_callbacks")
+    _get_snapshot = _opened("_get_snapshot")
+
+    def cancel(self) -> bool:
+        before = perform(_CANCEL, self)
+        if before == PENDING:
+            self.dpor_call_back()
+        return before == PENDING or before in _CANCELLED
+
+    def cancelled(self) -> bool:
+        return perform(_LOOK, self) in _CANCELLED
+
+    def running(self) -> bool:
+        return perform(_LOOK, self) == RUNNING  # type: ignore[no-any-return]
+
+    def done(self) -> bool:
+        return perform(_LOOK, self) in DONE
+
+    def add_done_callback(self, fn: Callable[[Any], object]) -> None:
+        shared_objects.publish(fn)
+        if perform(_ADD, self, self.dpor_added) is not False:
+            self.dpor_callbacks.append(fn)
+        else:
+            from_threading.call_back([fn], self, "exception calling callback for %r", _logger())
+
+    def result(self, timeout: float | None = None) -> Any:
+        self.dpor_await(timeout)
+        return from_threading.result_of(self.dpor_exception, self.dpor_result)
+
+    def exception(self, timeout: float | None = None) -> Any:
+        self.dpor_await(timeout)
+        return self.dpor_exception
+
+    def set_running_or_notify_cancel(self) -> bool:
+        before = self.dpor_complete(_BEGIN)
+        if before == PENDING:
+            return True
+        if before == CANCELLED or run.unwinding:
+            return False
+        _logger().critical("Future %s in unexpected state: %s", address(self), _shown(before))
+        raise RuntimeError("Future in unexpected state")
+
+    def set_result(self, result: Any) -> None:
+        self.dpor_set(_FINISH, result)
+
+    def set_exception(self, exception: Any) -> None:
+        self.dpor_set(_FAIL, exception)
+
+    __class_getitem__: Any = classmethod(types.GenericAlias)
+
+    def __repr__(self) -> str:
+        return _repr(self, perform(_LOOK, self))
+
+    def dpor_await(self, timeout: float | None) -> None:
+        if timeout is None:
+            state = perform(_AWAIT, self)
+        else:
+            seconds = duration(timeout)
+            if seconds == 0:
+                state = timing.poll(_AWAIT_OR_TIMEOUT, self)
+            else:
+                state = timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self)
+        if state is False:
+            raise real.TimeoutError
+        if state in _CANCELLED:
+            raise real.CancelledError
+
+    def dpor_set(self, rules: tuple[Complete, Complete], value: Any) -> None:
+        shared_objects.publish(value)
+        before = self.dpor_complete(rules)
+        if before in DONE:
+            raise real.InvalidStateError(f"{_shown(before)}: {_repr(self, before)}")
+        if rules is _FAIL:
+            self.dpor_exception = value
+        else:
+            self.dpor_result = value
+        self.dpor_call_back()
+
+    def dpor_complete(self, rules: tuple[Complete, Complete]) -> Any:
+        """Perform the rule, and note which completion it is if the program sees that. Return the state before."""
+        plain, ordered = rules
+        if _ORDERED not in run.facts:
+            return perform(plain, self)
+        order = _order()
+        before = perform(ordered, self, order)
+        if before == CANCELLED if rules is _BEGIN else before not in DONE:
+            self.dpor_place = order.dpor_state
+        return before
+
+    def dpor_call_back(self) -> None:
+        if self.dpor_callbacks:
+            from_threading.call_back(self.dpor_callbacks, self, "exception calling callback for %r", _logger())
+
+
+def _logger() -> logging.Logger:
+    return logging.getLogger("concurrent.futures")
+
+
+def _shown(state: str) -> str:
+    return FINISHED if state == FAILED else state
+
+
+def _repr(future: Future, state: str) -> str:
+    end = ""
+    if state == FAILED:
+        end = f" raised {type(future.dpor_exception).__name__}"
+    elif state == FINISHED:
+        end = f" returned {type(future.dpor_result).__name__}"
+    words = {RUNNING: "running", PENDING: "pending", FINISHED: "finished", FAILED: "finished"}
+    return f"<{type(future).__name__} at {address(future)} state={words.get(state, 'cancelled')}{end}>"
+
+
+# ---------------------------------------------------------------------- several futures
+
+
+def _order() -> _Count:
+    if library.completions is None:
+        with unnoticed():
+            library.completions = pinned(_Count(), "completions of futures")
+    return library.completions  # type: ignore[no-any-return]
+
+
+def _of(futures: Any) -> list[Future]:
+    """Return the futures in an order that all runs agree on."""
+    for future in futures:
+        if not isinstance(future, Future):
+            future._condition.acquire()  # raises what CPython raises
+    return sorted(futures, key=lambda future: future.dpor_location)
+
+
+def _await(futures: list[Future], until: str, timeout: float | None) -> Any:
+    """Return the states of the futures, or False if that takes longer than the timeout."""
+    count = len(futures)
+    if timeout is None:
+        return perform(AwaitCompleted(count, until), *futures)
+    seconds = duration(timeout)
+    timed = AwaitCompleted(count, until, or_timeout=True)
+    if seconds == 0:
+        return timing.poll(timed, *futures)
+    return timing.perform_timed(AwaitCompleted(count, until), timed, seconds, *futures)
+
+
+def wait(fs: Any, timeout: float | None = None, return_when: str = ALL) -> Any:
+    """Like `concurrent.futures.wait`.
+
+    CPython looks at all futures at once when the wait begins. If it has to wait, it then looks at one after the other,
+    and others may complete in between.
+    """
+    distinct = from_threading.distinct(fs)
+    futures = _of(distinct)
+    done: set[Future] = set()
+    if futures and not (return_when == ALL and timeout is None):
+        states = perform(AwaitCompleted(len(futures), FIRST, or_timeout=True), *futures)
+        done.update(_completed(futures, states))
+        is_over = AwaitCompleted(len(futures), return_when).is_over(states) if states else False
+    else:
+        is_over = not futures
+    if not is_over:
+        if return_when not in (FIRST, EXCEPTION, ALL):
+            raise ValueError(f"Invalid return condition: {return_when!r}")
+        done.update(_completed(futures, _await(futures, return_when, timeout)))
+        if return_when != ALL or timeout is not None:
+            done.update(future for future in futures if future not in done and perform(_LOOK, future) in COMPLETED)
+    return _Sets(done, distinct - done)
+
+
+def _completed(futures: list[Future], states: Any) -> list[Future]:
+    return [future for future, state in zip(futures, states or (), strict=False) if state in COMPLETED]
+
+
+def completed_already(futures: set[Future]) -> set[Future]:
+    """For `as_completed`: return the futures that have completed when it begins."""
+    if len(futures) > 1 and _ORDERED not in run.facts:
+        assumptions.broken(_ORDERED, "as_completed shows in which order futures complete", at_once=True)
+    listed = _of(futures)
+    if not listed:
+        return set()
+    return set(_completed(listed, perform(AwaitCompleted(len(listed), FIRST, or_timeout=True), *listed)))
+
+
+def completed_next(pending: set[Future], timeout: float | None) -> list[Future]:
+    """For `as_completed`: wait for one of these, and return all that have completed by then, in that order."""
+    listed = _of(pending)
+    found = _completed(listed, _await(listed, FIRST, timeout))
+    return sorted(found, key=lambda future: future.dpor_place)
+
+
+def as_completed(fs: Any, timeout: float | None = None) -> Any:
+    """Like `concurrent.futures.as_completed`."""
+    return from_threading.as_completed(fs, timeout, monotonic, completed_already, completed_next)

@@ -1,0 +1,197 @@
+"""`ThreadPoolExecutor`: each task has a thread of its own, and begins as soon as a worker of the pool would be free.
+
+So it is not tried which worker takes which task: workers are alike as long as no task looks at its thread. CPython's
+pool makes a new thread for a task if none is idle and there are fewer than `max_workers`; so a task waits for others
+only while that many are at work.
+
+This holds as long as the program does not ask which thread a task is in, a task leaves nothing in its thread for the
+next (a `threading.local`, a context variable, an `RLock`), and only public methods of pools are used. That one of these
+is not so is a fact (`POOLS_OPENED`): from then on pools are CPython's own, instrumented, with the threads that they
+make.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+from dpor.primitives.futures import AwaitWorker, BeginEnding, EndTask, ShutDown, Submit
+from dpor.primitives.threads import Join
+from dpor.python.dropins import from_threading
+from dpor.python.dropins.copying import pinned, unnoticed
+from dpor.python.dropins.idents import IN_TASK, POOLS_OPENED, numbering
+from dpor.python.dropins.locks import RLock
+from dpor.python.dropins.state import library
+from dpor.python.dropins.threads import INHERITS, Startable
+from dpor.python.kernel import assumptions
+from dpor.python.kernel.model_thread import UnwindThread
+from dpor.python.kernel.performing import perform
+from dpor.python.kernel.run import run
+from dpor.python.kernel.sync_objects import SyncObject
+
+_SUBMIT, _SHUT_DOWN, _BEGIN_ENDING, _END_TASK, _JOIN = Submit(), ShutDown(), BeginEnding(), EndTask(), Join()
+
+
+def _opens(reason: str) -> None:
+    assumptions.broken(POOLS_OPENED, reason, at_once=True)
+
+
+class Task(Startable):
+    """The thread of a task. `_work`: the future, and what is to be called with which arguments."""
+
+    daemon = _daemonic = False
+
+    def __init__(self, name: str, *work: Any) -> None:
+        super().__init__()
+        self.name = name
+        self._work = work
+
+    def _bootstrap(self, body: Callable[[], None]) -> None:
+        run.current.data[IN_TASK] = True
+        super()._bootstrap(body)
+        self._work = ()
+
+
+class _Ended(SyncObject):
+    """Counts the tasks of a pool that have ended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = 0
+
+
+_Ended.__name__ = "ThreadPoolExecutor"  # reports call it so
+
+
+class _Ending(SyncObject):
+    """Whether the interpreter is shutting down."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = False
+        pinned(self, "concurrent.futures.thread._shutdown")
+
+
+def _private(name: str) -> property:
+    def opened(*_: Any) -> NoReturn:
+        _opens(f"the program uses the attribute {name} of a pool")
+        raise AttributeError(name)
+
+    return property(opened, opened, opened)
+
+
+class Pool(SyncObject):
+    """The methods of `ThreadPoolExecutor` that differ from those of `Executor`.
+
+    dpor_ended   counts the tasks that have ended
+    dpor_tasks   the tasks, in the order in which they were submitted
+    """
+
+    def __init__(
+        self,
+        max_workers: int | None = None,
+        thread_name_prefix: str = "",
+        initializer: Any = None,
+        initargs: Any = (),
+        **others: Any,
+    ) -> None:
+        if max_workers is None:
+            max_workers = min(32, (_cpus() or 1) + 4)
+        if max_workers <= 0:
+            raise ValueError("max_workers must be greater than 0")
+        if initializer is not None or others or INHERITS:
+            _opens("a pool is given something that its threads begin with")
+        super().__init__()
+        self.dpor_state = (0, False)
+        self.dpor_ended = _Ended()
+        self.dpor_tasks: list[Task] = []
+        self.dpor_name = thread_name_prefix or f"ThreadPoolExecutor-{numbering.next('ThreadPoolExecutor', 0)}"
+        self._max_workers = max_workers
+        if library.ending is None:
+            with unnoticed():
+                library.ending = _Ending()
+
+    _work_queue = _private("_work_queue")
+    _idle_semaphore = _private("_idle_semaphore")
+    _threads = _private("_threads")
+    _broken = _private("_broken")
+    _shutdown = _private("_shutdown")
+    _shutdown_lock = _private("_shutdown_lock")
+    _thread_name_prefix = _private("_thread_name_prefix")
+    _initializer = _private("_initializer")
+    _initargs = _private("_initargs")
+    _adjust_thread_count = _private("_adjust_thread_count")
+    _initializer_failed = _private("_initializer_failed")
+
+    dpor_future: Callable[[], Any]
+    """Makes a future. Set by `pool_class`."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        number = perform(_SUBMIT, self, library.ending)
+        if run.unwinding:
+            return None
+        if number < 0:
+            what = "interpreter shutdown" if number == -2 else "shutdown"
+            raise RuntimeError(f"cannot schedule new futures after {what}")
+        future = type(self).dpor_future()
+        task = Task(f"{self.dpor_name} task {number + 1}", future, fn, args, kwargs)
+        self.dpor_tasks.append(task)
+        task.dpor_launch(partial(_do, task, number - self._max_workers + 1, self.dpor_ended))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        if cancel_futures:
+            _opens("a pool is shut down with cancel_futures")
+        perform(_SHUT_DOWN, self)
+        if wait:
+            _join_all(self.dpor_tasks)
+
+
+def pool_class(executor: type, new_future: Callable[[], Any]) -> type:
+    """Return the class that programs get. `executor`: the class `Executor` of their library."""
+    names = {"__module__": "concurrent.futures.thread", "dpor_future": staticmethod(new_future)}
+    return type("ThreadPoolExecutor", (Pool, executor), names)
+
+
+def _cpus() -> int | None:
+    return getattr(os, "process_cpu_count", os.cpu_count)()  # from 3.13 on
+
+
+def _do(task: Task, wanted: int, ended: _Ended) -> None:
+    """The body of a task's thread. `wanted`: how many tasks of the pool must have ended before it can begin."""
+    if wanted > 0:
+        perform(AwaitWorker(wanted), ended)
+    try:
+        from_threading.run_task(*task._work)
+    except UnwindThread:
+        raise
+    except BaseException:
+        _opens("a callback ends a thread of a pool")
+    if contextvars.copy_context():
+        _opens("a task of a pool sets a context variable")
+    me = run.current.id
+    locks = (lock for made in run.made if isinstance(lock := made(), RLock))
+    if any(lock.dpor_state is not None and lock.dpor_state[0] == me for lock in locks):
+        _opens("a task of a pool ends while it holds an RLock")
+    perform(_END_TASK, ended)
+
+
+def _join_all(tasks: list[Task]) -> None:
+    me = run.current.thread_object
+    for task in tasks:
+        if task is me:
+            raise RuntimeError("cannot join current thread")
+        perform(_JOIN, task)
+        if run.current.id == 0:
+            library.unjoined.pop(id(task), None)
+
+
+def at_exit() -> None:
+    """Called when the main thread's function has returned: as `concurrent.futures.thread._python_exit`."""
+    tasks = [thread for thread in library.unjoined.values() if isinstance(thread, Task)]
+    if tasks:
+        perform(_BEGIN_ENDING, library.ending)
+        _join_all([thread for thread in library.unjoined.values() if isinstance(thread, Task)])
