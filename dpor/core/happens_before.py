@@ -273,9 +273,10 @@ class HappensBefore:
         )
 
     def _state_without(self, event: int, location: Location, now: object) -> object:
+        """Return the state of one object at that point. What comes after the first event that is left out, and is not
+        left out itself, commutes with it, and is applied again."""
         history = self._history.get(location, ())
-        operations, befores = self.trace.operations, self.trace.befores
-        first = None
+        first, kept = None, 0
         if history and history[-1] == event:
             first = event
         else:
@@ -285,14 +286,39 @@ class HappensBefore:
                     break
                 if position == event or includes(clocks[position], thread, index):
                     first = position
+                else:
+                    kept += 1
         if first is None:
             return now
-        before = befores[first]
+        state = self._state_before(first, location)
+        if not kept:
+            return state
+        return self._with_others(first, event, location, state)
+
+    def _state_before(self, event: int, location: Location) -> object:
+        before = self.trace.befores[event]
         assert before is not None
-        for (touched, _), state in zip(operations[first].accesses, before, strict=True):
-            if touched == location:
-                return state
-        raise AssertionError(f"event {first} is in the history of a location that it does not touch")
+        return before[_place(location, self.trace.operations[event].accesses)]
+
+    def _with_others(self, first: int, event: int, location: Location, state: object) -> object:
+        """Return the state after those events from `first` on that `event` does not happen before."""
+        thread, index, clocks = self.trace.threads[event], self.indices[event], self.clocks
+        for position in self._history[location]:
+            if position > first and not includes(clocks[position], thread, index):
+                operation, before = self.trace.operations[position], self.trace.befores[position]
+                assert before is not None
+                place = _place(location, operation.accesses)
+                if operation.rule is None:  # a plain access, whose state counts writes
+                    state += operation.accesses[place][1] is not READ  # type: ignore[operator]
+                else:
+                    applied = operation.applied((*before[:place], state, *before[place + 1 :]))
+                    assert applied is not None
+                    state = applied.states[place]
+        return state
+
+
+def _place(location: Location, accesses: Accesses) -> int:
+    return next(place for place, (touched, _) in enumerate(accesses) if touched == location)
 
 
 def _mode_at(location: Location, accesses: Accesses) -> Mode:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from dpor.explorers import STRATEGIES
 from dpor.model import AbstractSystem
 from dpor.model.syntax import parse
 from dpor.testing import trace_class
+from tests.source_outcomes import outcomes
 
 PROGRAMS: dict[str, dict[str, Any]] = {
     # Values of a choice were planned only when the choice was new: the sleeping value 0 hid the orders of the writes
@@ -59,3 +61,21 @@ def explored(strategy: str, system: AbstractSystem) -> list[tuple[Hashable, Hash
     """Trace class and outcome of each complete run."""
     explorer = STRATEGIES[strategy](system)
     return [(trace_class(explorer.trace), run.outcome) for run in explorer.explore() if run.ending is Ending.COMPLETE]
+
+
+@pytest.mark.parametrize("strategy", ["optimal", "source"])
+def test_what_commutes_with_a_reversed_event_still_happens(strategy: str, tmp_path: Path) -> None:
+    """A thread begins to wait for a notify after another has timed out, and cannot go on in its place. It was taken to
+    be able to: the condition was looked at as it was before the wait, which commutes with the timeout."""
+    source = """
+    def scenario():
+        cond, seen = threading.Condition(threading.Lock()), []
+        def tries():
+            with cond:
+                seen.append(cond.wait(timeout=1))
+        def waits():
+            with cond:
+                cond.wait()
+        run(tries, waits)
+    """
+    assert outcomes(tmp_path, source, strategy) == {"deadlock"}
