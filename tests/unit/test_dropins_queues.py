@@ -1,4 +1,4 @@
-"""`queue`: CPython's own source on our primitives; `SimpleQueue` is one of them."""
+"""`queue`: our own classes, or CPython's source once a program has opened them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_put_into_a_queue_that_stays_full_waits_for_ever() -> None:
         run_all(lambda: q.put(1), lambda: q.put(2))
         return "done"
 
-    assert outcomes(program) == {("MainThread at join", "t0 at rewait"), ("MainThread at join", "t1 at rewait")}
+    assert outcomes(program) == {("MainThread at join", "t0 at put"), ("MainThread at join", "t1 at put")}
 
 
 def test_join_waits_until_all_is_done() -> None:

@@ -9,7 +9,7 @@ import concurrent.futures._base as real_base
 import concurrent.futures.thread as real_thread
 import importlib
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Final, NoReturn
@@ -23,7 +23,8 @@ from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import refuse
 
-_THREAD: Final = "concurrent.futures.thread"
+_FUTURES: Final = {"Future": future.Future, "wait": future.wait, "as_completed": future.as_completed}
+_POOL: Final = "ThreadPoolExecutor"
 
 
 class WorkQueues(dict[Any, Any]):
@@ -50,8 +51,8 @@ def base_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule
         names["_FUTURE_STATES"] = tuple(names["_FUTURE_STATES"])
     names["_STATE_TO_DESCRIPTION_MAP"] = MappingProxyType(names["_STATE_TO_DESCRIPTION_MAP"])
     names["id"] = lambda future: future._condition.dpor_location  # they are locked in this order: the same in all runs
-    names.update({f".{name}": names[name] for name in ("Future", "wait", "as_completed")})
-    return module.settle()
+    module.settle().offer(future.OPENED, _FUTURES, {name: names[name] for name in _FUTURES})
+    return module
 
 
 def thread_module(base: ModuleType, drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
@@ -67,9 +68,9 @@ def thread_module(base: ModuleType, drop_in_for: Callable[[str], ModuleType | No
     names["weakref"] = _Weakref
     names["threading"] = shadow(names["threading"], Semaphore=IdleSemaphore)
     names["ThreadPoolExecutor"]._counter = staticmethod(lambda: numbering.next("ThreadPoolExecutor", 0))
-    names[".ThreadPoolExecutor"] = names["ThreadPoolExecutor"]
-    names[".pool"] = pools.pool_class(vars(base)["Executor"], lambda: vars(base)["Future"]())
-    return module.settle()
+    pool = pools.pool_class(vars(base)["Executor"], lambda: vars(base)["Future"]())
+    module.settle().offer(POOLS_OPENED, {_POOL: pool}, {_POOL: names[_POOL]})
+    return module
 
 
 class _Weakref:
@@ -84,7 +85,10 @@ OTHER_POOLS: Final = {"process": "ProcessPoolExecutor", "interpreter": "Interpre
 def package(base: DropInModule, thread: DropInModule, drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
     module = _copy(real, drop_in_for)
     module.__path__ = []
-    vars(module).update(_base=base, thread=thread, ThreadPoolExecutor=thread.ThreadPoolExecutor)
+    vars(module).update(_base=base, thread=thread)
+    for part in (base, thread):
+        for fact, ours, theirs in vars(part)[".offers"]:
+            module.offer(fact, ours, theirs)
 
     def missing(name: str) -> Any:
         for part, pool in OTHER_POOLS.items():
@@ -133,32 +137,10 @@ def at_exit(thread: ModuleType) -> None:
             pools.at_exit()
 
 
-def begin_run(modules: Mapping[str, ModuleType]) -> None:
-    """Before each run: reset what the modules themselves remember, and what programs find in them.
-
-    modules   those that have been made, by name
-    """
-    base, thread, package = map(modules.get, ("concurrent.futures._base", _THREAD, "concurrent.futures"))
-    if base is not None:
-        _choose(base, future.OPENED, Future=future.Future, wait=future.wait, as_completed=future.as_completed)
-    if thread is not None:
-        _choose(thread, POOLS_OPENED, ThreadPoolExecutor=vars(thread)[".pool"])
-        names = vars(thread)
-        names["_threads_queues"].clear()
-        names["_shutdown"] = False
-        with copying.unnoticed():
-            names["_global_shutdown_lock"] = copying.pinned(Lock(), "concurrent.futures.thread._global_shutdown_lock")
-    if package is not None and base is not None and thread is not None:
-        found = {name: vars(base)[name] for name in ("Future", "wait", "as_completed")}
-        _set(package, **found, ThreadPoolExecutor=vars(thread)["ThreadPoolExecutor"])
-
-
-def _choose(module: ModuleType, opened: str, **ours: Any) -> None:
-    """Put ours into the module, or what it had first if the program has opened that."""
-    names = vars(module)
-    _set(module, **{name: names[f".{name}"] if opened in run.facts else value for name, value in ours.items()})
-
-
-def _set(module: ModuleType, **values: Any) -> None:
-    vars(module).update(values)
-    vars(module)[".first"].update(values)
+def begin_run(thread: ModuleType) -> None:
+    """Before each run: reset what the module itself remembers."""
+    names = vars(thread)
+    names["_threads_queues"].clear()
+    names["_shutdown"] = False
+    with copying.unnoticed():
+        names["_global_shutdown_lock"] = copying.pinned(Lock(), "concurrent.futures.thread._global_shutdown_lock")

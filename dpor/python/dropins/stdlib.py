@@ -22,6 +22,7 @@ from dpor.python.dropins import (
     importing,
     outside,
     process_locks,
+    queues,
     random,
     selecting,
     sockets,
@@ -81,7 +82,9 @@ def reset(registered: list[state.Registered] | None = None) -> None:
     copying.begin_run()
     host_modules.restore_all()
     threading.begin_run()
-    futures.begin_run(made_modules)
+    host_modules.choose_all()
+    if _THREAD_POOL in made_modules:  # even if this program has not used it: an earlier one may have
+        futures.begin_run(made_modules[_THREAD_POOL])
 
 
 def forget() -> None:
@@ -132,7 +135,9 @@ def _queue() -> DropInModule:
     for name in ("Full", "ShutDown"):  # the real classes, like `Empty`: both sides raise and catch them
         if hasattr(real_queue, name):
             vars(module)[name] = getattr(real_queue, name)
-    return module.settle()
+    ours = {kind.__name__: kind for kind in (queues.Queue, queues.LifoQueue, queues.PriorityQueue)}
+    module.settle().offer(queues.OPENED, ours, {name: vars(module)[name] for name in ours})
+    return module
 
 
 def _sched() -> DropInModule:
@@ -155,13 +160,7 @@ def _threading_local() -> DropInModule:
 
 def _thread_pool() -> DropInModule:
     module = futures.thread_module(_needed("concurrent.futures._base"), module_for_program)
-    futures.begin_run({**made_modules, module.__name__: module})
-    return module
-
-
-def _futures_base() -> DropInModule:
-    module = futures.base_module(module_for_program)
-    futures.begin_run({module.__name__: module})
+    futures.begin_run(module)
     return module
 
 
@@ -203,7 +202,7 @@ _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "sched": _sched,
     "concurrent": _concurrent,
     "concurrent.futures": _futures,
-    "concurrent.futures._base": _futures_base,
+    "concurrent.futures._base": lambda: futures.base_module(module_for_program),
     "concurrent.futures.thread": _thread_pool,
     **{f"concurrent.futures.{part}": partial(_other_pool, part) for part in futures.OTHER_POOLS},
 }

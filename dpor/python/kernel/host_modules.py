@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
+
+from dpor.python.kernel.run import run
 
 changed_modules: dict[int, DropInModule] = {}
 """The drop-in modules in which the current run has stored or deleted a name, by `id`."""
 
 
+_offering: list[DropInModule] = []
+"""The drop-in modules that `offer` something."""
+
+
 class DropInModule(ModuleType):
     """A module that remembers its contents at `settle`; `restore_all` brings them back."""
+
+    def offer(self, fact: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
+        """Let programs find `ours`, by name, until a search learns the fact, and `theirs` from then on."""
+        if self not in _offering:
+            _offering.append(self)
+        vars(self).setdefault(".offers", []).append((fact, ours, theirs))
+        self.choose()
+
+    def choose(self) -> None:
+        """Put into the module what programs find there, given the facts of the search."""
+        for fact, ours, theirs in vars(self)[".offers"]:
+            for names in (vars(self), vars(self).get(".first", {})):
+                names.update(theirs if fact in run.facts else ours)
 
     def settle(self) -> DropInModule:
         vars(self)[".first"] = {name: value for name, value in vars(self).items() if not name.startswith(".")}
@@ -46,6 +65,12 @@ def restore_all() -> None:
             del namespace[name]
         namespace.update(namespace[".first"])
     changed_modules.clear()
+
+
+def choose_all() -> None:
+    """Before each run: put into the modules what programs find there, given the facts of the search."""
+    for module in _offering:
+        module.choose()
 
 
 def shadow(real: ModuleType, **others: Any) -> DropInModule:

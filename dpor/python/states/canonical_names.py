@@ -14,13 +14,16 @@ from typing import Any, Final
 
 from dpor.core.operations import WRITE, Location, Mode, Operation, OperationTable
 from dpor.core.system import Trace
+from dpor.python.dropins import queues
 from dpor.python.dropins.future import Future
 from dpor.python.dropins.simple_queue import SimpleQueue
 from dpor.python.hooks.attributes import RULES
 from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.kernel.run import run
 
-_WITH_DATA: Final = frozenset({Future.__name__, SimpleQueue.__name__})
+_WITH_DATA: Final = frozenset(
+    kind.__name__ for kind in (Future, SimpleQueue, queues.Queue, queues.LifoQueue, queues.PriorityQueue)
+)
 """The classes of synchronisation objects that also hold data of the program."""
 
 HIDDEN: Final = -2
