@@ -18,6 +18,8 @@ _AWAIT, _AWAIT_OR_TIMEOUT = AwaitSet(), AwaitSetOrTimeout()
 class _Waiters(SyncObject):
     """The threads that wait for an event; reports use the event's name for it."""
 
+    dpor_is_part = True
+
     def __init__(self) -> None:
         super().__init__()
         self.dpor_state = frozenset()

@@ -64,6 +64,8 @@ _CANCELLED: Final = (CANCELLED, CANCELLED_AND_NOTIFIED)
 class _Count(SyncObject):
     """Counts: the functions that were added to a future, or all completions of a run."""
 
+    dpor_is_part = True
+
     def __init__(self) -> None:
         super().__init__()
         self.dpor_state = 0
@@ -105,7 +107,8 @@ class Future(SyncObject):
     _exception = _opened("_exception")
     _waiters = _opened("_waiters")
     _done_callbacks = _opened("_done_callbacks")
-    _get_snapshot = _opened("_get_snapshot")
+    if hasattr(real.Future, "_get_snapshot"):  # from 3.14 on
+        _get_snapshot = _opened("_get_snapshot")
 
     def cancel(self) -> bool:
         before = perform(_CANCEL, self)

@@ -46,7 +46,7 @@ class Task(Startable):
 
     def __init__(self, name: str, *work: Any) -> None:
         super().__init__()
-        self.name = name
+        self.name = self._name = name
         self._work = work
 
     def _bootstrap(self, body: Callable[[], None]) -> None:
@@ -57,6 +57,8 @@ class Task(Startable):
 
 class _Ended(SyncObject):
     """Counts the tasks of a pool that have ended."""
+
+    dpor_is_part = True
 
     def __init__(self) -> None:
         super().__init__()

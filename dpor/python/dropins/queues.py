@@ -38,6 +38,8 @@ _OWED, _ANYWAY, _JOIN = TaskDone(True), TaskDone(False), AwaitTasks()
 class _Unfinished(SyncObject):
     """Counts the items that were put and are not done with."""
 
+    dpor_is_part = True
+
     def __init__(self) -> None:
         super().__init__()
         self.dpor_state = 0
@@ -91,8 +93,9 @@ class Queue(SyncObject):
     not_full = _private("not_full")
     all_tasks_done = _private("all_tasks_done")
     unfinished_tasks = _private("unfinished_tasks")
-    is_shutdown = _private("is_shutdown")
-    shutdown = _private("shutdown")
+    if hasattr(real.Queue, "shutdown"):  # from 3.13 on
+        is_shutdown = _private("is_shutdown")
+        shutdown = _private("shutdown")
     _init, _put, _get, _qsize = map(_private, _HOOKS)
 
     @property

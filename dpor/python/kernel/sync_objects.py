@@ -35,6 +35,7 @@ class SyncObject:
     dpor_location   its location, named by the thread that made it and how many events that thread had then run
     dpor_made_at    (file, line) of the program where it was made; None if not recorded
     dpor_is_data    of a class: its objects also hold data of the program, as queues do
+    dpor_is_part    of a class: its objects are parts of others, which programs do not see
 
     Programs derive classes from some of these, with attributes of their own, so all names here have a prefix.
     """
@@ -43,6 +44,7 @@ class SyncObject:
     dpor_location: Location
     dpor_made_at: tuple[str, int] | None
     dpor_is_data: ClassVar[bool] = False
+    dpor_is_part: ClassVar[bool] = False
 
     def __init_subclass__(cls, **others: Any) -> None:
         global _set_by_program
@@ -89,6 +91,16 @@ class Counter(SyncObject):
         self.dpor_location = location
         self.dpor_state = 0
         self.dpor_made_at = None
+
+
+def whole(obj: Waited) -> Waited:
+    """Return what the object is a part of, or the object itself."""
+    if isinstance(obj, SyncObject) and obj.dpor_is_part:
+        for made in run.made:
+            other = made()
+            if other is not None and any(part is obj for part in vars(other).values()):
+                return other  # type: ignore[no-any-return]
+    return obj
 
 
 def counter_of(location: Location) -> Counter:

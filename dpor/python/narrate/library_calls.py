@@ -18,6 +18,10 @@ _LOOPS: Final = frozenset({("concurrent.futures.thread", "_worker")})
 """Functions of the library that threads run as long as they live: the calls that these make are shown instead."""
 
 
+_IN_ITS_PLACE: Final = frozenset({"run_task"})
+"""Functions of ours that take the place of the library's: see `dpor.python.dropins.program_code`."""
+
+
 class _Latest(NamedTuple):
     """A thread's latest call: its frame, the place in the program, its first and its last position, its number."""
 
@@ -57,7 +61,8 @@ def _outermost(frame: FrameType | None) -> tuple[FrameType | None, FrameType | N
     called = None
     while frame is not None and not run.is_program_file(frame.f_code.co_filename):
         code = frame.f_code
-        if not is_our_file(code.co_filename) and _is_call(frame, called):
+        is_library = not is_our_file(code.co_filename) or code.co_name in _IN_ITS_PLACE
+        if is_library and _is_call(frame, called):
             called = frame
         frame = frame.f_back
     return called, frame

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable
 from types import CellType, FrameType, MemberDescriptorType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from dpor.core.operations import READ, WRITE, Location, Mode, Operation
 from dpor.python.effects.keys import part_of
@@ -64,6 +64,12 @@ def _got(owner: Any, descriptor: Any) -> Any:
         return UNKNOWN
 
 
+class Shown(Protocol):
+    """A place whose value can be shown."""
+
+    def in_words(self, called: Called) -> str: ...
+
+
 class Description(NamedTuple):
     """An operation in words.
 
@@ -74,7 +80,7 @@ class Description(NamedTuple):
 
     text: str
     value: str = ""
-    changes: ObjectPart | None = None
+    changes: Shown | None = None
 
 
 def describe(operation: Operation, names: ObjectNames, frame: FrameType | None) -> Description:

@@ -17,10 +17,11 @@ from dpor.python.kernel.model_thread import ModelThread, Waited
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.kernel.stuck import has_own_name, name_of
+from dpor.python.kernel.sync_objects import SyncObject, whole
 from dpor.python.narrate.library_calls import LibraryCalls
 from dpor.python.narrate.names import ObjectNames, variables
 from dpor.python.narrate.places import Description, describe
-from dpor.python.narrate.values import in_words
+from dpor.python.narrate.values import Called, in_words
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 """Pairs of a name and a value, in words."""
@@ -30,7 +31,7 @@ _IN_PYTHON: Final = {"P": "acquire", "V": "release", "rewait": "woken"}
 """The names in Python of operations that have another name in the literature."""
 _OF_QUEUES: Final = {"P": "get", "V": "put"}
 """The names of these operations on a `SimpleQueue`."""
-_IN_WORDS: Final = {"__enter__": "enter", "__exit__": "leave", "_worker": "look for work"}
+_IN_WORDS: Final = {"__enter__": "enter", "__exit__": "leave", "_worker": "look for work", "run_task": "run the task"}
 """Words for calls of the library that no program makes by name."""
 
 
@@ -140,13 +141,16 @@ class Recording(Recorder):
         return name_of(o) if has_own_name(o) else self._names.of(o, frame, name_of(o))
 
     def _synchronising(self, operation: Operation, objects: tuple[Waited, ...], frame: FrameType | None) -> Description:
-        inner = {id(part) for o in objects if type(o).__name__ == "Event" for part in vars(o).values()}
-        shown = [o for o in objects if not type(o).__name__.startswith("_") and id(o) not in inner]
+        shown = [o for o in map(whole, objects) if not (type(o).__name__.startswith("_") or _is_part(o))]
         names = dict.fromkeys(self.name_of(o, frame) for o in shown)
         failed = operation.kind == "try" and all(mode is READ for _, mode in operation.accesses)
         in_python = _OF_QUEUES if any(type(o).__name__ == "SimpleQueue" for o in objects) else _IN_PYTHON
         kind = in_python.get(operation.kind, operation.kind)
-        return Description(f"{kind} {' with '.join(names)}".strip(), "failed" if failed else "")
+        named = f"{kind} {' with '.join(names)}".strip()
+        kept = next((_Contents(o) for o in objects if hasattr(o, "dpor_items")), None)
+        if kept is not None:
+            return Description(named, kept.in_words(self._names.of_value), kept)
+        return Description(named, "failed" if failed else "")
 
     def _variables(self, frame: FrameType | None) -> Pairs:
         """Return the variables of a function with their values in words."""
@@ -179,6 +183,20 @@ def _standing() -> Iterator[FrameType]:
         frame = program_frame(thread.greenlet.gr_frame) if thread.greenlet else None
         if frame is not None:
             yield frame
+
+
+class _Contents:
+    """What a queue holds, as a place whose value is shown."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+
+    def in_words(self, called: Called) -> str:
+        return in_words([*self._queue.dpor_items], called)
+
+
+def _is_part(o: Waited) -> bool:
+    return isinstance(o, SyncObject) and o.dpor_is_part
 
 
 def state_in_words(kind: str, state: Any, threads: Mapping[ThreadId, str]) -> str | None:
