@@ -67,3 +67,10 @@ class Look(BaseRule):
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect(states, (READ,), states[0])
+
+
+@attrs.frozen
+class LookAfter(Look):
+    """A look that comes after what was done before the state came about, as under a lock."""
+
+    takes = (0,)

@@ -1,4 +1,4 @@
-"""Rows of a report: what one call of the library does without interruption, such as the seven events of a `queue.put`,
+"""Rows of a report: what one call of the library does without interruption, such as the events of a `Barrier.wait`,
 is one row.
 
 A row is a tuple of event numbers; `step_of` describes it like one event.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import queue
 import threading
 from collections.abc import Callable
@@ -114,6 +115,31 @@ def written_after_the_start() -> None:
     thread.start()
     shared.value = 1
     thread.join()
+
+
+def seen_to_be_done() -> None:
+    shared, future = Shared(), concurrent.futures.Future[int]()
+
+    def work() -> None:
+        shared.value = 1
+        future.set_result(1)
+
+    def look() -> None:
+        if future.done():
+            shared.value += 1
+
+    together(work, look)
+
+
+def one_worker() -> None:
+    shared = Shared()
+
+    def add() -> None:
+        shared.value += 1
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(add)
+        pool.submit(add)
 
 
 def handed_over_by_queue() -> None:
@@ -229,6 +255,8 @@ def key_stored_and_looked_up() -> None:
         published_by_event,
         ordered_by_start_and_join,
         handed_over_by_queue,
+        seen_to_be_done,
+        one_worker,
         notified,
         met_at_a_barrier,
         counted_by_a_semaphore,

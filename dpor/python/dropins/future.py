@@ -34,7 +34,7 @@ from dpor.primitives.futures import (
     Cancel,
     Complete,
 )
-from dpor.primitives.rules import Look
+from dpor.primitives.rules import LookAfter
 from dpor.python.dropins import from_threading
 from dpor.python.dropins.copying import pinned, unnoticed
 from dpor.python.dropins.presentation import address, presented_as
@@ -52,7 +52,13 @@ OPENED: Final = "futures are opened"
 _ORDERED: Final = "futures complete in an order"
 """A fact: the program sees in which order futures complete, as `as_completed` shows it."""
 
-_LOOK, _AWAIT, _AWAIT_OR_TIMEOUT, _ADD, _CANCEL = Look(), AwaitDone(), AwaitDoneOrTimeout(), AddCallback(), Cancel()
+_LOOK, _AWAIT, _AWAIT_OR_TIMEOUT, _ADD, _CANCEL = (
+    LookAfter(),
+    AwaitDone(),
+    AwaitDoneOrTimeout(),
+    AddCallback(),
+    Cancel(),
+)
 _BEGIN: Final = (BeginTask(), BeginTask(ordered=True))
 _FINISH: Final = (Complete(FINISHED), Complete(FINISHED, True))
 _FAIL: Final = (Complete(FAILED), Complete(FAILED, True))

@@ -15,7 +15,7 @@ from collections import deque
 from typing import Any, Final, NoReturn
 
 from dpor.primitives.queues import AwaitTasks, Get, Put, TaskDone
-from dpor.primitives.rules import Look
+from dpor.primitives.rules import LookAfter
 from dpor.python.dropins.presentation import address, presented_as
 from dpor.python.dropins.timeouts import duration
 from dpor.python.kernel import assumptions, timing
@@ -31,7 +31,7 @@ _DONE: Final = "tasks of queues are done"
 _NOT_OWED: Final = "tasks of queues are done that are not owed"
 """A fact: a thread calls `task_done` more often than it has called `get`."""
 
-_PUT, _PUT_NOW, _GET, _GET_NOW, _LOOK = Put(), Put(or_timeout=True), Get(), Get(or_timeout=True), Look()
+_PUT, _PUT_NOW, _GET, _GET_NOW, _LOOK = Put(), Put(or_timeout=True), Get(), Get(or_timeout=True), LookAfter()
 _OWED, _ANYWAY, _JOIN = TaskDone(True), TaskDone(False), AwaitTasks()
 
 

@@ -1,5 +1,5 @@
-"""Finds the call of the standard library that an event is part of: a `queue.put` has seven events, but is one line of a
-report.
+"""Finds the call of the standard library that an event is part of: a `Barrier.wait` has several events, but is one
+line of a report.
 
 Frames are not kept, since they keep variables alive, which a program may notice. Two calls from the same place are
 distinguished by their positions: a call that is at its first operation again is another one.
