@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -110,6 +111,7 @@ def test_threads_of_the_host_may_start_meanwhile(tmp_path: Path) -> None:
 
 
 def test_handlers_are_kept_for_one_run(tmp_path: Path) -> None:
+    host = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     source = """
         import signal
         def scenario():
@@ -117,7 +119,10 @@ def test_handlers_are_kept_for_one_run(tmp_path: Path) -> None:
             run(lambda: None, lambda: None)
             return before is signal.SIG_DFL, callable(signal.getsignal(signal.SIGTERM))
     """
-    assert outcomes(tmp_path, source) == {(True, True)}
+    try:
+        assert outcomes(tmp_path, source) == {(True, True)}
+    finally:
+        signal.signal(signal.SIGTERM, host)
 
 
 def test_leaving_a_thread_ends_that_thread_alone(tmp_path: Path) -> None:

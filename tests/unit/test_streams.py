@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -114,3 +115,24 @@ def test_the_debugger_holds_no_output_back() -> None:
     Path("two.py").write_text("def main():\n    print('one')\n    assert False\n")
     run("check", "two.py::main", "--save", "s.json")
     assert "\n(Pdb) one\n> " in run("replay", "s.json", "--pdb", stdin="n\nn\nc\nq\n")
+
+
+def test_prints_of_several_threads_do_not_depend_on_where_output_is_kept(tmp_path: Path) -> None:
+    source = """
+        def scenario():
+            count = {0: 0}
+            def body():
+                n = count[0]
+                count[0] = n + 1
+                print("x")
+            threads = [threading.Thread(target=body) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert count[0] == 2
+    """
+    (tmp_path / "prints.py").write_text("import threading\n" + dedent(source))
+    command = [sys.executable, "-m", "dpor", "check", f"{tmp_path}/prints.py::scenario", "--save", f"{tmp_path}/s.json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert "FAILED  AssertionError" in done.stdout, done.stdout

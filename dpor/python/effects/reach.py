@@ -21,6 +21,7 @@ from dpor.python.effects.memoryviews import through
 from dpor.python.kernel import opaque_code
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
+from dpor.python.kernel.streams import BehindStream
 from dpor.python.sharing import children, shared_object, shared_objects, type_traits
 from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
 from dpor.python.sharing.type_traits import ATOMIC
@@ -34,9 +35,6 @@ _NESTING: Final = frozenset({tuple, frozenset})
 _PLAIN: Final = ATOMIC - _NESTING
 _SHOWING: Final = frozenset({types.MethodType, functools.partial, slice})
 """Types that show the objects they refer to, but whose equality does not depend on them."""
-_OF_STREAMS: Final = "dpor.python.program.system"
-"""The module of the standard streams of a run: what is behind these does not belong to the program, and depends on
-where output is kept."""
 _CALLABLES: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, type)
 
 
@@ -113,7 +111,7 @@ def parts_in_c(value: Any) -> tuple[Any, ...]:
 def _held_in_c(value: Any) -> Iterable[Any]:
     """The objects that an object in C was given or is made of: its methods read and write these, too."""
     held = () if type(value) in _RUNNING else _referents(value)
-    if any(type(part).__module__ == _OF_STREAMS for part in held):
+    if any(is_a(part, BehindStream) for part in held):
         return ()
     return [getattr(part, "__self__", part) for part in held]
 

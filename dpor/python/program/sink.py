@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from dpor.python.kernel.streams import BehindStream
+
 MOST_OUTPUT = 1_000_000
 """Bytes of one run's output that are kept; the rest is only counted."""
 
@@ -80,7 +82,7 @@ def _is_as_new(stream: io.TextIOWrapper) -> bool:
         return False
 
 
-class _Nowhere(io.RawIOBase):
+class _Nowhere(BehindStream):
     def write(self, data: Any) -> int:
         return len(data)
 
