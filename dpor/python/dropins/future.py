@@ -12,7 +12,7 @@ import concurrent.futures._base as real
 import logging
 import types
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from dpor.primitives.futures import (
     ALL,
@@ -37,6 +37,7 @@ from dpor.primitives.futures import (
 from dpor.primitives.rules import LookAfter
 from dpor.python.dropins import from_threading
 from dpor.python.dropins.copying import pinned, unnoticed
+from dpor.python.dropins.internals import Count, private_to
 from dpor.python.dropins.presentation import address, presented_as
 from dpor.python.dropins.state import library
 from dpor.python.dropins.time import monotonic
@@ -67,25 +68,14 @@ _Sets: Final[Any] = real.DoneAndNotDoneFutures
 _CANCELLED: Final = (CANCELLED, CANCELLED_AND_NOTIFIED)
 
 
-class _Count(SyncObject):
+class _Count(Count):
     """Counts: the functions that were added to a future, or all completions of a run."""
-
-    dpor_is_part = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.dpor_state = 0
 
 
 _Count.__name__ = "Future"  # reports call it so
 
 
-def _opened(name: str) -> property:
-    def opened(*_: Any) -> NoReturn:
-        assumptions.broken(OPENED, f"the program uses the attribute {name} of a future", at_once=True)
-        raise AttributeError(name)
-
-    return property(opened, opened, opened)
+_private = private_to("a future", OPENED)
 
 
 @presented_as("concurrent.futures._base")
@@ -107,14 +97,14 @@ class Future(SyncObject):
         self.dpor_added = _Count()
         self.dpor_place = 0
 
-    _condition = _opened("_condition")
-    _state = _opened("_state")
-    _result = _opened("_result")
-    _exception = _opened("_exception")
-    _waiters = _opened("_waiters")
-    _done_callbacks = _opened("_done_callbacks")
+    _condition = _private("_condition")
+    _state = _private("_state")
+    _result = _private("_result")
+    _exception = _private("_exception")
+    _waiters = _private("_waiters")
+    _done_callbacks = _private("_done_callbacks")
     if hasattr(real.Future, "_get_snapshot"):  # from 3.14 on
-        _get_snapshot = _opened("_get_snapshot")
+        _get_snapshot = _private("_get_snapshot")
 
     def cancel(self) -> bool:
         before = perform(_CANCEL, self)

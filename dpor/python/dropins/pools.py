@@ -16,27 +16,23 @@ import contextvars
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from dpor.primitives.futures import AwaitWorker, BeginEnding, EndTask, ShutDown, Submit
 from dpor.primitives.threads import Join
 from dpor.python.dropins import from_threading
 from dpor.python.dropins.copying import pinned, unnoticed
 from dpor.python.dropins.idents import IN_TASK, POOLS_OPENED, numbering
+from dpor.python.dropins.internals import Count, open_up, private_to
 from dpor.python.dropins.locks import RLock
 from dpor.python.dropins.state import library
 from dpor.python.dropins.threads import INHERITS, Startable
-from dpor.python.kernel import assumptions
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 
 _SUBMIT, _SHUT_DOWN, _BEGIN_ENDING, _END_TASK, _JOIN = Submit(), ShutDown(), BeginEnding(), EndTask(), Join()
-
-
-def _opens(reason: str) -> None:
-    assumptions.broken(POOLS_OPENED, reason, at_once=True)
 
 
 class Task(Startable):
@@ -55,14 +51,8 @@ class Task(Startable):
         self._work = ()
 
 
-class _Ended(SyncObject):
+class _Ended(Count):
     """Counts the tasks of a pool that have ended."""
-
-    dpor_is_part = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.dpor_state = 0
 
 
 _Ended.__name__ = "ThreadPoolExecutor"  # reports call it so
@@ -77,12 +67,7 @@ class _Ending(SyncObject):
         pinned(self, "concurrent.futures.thread._shutdown")
 
 
-def _private(name: str) -> property:
-    def opened(*_: Any) -> NoReturn:
-        _opens(f"the program uses the attribute {name} of a pool")
-        raise AttributeError(name)
-
-    return property(opened, opened, opened)
+_private = private_to("a pool", POOLS_OPENED)
 
 
 class Pool(SyncObject):
@@ -105,7 +90,7 @@ class Pool(SyncObject):
         if max_workers <= 0:
             raise ValueError("max_workers must be greater than 0")
         if initializer is not None or others or INHERITS:
-            _opens("a pool is given something that its threads begin with")
+            open_up(POOLS_OPENED, "a pool is given something that its threads begin with")
         super().__init__()
         self.dpor_state = (0, False)
         self.dpor_ended = _Ended()
@@ -146,7 +131,7 @@ class Pool(SyncObject):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if cancel_futures:
-            _opens("a pool is shut down with cancel_futures")
+            open_up(POOLS_OPENED, "a pool is shut down with cancel_futures")
         perform(_SHUT_DOWN, self)
         if wait:
             _join_all(self.dpor_tasks)
@@ -171,13 +156,13 @@ def _do(task: Task, wanted: int, ended: _Ended) -> None:
     except UnwindThread:
         raise
     except BaseException:
-        _opens("a callback ends a thread of a pool")
+        open_up(POOLS_OPENED, "a callback ends a thread of a pool")
     if contextvars.copy_context():
-        _opens("a task of a pool sets a context variable")
+        open_up(POOLS_OPENED, "a task of a pool sets a context variable")
     me = run.current.id
     locks = (lock for made in run.made if isinstance(lock := made(), RLock))
     if any(lock.dpor_state is not None and lock.dpor_state[0] == me for lock in locks):
-        _opens("a task of a pool ends while it holds an RLock")
+        open_up(POOLS_OPENED, "a task of a pool ends while it holds an RLock")
     perform(_END_TASK, ended)
 
 

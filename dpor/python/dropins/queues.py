@@ -12,10 +12,11 @@ import heapq
 import queue as real
 import types
 from collections import deque
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from dpor.primitives.queues import AwaitTasks, Get, Put, TaskDone
 from dpor.primitives.rules import LookAfter
+from dpor.python.dropins.internals import Count, open_up, private_to
 from dpor.python.dropins.presentation import address, presented_as
 from dpor.python.dropins.timeouts import duration
 from dpor.python.kernel import assumptions, timing
@@ -35,30 +36,14 @@ _PUT, _PUT_NOW, _GET, _GET_NOW, _LOOK = Put(), Put(or_timeout=True), Get(), Get(
 _OWED, _ANYWAY, _JOIN = TaskDone(True), TaskDone(False), AwaitTasks()
 
 
-class _Unfinished(SyncObject):
+class _Unfinished(Count):
     """Counts the items that were put and are not done with."""
-
-    dpor_is_part = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.dpor_state = 0
 
 
 _Unfinished.__name__ = "Queue"  # reports call it so
 
 
-def _open(reason: str) -> None:
-    assumptions.broken(OPENED, reason, at_once=run.current is not None)
-
-
-def _private(name: str) -> property:
-    def opened(*_: Any) -> NoReturn:
-        _open(f"the program uses the attribute {name} of a queue")
-        raise AttributeError(name)
-
-    return property(opened, opened, opened)
-
+_private = private_to("a queue", OPENED)
 
 _HOOKS: Final = ("_init", "_put", "_get", "_qsize")
 """Methods that derived classes may replace."""
@@ -77,7 +62,7 @@ class Queue(SyncObject):
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
         if any(name in vars(cls) for name in _HOOKS):
-            _open(f"{cls.__qualname__} changes how a queue keeps its items")
+            open_up(OPENED, f"{cls.__qualname__} changes how a queue keeps its items")
 
     def __init__(self, maxsize: int = 0) -> None:
         super().__init__()
@@ -104,7 +89,7 @@ class Queue(SyncObject):
 
     @maxsize.setter
     def maxsize(self, size: int) -> None:
-        _open("the program changes the size of a queue")
+        open_up(OPENED, "the program changes the size of a queue")
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         shared_objects.publish(item)
@@ -201,14 +186,14 @@ class LifoQueue(Queue):
 class PriorityQueue(LifoQueue):
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         if not _is_plain(item):
-            _open("a PriorityQueue gets items that the program compares")
+            open_up(OPENED, "a PriorityQueue gets items that the program compares")
         super().put(item, block, timeout)
 
     def dpor_keep(self, item: Any) -> None:
         try:
             heapq.heappush(self.dpor_items, item)
         except TypeError:
-            _open("a PriorityQueue gets items that cannot be compared")
+            open_up(OPENED, "a PriorityQueue gets items that cannot be compared")
             raise
 
     def dpor_take(self) -> Any:
