@@ -40,16 +40,19 @@ class DepthFirst:
         return first
 
 
-class DeepestFirst:
-    """As `DepthFirst`, for a tree in which what was taken before may not be finished yet: others may send to it."""
+class _InOrder:
+    """That with the lowest key; among equal ones, that which was added first."""
 
     def __init__(self) -> None:
-        self._jobs: list[tuple[int, int, Node]] = []  # a heap
+        self._jobs: list[tuple[tuple[float, ...], int, Node]] = []  # a heap
         self._added = 0
+
+    def key(self, job: Node) -> tuple[float, ...]:
+        raise NotImplementedError
 
     def add(self, job: Node) -> None:
         self._added += 1
-        heapq.heappush(self._jobs, (-job.depth, self._added, job))
+        heapq.heappush(self._jobs, (self.key(job), self._added, job))
 
     def next(self, first: Node | None) -> Node | None:
         while self._jobs:
@@ -57,6 +60,13 @@ class DeepestFirst:
             if not job.taken:
                 return job
         return None
+
+
+class DeepestFirst(_InOrder):
+    """As `DepthFirst`, for a tree in which what was taken before may not be finished yet: others may send to it."""
+
+    def key(self, job: Node) -> tuple[float, ...]:
+        return (-job.depth,)
 
 
 class AtRandom:
@@ -80,24 +90,15 @@ class AtRandom:
         return None
 
 
-class FewestPreemptions:
+class FewestPreemptions(_InOrder):
     """That with the fewest preemptions on its way; among those, the nearest to the start, else any."""
 
     def __init__(self, seed: int) -> None:
+        super().__init__()
         self._random = Random(seed)
-        self._jobs: list[tuple[int, int, float, int, Node]] = []  # a heap
-        self._added = 0
 
-    def add(self, job: Node) -> None:
-        self._added += 1
-        heapq.heappush(self._jobs, (preemptions(job), job.depth, self._random.random(), self._added, job))
-
-    def next(self, first: Node | None) -> Node | None:
-        while self._jobs:
-            job = heapq.heappop(self._jobs)[-1]
-            if not job.taken:
-                return job
-        return None
+    def key(self, job: Node) -> tuple[float, ...]:
+        return preemptions(job), job.depth, self._random.random()
 
 
 JOBS: Final[dict[Order, Callable[[int], Jobs]]] = {
