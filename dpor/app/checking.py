@@ -59,8 +59,10 @@ from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredC
 from dpor.report.progress import Monitor, Progress
 
 PROGRESS_EVERY = 0.1
-ESTIMATE_AFTER = 200
-"""Executions after which it is estimated how many there will be."""
+ESTIMATE_AFTER = 1_000
+"""Executions after which the size of a search is estimated: many more than an estimate takes."""
+SLOW_AFTER, SLOW_SECONDS = 200, 2.0
+"""Executions and seconds after which it is estimated if executions are slow."""
 FAILED_AT_RANDOM = "stopped at a failure of a schedule drawn at random, to estimate how large the search is"
 
 
@@ -419,6 +421,11 @@ class Session:
                 results.left = True
                 return NOT_FINISHED
             if now >= tick:
+                slow = SLOW_AFTER <= stats.executions < ESTIMATE_AFTER and now >= self._begun + SLOW_SECONDS
+                if estimated and slow:
+                    estimated = False
+                    if self._estimate(system, results):
+                        return FAILED_AT_RANDOM
                 tick = min(now + PROGRESS_EVERY, deadline)
                 monitor.progress(self._progress(stats, now))
                 over = self._over if now >= deadline else None

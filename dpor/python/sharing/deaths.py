@@ -201,8 +201,11 @@ def references_to_mortal() -> dict[int, int]:
 def _any_mortal() -> bool:
     if sharing.any_finalised:
         return True
-    held = shared_objects.held() + _held_elsewhere()
-    return any(getweakrefcount(obj) > issubclass(type(obj), SyncObject) for obj in held)
+    for obj in shared_objects.held() + _held_elsewhere():
+        count = getweakrefcount(obj)
+        if count > 1 or (count and not issubclass(type(obj), SyncObject)):
+            return True
+    return False
 
 
 def report_deaths() -> None:
