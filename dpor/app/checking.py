@@ -29,7 +29,7 @@ from dpor.app.budgets import (
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged, told
 from dpor.app.found import Repeatable, Results, Seen, by_group, in_words
 from dpor.app.sharing import GivenBack, Sharing, is_worth_it
-from dpor.app.stages import Stage, stages
+from dpor.app.stages import DEPTH_FIRST, Stage, stages, work
 from dpor.app.strategies import explorer_of, is_estimable, is_resumable, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, target_name
 from dpor.core.errors import (
@@ -59,10 +59,10 @@ from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredC
 from dpor.report.progress import Monitor, Progress
 
 PROGRESS_EVERY = 0.1
-ESTIMATE_AFTER = 1_000
-"""Executions after which the size of a search is estimated: many more than an estimate takes."""
-SLOW_AFTER, SLOW_SECONDS = 200, 2.0
-"""Executions and seconds after which it is estimated if executions are slow."""
+ESTIMATE_AFTER = 200
+"""Executions after which the size of a search may be estimated: more than an estimate takes. ..."""
+ESTIMATE_EVENTS, ESTIMATE_SECONDS = DEPTH_FIRST, 2.0
+"""... It is estimated after so many events, or so many seconds: before, it may as well end soon."""
 FAILED_AT_RANDOM = "stopped at a failure of a schedule drawn at random, to estimate how large the search is"
 
 
@@ -403,8 +403,10 @@ class Session:
                 return f"stopped at the first failure, execution {stats.executions:,}"
             if stats.states > most_states:
                 return f"--max-states {most_states} reached"
-            if estimated and stats.executions == ESTIMATE_AFTER and self._estimate(system, results):
-                return FAILED_AT_RANDOM
+            if estimated and stats.executions >= ESTIMATE_AFTER and self._is_worth_an_estimate(stats):
+                estimated = False
+                if self._estimate(system, results):
+                    return FAILED_AT_RANDOM
             shares = not self._is_alone and self._stage.is_last and run.ending is not Ending.ENDED
             if shares and isinstance(explorer, Search) and is_worth_it(stats):
                 if estimated and self._estimate(system, results):
@@ -421,11 +423,6 @@ class Session:
                 results.left = True
                 return NOT_FINISHED
             if now >= tick:
-                slow = SLOW_AFTER <= stats.executions < ESTIMATE_AFTER and now >= self._begun + SLOW_SECONDS
-                if estimated and slow:
-                    estimated = False
-                    if self._estimate(system, results):
-                        return FAILED_AT_RANDOM
                 tick = min(now + PROGRESS_EVERY, deadline)
                 monitor.progress(self._progress(stats, now))
                 over = self._over if now >= deadline else None
@@ -519,6 +516,9 @@ class Session:
             results=results.to_json(search.stats, again),
             tree=saved_tree.to_json(search.nodes[0]),
         )
+
+    def _is_worth_an_estimate(self, stats: Stats) -> bool:
+        return work(stats) >= ESTIMATE_EVENTS or time.monotonic() >= self._begun + ESTIMATE_SECONDS
 
     def _estimate(self, system: Checkable, results: Results) -> bool:
         """Estimate the size of the search, unless that has been done. Returns True if the search is over, because one

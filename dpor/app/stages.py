@@ -60,9 +60,9 @@ def stages(options: Options) -> list[Stage]:
         return [Stage(options, _never)]
     optimal = attrs.evolve(options, strategy="optimal")
     found = [
-        Stage(optimal, lambda counts: _work(counts) >= DEPTH_FIRST, may_cut=False),
+        Stage(optimal, lambda counts: work(counts) >= DEPTH_FIRST, may_cut=False),
         Stage(
-            attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: _work(counts) >= FEWEST_FIRST, may_cut=False
+            attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: work(counts) >= FEWEST_FIRST, may_cut=False
         ),
         Stage(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),
         Stage(optimal, _never),
@@ -71,7 +71,8 @@ def stages(options: Options) -> list[Stage]:
     return [stage for stage in found if stores or not stage.needs_states]
 
 
-def _work(counts: Stats) -> int:
+def work(counts: Stats) -> int:
+    """Return how many events a search has carried out, repeated ones too: they are what it takes its time for."""
     return counts.events + counts.replayed
 
 

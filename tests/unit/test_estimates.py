@@ -105,6 +105,7 @@ def two() -> None:
 
 def test_a_search_that_is_stopped_tells_how_large_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "ESTIMATE_AFTER", 1)
+    monkeypatch.setattr(checking, "ESTIMATE_EVENTS", 0)
     report = dpor.check(appends, max_memory=1)
     assert report.estimate is not None
     assert [round(number) for number in report.estimate] == [3_628_800] * 3
@@ -114,6 +115,25 @@ def test_a_search_that_is_stopped_tells_how_large_it_is(monkeypatch: pytest.Monk
 def test_a_search_that_is_finished_needs_no_estimate() -> None:
     report = dpor.check(two)
     assert (report.exhaustive, report.estimate) == (True, None)
+
+
+def test_a_small_search_is_not_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An estimate takes as long as 120 executions."""
+
+    def two_thrice() -> None:
+        cell = Cell()
+
+        def add() -> None:
+            for _ in range(3):
+                cell.value += 1
+
+        started(2, add)
+
+    monkeypatch.setattr(checking, "ESTIMATE_SECONDS", 60.0)
+    report = dpor.check(two_thrice, strategy="optimal")
+    assert report.exhaustive
+    assert report.executions > checking.ESTIMATE_AFTER
+    assert report.executions_besides == len(report.restarts)
 
 
 def test_runs_before_the_search_began_again_are_told() -> None:
@@ -143,6 +163,7 @@ def test_a_failing_schedule_of_an_estimate_is_a_finding(monkeypatch: pytest.Monk
         assert order[0] != 5
 
     monkeypatch.setattr(checking, "ESTIMATE_AFTER", 2)
+    monkeypatch.setattr(checking, "ESTIMATE_EVENTS", 0)
     report = dpor.check(fails_late)
     assert report.verdict is Verdict.FAIL
     assert report.reasons == (checking.FAILED_AT_RANDOM,)
@@ -215,6 +236,7 @@ def test_the_next_step_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(checking, "ESTIMATE_AFTER", 1)
+    monkeypatch.setattr(checking, "ESTIMATE_EVENTS", 0)
     monkeypatch.setattr(advice, "PATIENT", 60.0)
     report = dpor.check("appends.py::ten", strategy="optimal", max_seconds=4.0)
     assert report.next_step == "dpor check appends.py::ten --max-seconds 4 --preemptions 2"
