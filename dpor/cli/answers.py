@@ -59,6 +59,7 @@ def to_stdout(write: Callable[[], None]) -> None:
 
 
 def draw(draw: Callable[[Console], None]) -> None:
+    """Print what the function draws: in colours on a terminal, otherwise as plain text."""
     if sys.stdout.isatty():
         from rich.console import Console
 
@@ -68,6 +69,7 @@ def draw(draw: Callable[[Console], None]) -> None:
 
 
 def keep_folder() -> bool:
+    """Make the folder of kept failures. Returns False if that cannot be."""
     try:
         KEEP.mkdir(exist_ok=True)
         (KEEP / ".gitignore").write_text("*\n")
@@ -201,5 +203,6 @@ def _our_fault(error: Exception, traceback: bool) -> str:
 
 
 def end(message: str, code: Exit) -> NoReturn:
+    """Print the message to standard error and end the process with this exit code."""
     click.echo(message, err=True)
     sys.exit(code)

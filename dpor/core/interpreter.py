@@ -12,6 +12,7 @@ TESTED: Final = ((3, 11), (3, 12), (3, 13), (3, 14), (3, 15))
 
 
 def is_free_threaded() -> bool:
+    """True if this Python is built without a global lock."""
     return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 

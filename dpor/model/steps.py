@@ -19,6 +19,8 @@ Note: TypeAlias = Callable[[Machine], None]
 
 
 def read(find: Find, register: int) -> Step:
+    """Load the variable into the register."""
+
     def step(registers: Registers, machine: Machine) -> Operation:
         act = find(registers)
         registers[register] = machine.memory[act.location]
@@ -28,6 +30,8 @@ def read(find: Find, register: int) -> Step:
 
 
 def write(find: Find, value: Evaluate) -> Step:
+    """Store the value in the variable."""
+
     def step(registers: Registers, machine: Machine) -> Operation:
         act = find(registers)
         machine.memory[act.location] = value(registers)
@@ -37,6 +41,8 @@ def write(find: Find, value: Evaluate) -> Step:
 
 
 def read_modify_write(find: Find, register: int, value: Evaluate) -> Step:
+    """Load the variable into the register and store the value, which may use it, in one event."""
+
     def step(registers: Registers, machine: Machine) -> Operation:
         act = find(registers)
         registers[register] = machine.memory[act.location]

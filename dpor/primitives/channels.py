@@ -39,6 +39,7 @@ Channel: TypeAlias = tuple[bytes, End, End]
 
 
 def first_channel(waits: bool) -> Channel:
+    """Return the state of a new channel. `waits`: whether reading and writing block."""
     return (b"", (OPEN, waits, ()), (OPEN, waits, ()))
 
 
@@ -176,6 +177,7 @@ INVALID: Final = 8
 
 
 def readiness(channel: Channel, which: int) -> int:
+    """Return what `poll` tells of one end, as a mask."""
     own: Any = channel[which]
     other: Any = channel[READING + WRITING - which]
     if own[0] == CLOSED:

@@ -46,6 +46,7 @@ def interleave(function: Any = None, /, **options: Any) -> Any:
 
 
 def is_marked(item: pytest.Item) -> bool:
+    """True if the test is to be checked."""
     return item.get_closest_marker(MARK) is not None
 
 

@@ -225,6 +225,7 @@ def get_global():
 
 
 def indented(text: str, by: int) -> str:
+    """Return the text with each line indented by so many spaces."""
     return "\n".join(" " * by + line for line in text.split("\n"))
 
 

@@ -113,10 +113,12 @@ def make(shared: SharedObject, kind: str, part: Hashable, accesses: Accesses) ->
 
 
 def reads_structure(shared: SharedObject) -> Accesses:
+    """Return the accesses of what looks at the length, the order or the keys of a container."""
     return ((shared.location(STRUCTURE), READ),) if changes(shared, STRUCTURE) else NOTHING
 
 
 def writes_structure(shared: SharedObject) -> Accesses:
+    """Return the accesses of what changes the length, the order or the keys of a container."""
     learn(shared, STRUCTURE)
     return ((shared.location(STRUCTURE), WRITE),)
 

@@ -65,6 +65,7 @@ from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, Namespace, Sh
 
 
 def reads_all(shared: SharedObject) -> Accesses:
+    """Return the accesses of what looks at all keys or values."""
     if changes(shared, STRUCTURE):
         return ((shared.location(STRUCTURE), READ),)
     return ((shared.location(ELEMENTS), READ),) if changes(shared, ELEMENTS) else NOTHING
@@ -85,6 +86,7 @@ def writes_all(shared: SharedObject) -> Accesses:
 
 
 def reads_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
+    """Return the accesses of what looks up one key."""
     keys_change = changes(shared, STRUCTURE)
     if not keys_change and not changes(shared, ELEMENTS):
         return NOTHING

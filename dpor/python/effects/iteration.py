@@ -48,6 +48,7 @@ def container_behind(view: Any) -> Any:
 
 
 def register_views(*examples: Any) -> None:
+    """Note the types of these views: iterating over one of them reads the container behind it."""
     for example in examples:
         views[type(example)] = container_behind
 
@@ -143,6 +144,7 @@ def iterates_in_c(kind: type) -> bool:
 
 
 def consume_view(view: Any, touched: Touched) -> bool:
+    """Add the accesses of what goes through the view. Returns True."""
     container = container_behind(view)
     if "keys" in type(view).__name__:
         container_type, shared = container_type_of(type(container)), shared_objects.shared_object_of(container)

@@ -40,6 +40,7 @@ from dpor.python.sharing.type_traits import HOLD_NOTHING
 
 
 def reads_all(shared: SharedObject) -> Accesses:
+    """Return the accesses of what looks at the length and at all elements."""
     accesses = reads_structure(shared)
     if changes(shared, ELEMENTS):
         accesses += ((shared.location(ELEMENTS), READ),)
@@ -61,6 +62,7 @@ def reads_item(shared: SharedObject, items: list[Any], index: int) -> Accesses:
 
 
 def writes_item(shared: SharedObject, items: list[Any], index: int) -> Accesses:
+    """Return the accesses of a store at this index, which may be negative or out of range."""
     if changes(shared, STRUCTURE):
         if index < 0:
             return writes_structure(shared)

@@ -29,6 +29,7 @@ from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
 
 
 def writes_all(shared: SharedObject) -> Accesses:
+    """Return the accesses of what may change any element."""
     learn(shared, KEY_SET)
     return (*writes_structure(shared), (shared.location(KEY_SET), WRITE))
 

@@ -348,6 +348,7 @@ def _opaque_method(obj: Any, shared: SharedObject, name: str) -> Any:
 
 
 def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | None:
+    """Return the operation of a store to, or a deletion of, the attribute; None if code of the program does it."""
     try:
         return shared.writes[name]
     except KeyError:
@@ -406,6 +407,7 @@ def field_key(kind: type, name: str) -> tuple[str, str, str, str]:
 
 
 def is_field_key(fact: object) -> bool:
+    """True for facts that say that a field is written."""
     return isinstance(fact, tuple) and fact[0] == "field"
 
 
@@ -463,6 +465,7 @@ RULES: Final = "rules"
 
 
 def rules(mode: Mode) -> Access:
+    """Return the access of what depends on, or changes, how attributes are looked up."""
     return run.operations.location(RULES), mode
 
 
@@ -510,6 +513,7 @@ def read_global(module: str, name: str) -> None:
 
 
 def write_global(module: str, name: str) -> None:
+    """Perform the operation of a store to a global. Breaks an assumption if it is the first one."""
     key = ("global", module, name)
     if key not in run.facts:
         assumptions.broken(key, f"the global {module}.{name} is written while several threads exist")

@@ -43,6 +43,7 @@ def fill_in(me: ModelThread, operation: Operation, before: States | None) -> Non
 
 
 def differs(what: str) -> NotDeterministic:
+    """Return the error of a run that does not repeat its trace. `what`: what it has done instead."""
     place, operations, threads = run.position, run.trace.operations, run.trace.threads
     had = f"thread {threads[place]} had done {describe(operations[place])}; " if place < len(operations) else ""
     return NotDeterministic(
@@ -56,6 +57,7 @@ _MOST_PLACES = 3
 
 
 def describe(operation: Operation | None) -> str:
+    """Return the operation in words for an error: its kind, and some of its locations."""
     if operation is None:
         return "nothing"
     places = [str(run.operations.name_of(location)) for location, _ in operation.accesses]

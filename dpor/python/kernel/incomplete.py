@@ -30,6 +30,7 @@ def cut(reason: str, ending: Ending) -> NoReturn:
 
 
 def why_cut() -> str:
+    """Say why the run was cut, where the thread was, and what to do."""
     if run.most_events < run.options.max_steps:
         return f"a run was ended after its event {run.position:,}{last_place()}"
     return (

@@ -104,6 +104,7 @@ def whole(obj: Waited) -> Waited:
 
 
 def counter_of(location: Location) -> Counter:
+    """Return the object that counts the writes of a location in this run."""
     found = run.counters.get(location)
     if found is None:
         found = run.counters[location] = Counter(location)
@@ -123,6 +124,7 @@ def count_writes(accesses: Accesses) -> States:
 
 
 def set_states(objects: tuple[Waited, ...], states: States) -> None:
+    """Give the objects their new states; those of `count_writes` have none."""
     run.able = ABLE_UNKNOWN
     if _set_by_program:
         for o, state in zip(objects, states, strict=False):

@@ -30,6 +30,7 @@ def refuse_to_wait(what: str) -> NoReturn:
 
 
 def give_up(message: str) -> NoReturn:
+    """End the run with `Unsupported`, because it met something that has no model."""
     error = Unsupported(message)
     if run.current is None or run.unwinding:
         raise error

@@ -45,6 +45,7 @@ def leave() -> None:
 
 
 def unwind() -> None:
+    """Let `UnwindThread` end each thread that has not ended, so that nothing of it is left in its greenlet."""
     run.unwinding = True
     run.multi = False
     run.update_careful()

@@ -67,6 +67,7 @@ def restorer(obj: Any) -> Callable[[], None]:
 
 
 def function_restorer(function: types.FunctionType) -> Callable[[], None]:
+    """Return a function that restores the parts of a function that programs can assign."""
     before = {name: getattr(function, name) for name in _PARTS_OF_FUNCTION}
 
     def restore() -> None:
@@ -81,6 +82,7 @@ _PARTS_OF_FUNCTION: Final = ("__code__", "__defaults__", "__kwdefaults__", "__na
 
 
 def class_restorer(kind: type, names: dict[str, Any]) -> Callable[[], None]:
+    """Return a function that restores the attributes and bases of a class, given copies of its attributes."""
     return functools.partial(_restore_class, kind, names, dict(names), kind.__bases__)
 
 
@@ -115,6 +117,7 @@ def _restore_ordered_dict(obj: collections.OrderedDict[Any, Any], before: list[t
 
 
 def restore_set(obj: set[Any], before: set[Any]) -> None:
+    """Let the set have these elements, in this order of insertion."""
     set.clear(obj)
     set.update(obj, before)
 

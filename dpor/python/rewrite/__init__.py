@@ -81,6 +81,7 @@ def rewrite(
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
+    """Context with room on the stack for deeply nested source."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEPTH))
     try:

@@ -150,6 +150,7 @@ finders = dict(_CHILDREN)
 
 
 def forget() -> None:
+    """Forget how types are searched, because classes of the program are made anew."""
     finders.clear()
     finders.update(_CHILDREN)
 
@@ -160,6 +161,7 @@ def _of_adopter(obj: Any, kind: type) -> list[Any]:
 
 
 def finder_of(kind: type) -> Callable[[Any, type], list[Any]]:
+    """Return the function that finds the objects which an object of the type leads to."""
     if len(finders) > MOST_TYPES:
         forget()
     if adopts(kind):

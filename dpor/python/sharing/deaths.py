@@ -126,6 +126,7 @@ def _theirs(counts: Iterable[tuple[int, int]], ours: Counter[int]) -> dict[int, 
 
 
 def census() -> _Census:
+    """Return how many references there are now to what is held, and who holds it."""
     for forget in before_counting:
         forget()
     held = shared_objects.held()

@@ -112,6 +112,7 @@ def _structure_of(name: Hashable, mode: Mode) -> Access:
 
 
 def type_key(kind: type) -> tuple[str, str, str]:
+    """Return the name under which all objects of the type are one shared object. It is a fact, too."""
     return ("type", kind.__module__, kind.__qualname__)
 
 

@@ -199,6 +199,7 @@ def _put(obj: Any, name: Hashable) -> SharedObject:
 
 
 def shared_object_named(name: Hashable) -> SharedObject | None:
+    """Return the shared object of this name, or None if no run of the search has had one."""
     return _records.get(name)
 
 

@@ -48,6 +48,7 @@ _neutral: dict[type, bool] = {}
 
 
 def way_of(kind: type) -> int:
+    """Return what publishing does with objects of the type: one of the constants above."""
     way = ways.get(kind)
     if way is None:
         if kind in CONTAINED:

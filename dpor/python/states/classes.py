@@ -161,6 +161,7 @@ def _registered(kind: type) -> tuple[type, ...]:
 
 
 def find(module: types.ModuleType, qualname: str) -> Any:
+    """Return what the qualified name leads to in the module, through classes and modules; None if there is nothing."""
     found: Any = module
     for name in qualname.split("."):
         found = vars(found).get(name) if isinstance(found, (type, types.ModuleType)) else None

@@ -242,6 +242,7 @@ _ANNOTATIONS_CHANGE: Final = ("class attribute", "__annotations__")
 
 
 def function(heap: Heap, obj: Any) -> None:
+    """Add what a function consists of."""
     code, names, fields = obj.__code__, obj.__globals__, obj.__dict__
     closure, defaults, keywords = obj.__closure__, obj.__defaults__, obj.__kwdefaults__
     is_of_module = "__spec__" in names or ("__name__" in names and "__loader__" in names)
@@ -356,6 +357,7 @@ _NO_FIELDS: Final = frozenset(
 
 
 def traceback(heap: Heap, obj: Any) -> None:
+    """Add the lines at which a traceback points."""
     way: list[int] = []
     while obj is not None:
         code = obj.tb_frame.f_code

@@ -479,6 +479,7 @@ def _in_folder(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Eff
 
 
 def looks_at_folder(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
+    """Return the effect of calls that ask in which folder temporary files are."""
     process_state.changes(TEMPORARY)
     return [(("global", "tempfile", "tempdir"), READ)]
 

@@ -30,6 +30,7 @@ alive.)"""
 
 
 def set_wrapper(function: Any, wrapper: Any) -> None:
+    """Let calls of the function go through the wrapper."""
     wrappers[id(function)] = wrapper
     _kept.append(function)
 
@@ -39,6 +40,7 @@ class_wrappers: Final[dict[tuple[int, str], Any]] = {}
 
 
 def set_class_wrapper(kind: type, name: str, wrapper: Any) -> None:
+    """Let calls of the class method of this name go through the wrapper."""
     class_wrappers[id(kind), name] = wrapper
     _kept.append(kind)
 

@@ -124,4 +124,5 @@ def module_of(function: types.FunctionType) -> str:
 
 
 def name_of(function: Any) -> str:
+    """Return the name of the function for a message."""
     return getattr(function, "__name__", type(function).__name__)
