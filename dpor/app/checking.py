@@ -37,6 +37,7 @@ from dpor.core.errors import (
     BadCheckpoint,
     GivenUp,
     InternalError,
+    NotDeterministic,
     OutOfTime,
     Unfinished,
     UserError,
@@ -130,6 +131,7 @@ class Session:
         self._results = Results()
         self._restarts: list[str] = []
         self._found: dict[object, Seen] = {}
+        self._doubts: dict[str, None] = {}  # reasons not to trust a later stage alone
         if options.processes > 1 and not isinstance(target, str):
             raise UserError("--workers: other processes cannot search this target; name a function of a file or module")
         self._is_alone = options.processes == 1
@@ -245,7 +247,9 @@ class Session:
         """Return a report of what is known now. `reasons`: further reasons why it is not exhaustive."""
         results, options = self._results, self._stage.options
         counts = results.counts
-        why = list(dict.fromkeys([*shortfall(options, counts), *results.incomplete, *results.reasons, *reasons]))
+        why = list(
+            dict.fromkeys([*shortfall(options, counts), *results.incomplete, *results.reasons, *self._doubts, *reasons])
+        )
         if not results.finished and not why:
             why = [NOT_FINISHED]
         if not why and not results.visible and not results.seen and is_python(self.target):
@@ -368,7 +372,12 @@ class Session:
                 results.resumable = True
                 results.reasons[INTERRUPTED] = None
             elif isinstance(error, UserError):
-                results.reasons[f"{type(error).__name__}: {error}"] = None
+                why = f"{type(error).__name__}: {error}"
+                results.reasons[why] = None
+                if isinstance(error, NotDeterministic) and self._stage.needs_states and not self._stage.is_last:
+                    # What differs may be unknown to searches without states, and these may find a failure all the same.
+                    self._doubts[why] = None
+                    results.left = True
             else:
                 raise
         finally:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import dpor
 from dpor.app import stages
+from dpor.core.errors import NotDeterministic
 from dpor.core.options import Options, Order
 from dpor.core.results import Verdict
+from dpor.core.system import Run
 from dpor.explorers import Stats
+from dpor.explorers.dpor import Dpor
 
 ADDING = """\
 import threading
@@ -98,6 +102,26 @@ def test_a_failure_of_a_later_stage_is_found(tmp_path: Path, monkeypatch: pytest
     assert report.verdict is Verdict.FAIL
     (failure,) = report.findings
     assert dpor.replay(failure.saved).line == 10  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("asserted", "verdict"), [("len(seen) == 6", Verdict.INCONCLUSIVE), ("seen[0] != 2", Verdict.FAIL)]
+)
+def test_states_that_differ_are_told_and_the_last_stage_goes_on(
+    asserted: str, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def differs(self: Dpor) -> Iterator[Run]:
+        raise NotDeterministic("another state")
+        yield
+
+    monkeypatch.setattr(stages, "DEPTH_FIRST", 0)
+    monkeypatch.setattr(stages, "FEWEST_FIRST", 0)
+    monkeypatch.setattr(Dpor, "explore", differs)
+    file = tmp_path / "adding.py"
+    file.write_text(ADDING.replace("len(seen) == {length}", asserted))
+    report = dpor.check(f"{file}::scenario")
+    assert (report.verdict, report.strategy) == (verdict, "optimal")
+    assert "NotDeterministic: another state" in report.reasons
 
 
 def test_what_an_earlier_stage_has_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
