@@ -207,10 +207,13 @@ class StateGraph:
         return known
 
     def learn_way(self, state: StateNumber, trace: Trace) -> None:
-        """Record the operations of `trace`, which leads to the state by the way that is known."""
+        """Record the operations of `trace`, which leads to the state by the way that is known. Where they were not
+        known, those of events further on were recorded on another way."""
         for at, operation in zip(self._way(state), trace.operations, strict=False):
+            count = self._changed[self.parents[at]]
+            self._changed[at] += self._seen[at] != count
             self.operations[at] = operation
-            self._seen[at] = self._changed[self.parents[at]]
+            self._seen[at] = count
 
     def _way(self, state: StateNumber) -> list[StateNumber]:
         """Return the states on the way, without the first."""

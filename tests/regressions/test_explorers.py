@@ -79,3 +79,32 @@ def test_what_commutes_with_a_reversed_event_still_happens(strategy: str, tmp_pa
         run(tries, waits)
     """
     assert outcomes(tmp_path, source, strategy) == {"deadlock"}
+
+
+def test_operations_are_forgotten_where_the_way_to_a_state_has_become_another(tmp_path: Path) -> None:
+    """The dictionary has another name if the main thread gets the lock first, and both ways lead to the same state. An
+    event below it was taken to name the dictionary as on the way that was known by then."""
+    source = """
+    def scenario():
+        lock, table = threading.Lock(), {}
+        def hold():
+            with lock:
+                pass
+        def put():
+            with lock:
+                table["q"] = 1
+        def put_if_free():
+            if lock.acquire(False):
+                table["q"] = 2
+                lock.release()
+        threads = [threading.Thread(target=body) for body in (hold, put, put_if_free)]
+        threads[0].start()
+        if lock.acquire(False):
+            lock.release()
+        for thread in threads[1:]:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return table["q"]
+    """
+    assert outcomes(tmp_path, source, "dpor") == {1, 2}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpor.core.operations import UNKNOWN
+from dpor.core.operations import UNKNOWN, OperationTable
+from dpor.core.system import Trace
 from dpor.explorers.state_graph import NOWHERE, StateGraph
 
 
@@ -58,3 +59,23 @@ def test_states_above_cycles() -> None:
     graph.add_edge(4, 2, UNKNOWN, end, True)
     assert graph.above_cycles() == [0, 1, 2, 3, 4]
     assert sorted(graph.targets(4)) == [2, end]
+
+
+def test_what_was_recorded_below_another_way_is_unknown_when_the_new_one_has_been_learnt() -> None:
+    """0 -> 1 -> 2 -> 3 -> 4 by thread 0, and then 0 -> 2 by thread 1: later events may now name other objects."""
+    table = OperationTable()
+    other, *operations = (table.intern("write", ((place, 1),)) for place in range(5))
+    graph, trace = StateGraph(), Trace()
+    graph.add(0b11, NOWHERE, 0, UNKNOWN, True)
+    for parent, operation in enumerate(operations):
+        graph.add(0b11, parent, 0, operation, True)
+        graph.add_edge(parent, 0, operation, parent + 1, True)
+    assert graph.way_to(4, trace)
+    graph.add_edge(0, 1, other, 2, True)
+    assert not graph.way_to(3, trace)
+    assert trace.operations == [other, UNKNOWN]
+    trace.operations[1] = operations[2]
+    graph.learn_way(3, trace)
+    assert graph.way_to(3, trace)
+    assert not graph.way_to(4, trace)
+    assert trace.operations == [other, operations[2], UNKNOWN]
