@@ -361,3 +361,16 @@ def test_mixins_called_on_built_in_containers_are_not_passed_over() -> None:
 
     assert [outcomes(program) for program in (mapping, sequence)] == [3, 3]
     assert dpor.check(mapping).verdict is dpor.Verdict.INCONCLUSIVE
+
+
+def test_which_hook_hears_of_an_exception_depends_on_when_it_is_replaced() -> None:
+    def program() -> Any:
+        heard: list[str] = []
+        threading.excepthook = lambda args: heard.append(args.thread.name)
+        worker = threading.Thread(target=lambda: [].pop(), name="worker")
+        worker.start()
+        threading.excepthook = threading.__excepthook__
+        worker.join()
+        return heard
+
+    assert outcomes(program) == 2

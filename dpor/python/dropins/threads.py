@@ -325,7 +325,7 @@ def _deprecated(message: str) -> None:
 
 def report(error: BaseException, thread: Any) -> None:
     """Note an exception that has ended a thread's body as a finding, unless a hook of the program's own handles it."""
-    hook = THREADING.excepthook
+    hook = attributes.loaded(THREADING, "excepthook").excepthook
     if hook is None or hook is excepthook:
         if not isinstance(error, SystemExit):
             failures.report(error)
