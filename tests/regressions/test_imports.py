@@ -139,3 +139,37 @@ def scenario():
     report = dpor.check(f"{file}::scenario")
     assert report.verdict == "fail"
     assert not any("NotDeterministic" in reason for reason in report.reasons), report.reasons
+
+
+def test_packages_without_hooks_do_not_keep_modules_that_runs_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The target imports a package that only passes on what another one has, which is instrumented (as `attrs` does
+    with `attr`): both are imported anew in each run."""
+    installed = tmp_path / "site-packages"
+    installed.mkdir()
+    (installed / "inner_lib.py").write_text(
+        "FIRST = 1\n\nclass Box:\n    n = 0\n\n    def count(self):\n        self.n += FIRST\n"
+    )
+    (installed / "outer_lib.py").write_text("from inner_lib import Box\n")
+    (installed / "outermost_lib.py").write_text("import outer_lib\n")
+    monkeypatch.syspath_prepend(str(installed))
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import threading
+
+def scenario():
+    from outermost_lib import outer_lib
+
+    box = outer_lib.Box()
+    threads = [threading.Thread(target=box.count) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return box.n
+"""
+    )
+    report = dpor.check(f"{program}::scenario")
+    assert (report.verdict, report.outcomes) == ("pass", 2), (report.findings, report.reasons)

@@ -180,6 +180,7 @@ class Loader:
     def settle(self) -> None:
         """Called when the program is loaded: what is imported from now on is imported by its runs."""
         self._settled = True
+        self._sides.settle()
 
     def imports_in_steps(self, name: str) -> bool:
         """Called by an import while the program runs. True if it is a module of the program that was not loaded when
@@ -196,16 +197,11 @@ class Loader:
 
     def _drop_late(self) -> None:
         """Before a run: remove what earlier runs have imported."""
-        for name in self._late:
-            self._sides.program.pop(name, None)
-            loaded = self.modules.get(name)
-            if loaded is not None:
-                loaded.module.__dict__.clear()
-                loaded.module.__dict__.update(loaded.first)
-            package, _, part = name.rpartition(".")
-            holder = self._sides.program.get(package)
-            if holder is not None and loaded is not None and vars(holder).get(part) is loaded.module:
-                del vars(holder)[part]
+        self._sides.drop(self._late)
+        for name in self._late & self.modules.keys():
+            loaded = self.modules[name]
+            loaded.module.__dict__.clear()
+            loaded.module.__dict__.update(loaded.first)
 
     def can_instrument(self, package: str) -> bool:
         """While the program runs: True if the package is not instrumented, but its source is available."""

@@ -8,9 +8,9 @@ its `rich` or `attrs` does not affect the host, and a package can be instrumente
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from types import ModuleType
-from typing import Final
+from collections.abc import Callable, Set
+from types import FunctionType, ModuleType
+from typing import Any, Final
 
 from dpor.python.kernel.library import serves_both_sides
 
@@ -31,12 +31,37 @@ class Sides:
         self._all_hidden = False
         self._has_hooks = False
         """True if the program has modules and all of them are instrumented."""
+        self._first: Set[str] = frozenset()
+        self._apart: tuple[Set[str], Set[str]] = frozenset(), frozenset()
+        """Names of modules to drop, and of those of which it is known that they have nothing of these."""
 
     def forget(self) -> None:
         """Forget the program's modules: it will be imported again, because what is instrumented has changed."""
         self.program.clear()
         self._has_hooks = False
         self._seen = -1
+
+    def settle(self) -> None:
+        """Called when the program is loaded: these modules stay."""
+        self._first = frozenset(self.program)
+
+    def drop(self, names: Set[str]) -> None:
+        """Between runs: remove modules that runs import, so that they import them again, and with them the modules
+        without hooks that have anything of theirs."""
+        going = set(names)
+        known, apart = self._apart
+        others = self.program.keys() - self._first - going - (apart if known == names else frozenset())
+        while found := {name for name in others if _has_anything_of(self.program[name], going)}:
+            going |= found
+            others -= found
+        if others or known != names:
+            self._apart = frozenset(names), frozenset(self.program.keys() - going)
+        for name in going:
+            module = self.program.pop(name, None)
+            package, _, part = name.rpartition(".")
+            holder = self.program.get(package)
+            if module is not None and holder is not None and vars(holder).get(part) is module:
+                del vars(holder)[part]
 
     def host_module(self, name: str) -> ModuleType | None:
         """While the program runs: return the host's module of this name."""
@@ -92,3 +117,19 @@ class Sides:
         if file is None:
             return "__path__" in names or "." in name
         return str(file).endswith((".py", ".pyc"))
+
+
+def _has_anything_of(module: ModuleType, names: Set[str]) -> bool:
+    """True if one of these modules, or a function, a class or an object of a class of theirs, is a global of the
+    module."""
+    return any(home in names for value in [*vars(module).values()] for home in _homes(value))
+
+
+def _homes(value: Any) -> Any:
+    """Return the names of the modules that a value is, or from which it comes."""
+    kind = type(value)
+    if kind is ModuleType:
+        return (value.__name__,)
+    if kind is FunctionType:
+        return (value.__module__,)
+    return [base.__module__ for base in (value if issubclass(kind, type) else kind).__mro__]
