@@ -35,13 +35,13 @@ def next_step(
     >>> next_step("a.py::f", Options(), 500, 60.0, Estimate(900.0, 1000.0, 1100.0), ".dpor/f.json")
     'dpor resume .dpor/f.json --max-seconds 200'
     """
-    alone = attrs.evolve(options, checkpoint=None, workers=None)  # what others than `optimal` do not know
+    alone = attrs.evolve(options, checkpoint=None, workers=None, cluster=None)  # what others than `optimal` do not know
     needed = 10 * seconds if estimate is None or not done else seconds * estimate.high / done
     if checkpoint is not None and needed <= PATIENT:
         left = 1.5 * (needed - seconds)
         longer = ["--max-seconds", f"{_rounded_up(left):g}"] if left > DEFAULT_SECONDS else []
-        workers = ["--workers", str(options.workers)] if options.workers is not None else []
-        return shlex.join(["dpor", "resume", checkpoint, *longer, *workers])
+        workers = attrs.evolve(Options(), workers=options.workers, cluster=options.cluster)
+        return shlex.join(["dpor", "resume", checkpoint, *longer, *arguments(workers)])
     if needed <= PATIENT or options.explorer not in STATELESS:
         further = attrs.evolve(options, max_seconds=None if needed > PATIENT else _rounded_up(1.5 * needed))
     elif options.preemptions is None:

@@ -27,11 +27,12 @@ from dpor.app.budgets import (
     passed,
 )
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged, told
+from dpor.app.crew import GivenBack
 from dpor.app.found import Repeatable, Results, Seen, by_group, in_words
-from dpor.app.sharing import GivenBack, Sharing, is_worth_it
+from dpor.app.sharing import Sharing, is_worth_it
 from dpor.app.stages import DEPTH_FIRST, Stage, stages, work
 from dpor.app.strategies import explorer_of, is_estimable, is_resumable, shortfall
-from dpor.app.targets import Target, beat_of, is_python, open_target, target_name
+from dpor.app.targets import Target, beat_of, check_is_shareable, is_python, open_target, target_name
 from dpor.core.errors import (
     AssumptionBroken,
     BadCheckpoint,
@@ -132,9 +133,8 @@ class Session:
         self._restarts: list[str] = []
         self._found: dict[object, Seen] = {}
         self._doubts: dict[str, None] = {}  # reasons not to trust a later stage alone
-        if options.processes > 1 and not isinstance(target, str):
-            raise UserError("--workers: other processes cannot search this target; name a function of a file or module")
-        self._is_alone = options.processes == 1
+        check_is_shareable(target, options)
+        self._is_alone = not options.is_shared
         self.keeper = keeper
         if keeper is None and options.checkpoint:
             self.keeper = Keeper(Path(options.checkpoint), periodic=True)

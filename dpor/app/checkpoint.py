@@ -128,7 +128,7 @@ def damaged(path: str | os.PathLike[str]) -> Iterator[None]:
         raise BadCheckpoint(f"{path}: a damaged checkpoint: {what}") from error
 
 
-_OF_ONE_CHECK: Final = ("checkpoint", "max_seconds", "max_executions", "workers")
+_OF_ONE_CHECK: Final = ("checkpoint", "max_seconds", "max_executions", "workers", "cluster")
 
 
 def told(options: Options) -> dict[str, Any]:

@@ -22,17 +22,19 @@ def resume(
     max_seconds: float | None = DEFAULT_SECONDS,
     max_executions: int | None = None,
     workers: int | str | None = None,
+    cluster: str | None = None,
 ) -> Report:
     """Go on with a search that was cut, and return a report of all of it.
 
     `checkpoint` is the file that the check has kept (`dpor.check(..., checkpoint="file")`). If the search is cut again,
     the file has what is left then, and once nothing is left it is removed. `target` is needed if the check was given a
-    callable. `max_seconds` is for this part, `max_executions` for the whole search; `workers` as in the check.
+    callable. `max_seconds` is for this part, `max_executions` for the whole search; `workers` and `cluster` as
+    in the check.
 
     Raises `BadCheckpoint` if the file is not a checkpoint, or if the source, Python or dpor has changed since.
     """
     kept = Checkpoint.load(checkpoint)
-    options = {"max_seconds": max_seconds, "max_executions": max_executions, "workers": workers}
+    options = {"max_seconds": max_seconds, "max_executions": max_executions, "workers": workers, "cluster": cluster}
     return session_of(kept, checkpoint, options, target=target).run()
 
 

@@ -67,7 +67,7 @@ def stages(options: Options) -> list[Stage]:
         Stage(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),
         Stage(optimal, _never),
     ]
-    stores = not options.checkpoint and options.processes == 1
+    stores = not options.checkpoint and not options.is_shared
     return [stage for stage in found if stores or not stage.needs_states]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 
 import attrs
 
@@ -46,13 +47,8 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
     if options.checkpoint and not is_resumable(options):
         known = ", ".join(each for each, strategy in STRATEGIES.items() if strategy.resumes)
         raise UserError(f"--checkpoint goes with --strategy {known}, without --preemptions: no file keeps others")
-    if options.processes > 1:
-        if name != "optimal":
-            raise UserError(f"--workers goes with --strategy optimal, not with {name}")
-        if options.max_executions is not None:
-            raise UserError("--workers cannot stop after exactly so many executions: give --max-seconds instead")
-        if hash_seed() is None:
-            raise UserError("--workers needs the same hashes of strings in all processes: set PYTHONHASHSEED")
+    if options.is_shared:
+        _check_is_shareable(options)
     if name in STATEFUL and options.races:
         raise UserError(f"--races needs a search that visits every trace, and {name} does not; take another strategy")
 
@@ -64,6 +60,21 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
         return strategy.make(system, options)
 
     return begin
+
+
+def _check_is_shareable(options: Options) -> None:
+    how = "--workers" if options.cluster is None else "--cluster"
+    if options.explorer != "optimal":
+        raise UserError(f"{how} goes with --strategy optimal, not with {options.explorer}")
+    if options.max_executions is not None:
+        raise UserError(f"{how} cannot stop after exactly so many executions: give --max-seconds instead")
+    if hash_seed() is None:
+        raise UserError(f"{how} needs the same hashes of strings in all processes: set PYTHONHASHSEED")
+    if options.cluster is not None:
+        if options.workers is not None:
+            raise UserError("--cluster lets as many processes search as the cluster has threads: leave --workers out")
+        if find_spec("distributed") is None:
+            raise UserError('--cluster needs Dask: pip install "dpor[cluster]"')
 
 
 def is_estimable(options: Options) -> bool:

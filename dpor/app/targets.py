@@ -109,6 +109,13 @@ def beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:
     return loops.beat
 
 
+def check_is_shareable(target: Target, options: Options) -> None:
+    """Raise `UserError` if other processes should search, and cannot open the target."""
+    if options.is_shared and not isinstance(target, str):
+        how = spelled("workers" if options.cluster is None else "cluster")
+        raise UserError(f"{how}: other processes cannot search this target; name a function of a file or module")
+
+
 def is_python(target: Target) -> bool:
     """True for a Python program; False for an abstract program or a system of one's own."""
     return not isinstance(target, Embedded) and not _is_model(target)
@@ -159,6 +166,9 @@ class _ModelTarget(Forwarding):
         from hashlib import sha256
 
         return {self._path: sha256(Path(self._path).read_bytes()).hexdigest()}
+
+    def imported(self) -> Mapping[str, str]:
+        return {}
 
     def versions(self) -> Mapping[str, str]:
         return {}

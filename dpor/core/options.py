@@ -24,6 +24,8 @@ DEFAULT_SECONDS = 60.0
 DEFAULT_STEPS = 20_000
 DEFAULT_DEPTH = 3
 MOST_WORKERS = 16
+LOCAL_CLUSTER: Final = "local"
+"""Stands for a cluster on this machine in place of an address."""
 
 
 class Timeouts(StrEnum):
@@ -383,6 +385,20 @@ class Options:
             mark=False,
         ),
     )
+    cluster: str | None = attrs.field(
+        default=None,
+        validator=_is_name,
+        metadata=_about(
+            "let the workers of the Dask cluster with this address search, once the search is large; 'local': one on"
+            " this machine",
+            Group.SEARCH,
+            help="Let the workers of the Dask cluster with this address search, once the search is large; local: one on"
+            " this machine. In place of --workers. Needs the extra cluster.",
+            commands=("check", "resume"),
+            metavar="ADDRESS|local",
+            mark=False,
+        ),
+    )
     checkpoint: str | None = attrs.field(
         default=None,
         converter=_path,
@@ -604,11 +620,13 @@ class Options:
 
     @property
     def processes(self) -> int:
-        """How many processes search."""
-        if self.workers == "auto":
-            known = getattr(os, "sched_getaffinity", None)
-            return min(MOST_WORKERS, len(known(0)) if known is not None else os.cpu_count() or 1)
-        return int(self.workers or 1)
+        """How many processes of this machine search."""
+        return processors() if self.workers == "auto" else int(self.workers or 1)
+
+    @property
+    def is_shared(self) -> bool:
+        """True if other processes search, too."""
+        return self.cluster is not None or self.processes > 1
 
     @property
     def explorer(self) -> str:
@@ -621,6 +639,12 @@ class Options:
         values = {field.name: getattr(self, field.name) for field, about in options_of(type(self)) if about.saved}
         values["strategy"] = self.explorer
         return {name: list(value) if isinstance(value, tuple) else plain(value) for name, value in values.items()}
+
+
+def processors() -> int:
+    """Return how many processes can search at once on this machine."""
+    known = getattr(os, "sched_getaffinity", None)
+    return min(MOST_WORKERS, len(known(0)) if known is not None else os.cpu_count() or 1)
 
 
 def plain(value: Any) -> Any:

@@ -38,6 +38,10 @@ class Checkable(ExplainingSystem, Protocol):
         """Return the files that determine its behaviour, with their SHA-256."""
         ...
 
+    def imported(self) -> Mapping[str, str]:
+        """Return the files of the modules that it has imported, by name, without the standard library's."""
+        ...
+
     def versions(self) -> Mapping[str, str]: ...
 
     def is_memory(self, location: Location) -> bool:

@@ -206,6 +206,10 @@ class Embedded:
         """Return no source files: a schedule does not depend on any."""
         return {}
 
+    def imported(self) -> Mapping[str, str]:
+        """Return nothing, likewise."""
+        return {}
+
     def versions(self) -> Mapping[str, str]:
         """Return no versions: a schedule depends on the version of dpor alone."""
         return {}

@@ -84,7 +84,7 @@ def test_options_that_are_named_exist() -> None:
     commands = [command for command in cli.commands.values() if isinstance(command, click.Command)]
     ours = {name for command in commands for option in command.params for name in option.opts}
     plugin = (DOCS.parent / "dpor" / "pytest" / "plugin.py").read_text(encoding="utf-8")
-    others = {"--help", "--junitxml", "--no-deps"}  # click's, pytest's, pip's
+    others = {"--help", "--junitxml", "--no-deps", "--host", "--nthreads"}  # click's, pytest's, pip's, Dask's
     of_pytest = {about.pytest.flag for _, about in options_of(Options) if about.pytest is not None}
     known = ours | of_pytest | set(re.findall(r"--dpor-\w+", plugin)) | others
     for page in PAGES:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # the pools of the last one log
 _NONE = types.ModuleType("none")
 _NOTHING: AbstractContextManager[None] = nullcontext()
-_ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 
 @lru_cache(maxsize=1024)
@@ -151,7 +151,7 @@ class Loader:
     def set_root(self, file: Path) -> None:
         """Let the program be what lies in the project of this file."""
         directory = _beside_package(file.resolve())
-        marked = (c for c in (directory, *directory.parents) if any((c / mark).exists() for mark in _ROOT_MARKS))
+        marked = (c for c in (directory, *directory.parents) if any((c / mark).exists() for mark in ROOT_MARKS))
         root, least = next(marked, directory), self._least_root
         self._root = least if least is not None and root.is_relative_to(least) else root
 
@@ -566,6 +566,10 @@ class Loader:
             if not key.startswith((".", "__"))
         }
         return sorted(homes - {name.partition(".")[0] for name in self.modules} - STDLIB - {"dpor", "pytest"})
+
+    def imported(self) -> dict[str, str]:
+        """Return the files of all modules that the program has imported, by name, without the library's and ours."""
+        return self._sides.files()
 
     def roots(self, of_all: bool) -> Iterator[tuple[Any, Any]]:
         """Yield the roots of the program's objects, each as (name, object): the values of globals and the attributes of

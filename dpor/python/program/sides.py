@@ -12,7 +12,7 @@ from collections.abc import Callable, Set
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from dpor.python.kernel.library import serves_both_sides
+from dpor.python.kernel.library import STDLIB, serves_both_sides
 
 
 class Sides:
@@ -62,6 +62,11 @@ class Sides:
             holder = self.program.get(package)
             if module is not None and holder is not None and vars(holder).get(part) is module:
                 del vars(holder)[part]
+
+    def files(self) -> dict[str, str]:
+        """Return the files of the program's modules, by name, without the library's and ours."""
+        found = {name: vars(module).get("__file__") for name, module in self.program.items()}
+        return {name: file for name, file in found.items() if file and name.partition(".")[0] not in STDLIB | {"dpor"}}
 
     def host_module(self, name: str) -> ModuleType | None:
         """While the program runs: return the host's module of this name."""

@@ -509,6 +509,10 @@ class PythonSystem:
         """Return the packages outside of the standard library that the program uses and that are not instrumented."""
         return self._loader.foreign()
 
+    def imported(self) -> Mapping[str, str]:
+        """See `dpor.findings.explain.Checkable`."""
+        return self._loader.imported()
+
     def versions(self) -> Mapping[str, str]:
         import greenlet
 
