@@ -144,3 +144,41 @@ def test_the_thread_of_a_queue_listener_is_one_of_the_program_s() -> None:
 
     (failure,) = dpor.check(program).findings
     assert failure.message == "AssertionError"
+
+
+def test_a_record_tells_the_thread_in_which_it_was_made(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    class Naming(logging.Handler):
+        def emit(self, record):
+            seen.append((record.threadName, record.thread == idents[record.threadName]))
+
+    seen, idents = [], dict()
+
+    def work():
+        idents[threading.current_thread().name] = threading.get_ident()
+        log.info("at work")
+
+    def scenario():
+        log.addHandler(Naming())
+        worker = threading.Thread(target=work, name="worker")
+        worker.start()
+        worker.join()
+        return seen[0]
+    """
+    assert outcomes(tmp_path, source) == {("worker", True)}
+
+
+def test_a_text_tells_which_thread_of_a_pool_has_logged_it(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    from concurrent.futures import ThreadPoolExecutor
+
+    def scenario():
+        text = io.StringIO()
+        handler = logging.StreamHandler(text)
+        handler.setFormatter(logging.Formatter("%(threadName)s"))
+        log.addHandler(handler)
+        with ThreadPoolExecutor(1, "pool") as pool:
+            pool.submit(log.info, "x")
+        return text.getvalue()
+    """
+    assert outcomes(tmp_path, source) == {"pool_0\n"}

@@ -27,7 +27,9 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Mode
+from dpor.python.dropins.idents import get_ident, look_at_thread
 from dpor.python.dropins.locks import RLock
+from dpor.python.dropins.threads import current_thread
 from dpor.python.effects.accesses import Reread, Touched, yield_before
 from dpor.python.effects.process_state import part
 from dpor.python.effects.reach import SHOW, writes
@@ -88,6 +90,14 @@ def _create_lock(self: logging.Handler) -> None:
         _REAL_CREATE_LOCK(self)
 
 
+def _make_record(self: logging.LogRecord, *args: Any, **kwargs: Any) -> None:
+    """The record tells in which model thread it was made. (That a task of a pool has one to tell matters only where
+    somebody looks at the record.)"""
+    _REAL_MAKE_RECORD(self, *args, **kwargs)
+    if run.current is not None and logging.logThreads and _thread.get_ident() == run.os_thread:
+        self.thread, self.threadName = get_ident(), current_thread().name
+
+
 def _get_message(self: logging.LogRecord) -> str:
     if run.multi and _thread.get_ident() == run.os_thread:
         if shared_objects.shared_object_of(self) is not None:
@@ -142,6 +152,8 @@ def _is_part_of_another() -> bool:
 
 def _handle_by(self: logging.Handler, record: logging.LogRecord) -> bool:
     """Handle the record; afterwards the logger looks which handlers there are."""
+    if _thread.get_ident() == run.os_thread and (self.filters or _matters(self)):
+        look_at_thread()
     handled = _REAL_HANDLE_BY(self, record)
     if not _is_part_of_another():
         yield_before_effects("handle", [(LOGGING, READ)])
@@ -152,6 +164,8 @@ def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
     """Handle the record, unless the program logs it only because its threads are being unwound after the run."""
     if not run.unwinding or _thread.get_ident() != run.os_thread:
         yield_before_effects("handle", [(LOGGING, READ)])
+        if self.filters and _thread.get_ident() == run.os_thread:
+            look_at_thread()
         _REAL_HANDLE(self, record)
 
 
@@ -178,12 +192,14 @@ part(LOGGING, _levels_and_names, _put_levels_and_names)
 _REAL_HANDLE_BY: Final = logging.Handler.handle
 _REAL_HANDLE: Final = logging.Logger.handle
 _REAL_CREATE_LOCK: Final = logging.Handler.createLock
+_REAL_MAKE_RECORD: Final = logging.LogRecord.__init__
 _REAL_GET_MESSAGE: Final = logging.LogRecord.getMessage
 _REAL_FORMAT_EXCEPTION: Final = logging.Formatter.formatException
 _CHANGED: Final = [
     (logging.Formatter, "formatException", _REAL_FORMAT_EXCEPTION, _format_exception),
     (logging.Handler, "createLock", _REAL_CREATE_LOCK, _create_lock),
     (logging.Logger, "handle", _REAL_HANDLE, _handle),
+    (logging.LogRecord, "__init__", _REAL_MAKE_RECORD, _make_record),
     (logging.LogRecord, "getMessage", _REAL_GET_MESSAGE, _get_message),
     *[
         (owner, "emit", vars(owner)["emit"], _emitting(vars(owner)["emit"]))
