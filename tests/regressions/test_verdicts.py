@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Protocol, runtime_checkable
 
 import pytest
 
@@ -374,3 +375,48 @@ def test_which_hook_hears_of_an_exception_depends_on_when_it_is_replaced() -> No
         return heard
 
     assert outcomes(program) == 2
+
+
+@runtime_checkable
+class Closes(Protocol):
+    def close(self) -> None: ...
+
+
+def test_the_members_of_a_protocol_are_looked_for_in_objects_and_classes() -> None:
+    class File:
+        close: Any
+
+    def in_object() -> Any:
+        file, seen = File(), []
+        both(lambda: seen.append(isinstance(file, int | Closes)), lambda: setattr(file, "close", int))
+        return seen
+
+    def in_class() -> Any:
+        class Other:
+            pass
+
+        seen: list[bool] = []
+        both(lambda: seen.append(issubclass(Other, (str, Closes))), lambda: setattr(Other, "close", int))
+        return seen
+
+    assert (outcomes(in_object), outcomes(in_class)) == (2, 2)
+
+
+def test_several_members_of_a_protocol_that_change_make_a_check_inconclusive() -> None:
+    @runtime_checkable
+    class Pair(Protocol):
+        left: int
+        right: int
+
+    def program() -> None:
+        pair: Any = SimpleNamespace()
+
+        def fill() -> None:
+            pair.left = 1
+            pair.right = 2
+
+        both(fill, lambda: isinstance(pair, Pair))
+
+    report = dpor.check(program)
+    assert report.verdict == "inconclusive", report
+    assert "a protocol of several members" in report.reasons[0]

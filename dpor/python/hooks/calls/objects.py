@@ -8,11 +8,13 @@ import gc
 import io
 import sys
 import types
+import typing
 import weakref
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
+from dpor.core.operations import Accesses, Operation
 from dpor.python.effects import letting_go, process_state
 from dpor.python.effects.accesses import Touched, yield_before
 from dpor.python.effects.calls import yield_before_unseen
@@ -21,7 +23,7 @@ from dpor.python.effects.iteration import harmless_functions
 from dpor.python.effects.kinds import container_type_of, is_immutable, is_in_c, static
 from dpor.python.effects.reach import HASH, SHOW, reads, writes
 from dpor.python.hooks import attributes, special
-from dpor.python.hooks.adopted import note_store
+from dpor.python.hooks.adopted import note_store, reads_field
 from dpor.python.hooks.calls.executing import GlobalsAsLocals
 from dpor.python.hooks.calls.formatting import simplified
 from dpor.python.hooks.calls.registry import set_wrapper, wrap, wrappers
@@ -61,6 +63,49 @@ def _delattr(obj: Any, name: str) -> None:
     if not is_a(name, str):
         delattr(obj, name)
     attributes.delattr_(obj, name)
+
+
+@wrap(isinstance)
+def _isinstance(obj: Any, kinds: Any, /) -> bool:
+    if run.multi and type(kinds) is not type:
+        _yield_before_members(obj, type(obj), kinds)
+    return isinstance(obj, kinds)
+
+
+@wrap(issubclass)
+def _issubclass(kind: Any, kinds: Any, /) -> bool:
+    if run.multi and type(kinds) is not type:
+        _yield_before_members(None, kind, kinds)
+    return issubclass(kind, kinds)
+
+
+def _yield_before_members(obj: Any, kind: Any, kinds: Any) -> None:
+    """Yield before `typing` looks for the members of protocols in an object, or a class. That is one step here, so the
+    run is incomplete if other threads change several of them."""
+    shared = shared_objects.shared_object_of(obj)
+    found: dict[str, Accesses] = {}
+    for name in sorted(_members(kinds)):
+        operation = None if shared is None else attributes.read_operation(shared, obj, name)
+        accesses = attributes.class_reads(name)
+        if type(operation) is Operation:
+            accesses += operation.accesses
+        if children.adopts(type(obj)):
+            accesses += reads_field(obj, name)
+        if accesses:
+            found[name] = accesses
+    if len(found) > 1:
+        incomplete(f"{kind.__qualname__} is held against a protocol of several members, which other threads change")
+    if found:
+        accessing.touch("read", tuple(access for accesses in found.values() for access in accesses))
+
+
+def _members(kinds: Any) -> set[str]:
+    """Return the names of the members of all protocols in the second argument of `isinstance`."""
+    if getattr(kinds, "_is_protocol", False):
+        names = getattr(kinds, "__protocol_attrs__", None)  # from 3.12 on
+        return set(vars(typing)["_get_protocol_attrs"](kinds) if names is None else names)
+    inside = kinds if type(kinds) is tuple else typing.get_args(kinds)
+    return {name for one in inside for name in _members(one)}
 
 
 @wrap(object.__getattribute__)
