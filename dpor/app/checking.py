@@ -29,7 +29,7 @@ from dpor.app.budgets import (
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged, told
 from dpor.app.crew import GivenBack
 from dpor.app.found import Repeatable, Results, Seen, by_group, in_words
-from dpor.app.sharing import Sharing, is_worth_it
+from dpor.app.sharing import Sharing, is_worth_it, prepared
 from dpor.app.stages import DEPTH_FIRST, Stage, stages, work
 from dpor.app.strategies import explorer_of, is_estimable, is_resumable, shortfall
 from dpor.app.targets import Target, beat_of, check_is_shareable, is_python, open_target, target_name
@@ -161,7 +161,7 @@ class Session:
         """Search, then explain the failures."""
         explorers = [explorer_of(stage.options) for stage in self._stages]
         begun = self._stages.index(self._stage)
-        with self._beating():
+        with self._beating(), prepared(self.options) as self._server:
             for stage, explorer in zip(self._stages[begun:], explorers[begun:], strict=True):
                 if stage is not self._stage and stage.needs_states and not isinstance(self._system, StatefulSystem):
                     continue
@@ -457,7 +457,7 @@ class Session:
         assert isinstance(self.target, str)
         options, monitor, stats = self._stage.options, self.monitor, search.stats
         tree = search.nodes[0], stats
-        with Sharing(self.target, options, system, tree, results, monitor.say) as sharing:
+        with Sharing(self.target, options, system, tree, results, monitor.say, self._server) as sharing:
             while sharing.go_on():
                 if results.seen and not options.all:
                     return f"stopped at the first failure, execution {next(iter(results.seen.values())).execution:,}"

@@ -40,12 +40,12 @@ _UNREACHABLE: Final = (OSError, RuntimeError, ValueError)
 class _Room:
     """Room for a process on a worker.
 
-    placed      the program there, as a future of Dask
+    host        what is there, as a future of Dask
     root, path  see `hosting.described`
     """
 
     address: str
-    placed: Any
+    host: Any
     root: str
     path: Sequence[str]
 
@@ -68,7 +68,7 @@ class _Member:
     def __init__(self, crew: Cluster, room: _Room, setup: bytes) -> None:
         self.room = room
         self._crew = crew
-        self._hosted = crew.submit(room.address, hosting.host, room.placed, setup)
+        self._hosted = crew.submit(room.address, hosting.started, room.host, setup)
 
     def send(self, message: Any) -> None:
         """See `dpor.app.crew.Member`."""
@@ -204,8 +204,8 @@ class Cluster:
         except _UNREACHABLE as error:
             raise GivenBack(f"the scheduler of the cluster does not answer ({error})") from error
         for address in threads.keys() - self._workers:
-            placed = self.submit(address, hosting.place, self._program)
-            self.ask(self._greeted(address, threads[address], placed), address, hosting.described, placed)
+            host = self.submit(address, hosting.received, self._program)
+            self.ask(self._greeted(address, threads[address], host), address, hosting.described, host)
         self._workers = {*threads}
         self._rooms = [room for room in self._rooms if room.address in threads]
         left = [member for member in self._members if member.room.address not in threads]
@@ -214,10 +214,10 @@ class Cluster:
         for member in left:
             yield member, Ended(f"{member.room.address} has left the cluster")
 
-    def _greeted(self, address: str, threads: int, placed: Any) -> Callable[[Any], None]:
+    def _greeted(self, address: str, threads: int, host: Any) -> Callable[[Any], None]:
         def understand(answer: Any) -> None:
             if answer.status == "finished":
-                self._rooms += [_Room(address, placed, *answer.result())] * threads
+                self._rooms += [_Room(address, host, *answer.result())] * threads
             elif answer.status == "error":
                 error = answer.exception()
                 why = str(error) if isinstance(error, Refused) else f"{type(error).__name__}: {error}"

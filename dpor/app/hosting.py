@@ -11,38 +11,48 @@ import sys
 import weakref
 from typing import Any, NoReturn
 
-from dpor.app.processes import SearchProcess
+from dpor.app.forking import ForkServer
 from dpor.app.shipping import Placed, Program
 
 
-class Hosted:
-    """A process that searches a program."""
+class _Stays:
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("it stays where it is")
 
-    def __init__(self, placed: Placed, setup: bytes) -> None:
-        program = placed.program
+
+class Host(_Stays):
+    """A program there, and what makes processes that search it."""
+
+    def __init__(self, program: Program) -> None:
+        self.placed = Placed(program)
         variables = {**os.environ, "PYTHONHASHSEED": program.hash_seed or "random"}
-        self._placed = placed
-        self.process = SearchProcess(placed.root + program.folder, variables)
+        self.server = ForkServer(self.placed.root + program.folder, variables)
+        weakref.finalize(self, self.server.close)
+
+
+class Hosted(_Stays):
+    """A process that searches."""
+
+    def __init__(self, host: Host, setup: bytes) -> None:
+        self._host = host
+        self.process = host.server.fork()
         weakref.finalize(self, self.process.end)
         self.process.connection.send_bytes(setup)
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a process stays where it is")
 
-
-def place(program: Program) -> Placed:
+def received(program: Program) -> Host:
     """Put the program there. Raises `Refused`."""
-    return Placed(program)
+    return Host(program)
 
 
-def described(placed: Placed) -> tuple[str, list[str]]:
+def described(host: Host) -> tuple[str, list[str]]:
     """Return where it has been put, and from where Python imports modules there."""
-    return placed.root, sys.path[:]
+    return host.placed.root, sys.path[:]
 
 
-def host(placed: Placed, setup: bytes) -> Hosted:
+def started(host: Host, setup: bytes) -> Hosted:
     """Start a process."""
-    return Hosted(placed, setup)
+    return Hosted(host, setup)
 
 
 def exchanged(hosted: Hosted, message: bytes) -> bytes | str:

@@ -2,68 +2,41 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from multiprocessing.connection import Connection, Pipe, wait
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any
 
 from dpor.app.crew import Ended
+from dpor.app.forking import ForkServer, SearchProcess
 from dpor.app.working import Setup
 from dpor.core.options import MOST_WORKERS
 
-_START: Final = "from dpor.app.working import main; main()"
-"""(Not `-m`: the classes of its messages must be those of the module.)"""
 
-
-class SearchProcess:
-    """A process, and the connection to it.
-
-    folder, environment   where it works, and its variables; None: those of this process
-    """
-
-    def __init__(self, folder: str | None = None, environment: Mapping[str, str] | None = None) -> None:
-        self.connection, theirs = Pipe()
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _START, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                process_group=0,  # Ctrl-C is for us
-                cwd=folder,
-                env=environment,
-            )
-
-    def end(self) -> str:
-        """End it. Returns how it has ended."""
-        self._process.kill()
-        code = self._process.wait()
-        self.connection.close()
-        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
-
-
-class _Member(SearchProcess):
+class _Member:
     part: int | None = None
+
+    def __init__(self, process: SearchProcess) -> None:
+        self.process = process
 
     def send(self, message: Any) -> None:
         """See `dpor.app.crew.Member`."""
         try:
-            self.connection.send(message)
+            self.process.connection.send(message)
         except OSError:
             pass  # then nothing can be read from it either
 
 
 class Processes:
-    """So many processes. Implements `dpor.app.crew.Crew`."""
+    """So many processes. Implements `dpor.app.crew.Crew`.
+
+    server   what makes them; it goes on when they have ended
+    """
 
     most: int = MOST_WORKERS
     most_deaths: int = 2
 
-    def __init__(self, number: int) -> None:
-        self._number = number
+    def __init__(self, number: int, server: ForkServer) -> None:
+        self._number, self._server = number, server
         self._members: list[_Member] = []
 
     @property
@@ -73,12 +46,12 @@ class Processes:
 
     def grow(self, setup: Setup, wanted: int) -> None:
         while len(self._members) < min(self._number, wanted):
-            member = _Member()
+            member = _Member(self._server.fork())
             self._members.append(member)
             member.send(setup)
 
     def listen(self, seconds: float) -> Iterator[tuple[_Member, Any]]:
-        by_connection = {member.connection: member for member in self._members}
+        by_connection = {member.process.connection: member for member in self._members}
         for connection in wait([*by_connection], seconds):
             assert isinstance(connection, Connection)
             member = by_connection[connection]
@@ -86,9 +59,9 @@ class Processes:
                 message = connection.recv()
             except (EOFError, OSError):
                 self._members.remove(member)
-                message = Ended(member.end())
+                message = Ended(member.process.end())
             yield member, message
 
     def close(self) -> None:
         while self._members:
-            self._members.pop().end()
+            self._members.pop().process.end()

@@ -13,10 +13,12 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from dpor.app.crew import Crew, Ended, GivenBack, Member
+from dpor.app.forking import ForkServer
 from dpor.app.found import Results
 from dpor.app.processes import Processes
 from dpor.app.working import Asked, Broken, Done, Failed, Part, Setup
@@ -40,6 +42,7 @@ class Sharing:
 
     results   what it has found; grows
     say       tells the user something in one line
+    server    makes the workers of this machine (`prepared`)
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Sharing:
         tree: tuple[Node, Stats],
         results: Results,
         say: Callable[[str], None],
+        server: ForkServer | None,
     ) -> None:
         self._system, self._results, self._say = system, results, say
         self._all = options.all
@@ -61,7 +65,7 @@ class Sharing:
         known = None if self._facts is None else {**self._facts, "locations": names}
         self._setup = Setup(target, options, known, sys.path[:])
         self._threads = {(p, nth): number for p, nth, number in known["threads"]} if known is not None else {}
-        self._crew = _crew(options, system, say)
+        self._crew = _crew(options, system, say, server)
         self._ahead = 2 * self._crew.most  # parts given away before the first comes back; for any number of workers
         self._tree = SharedTree(*tree, few=self._ahead)
         self._parts: dict[int, Part] = {}  # those that have been given away and not been taken back, by number
@@ -177,12 +181,24 @@ class Sharing:
         self._to_do.appendleft(number)
 
 
-def _crew(options: Options, system: Checkable, say: Callable[[str], None]) -> Crew:
-    if options.cluster is None:
-        return Processes(options.processes)
+@contextmanager
+def prepared(options: Options) -> Iterator[ForkServer | None]:
+    """Context of a search that may be shared: what is needed for that is started, to be there in time."""
+    server = ForkServer() if options.cluster is None and options.processes > 1 else None
+    try:
+        yield server
+    finally:
+        if server is not None:
+            server.close()
+
+
+def _crew(options: Options, system: Checkable, say: Callable[[str], None], server: ForkServer | None) -> Crew:
+    if server is not None:
+        return Processes(options.processes, server)
     from dpor.app.cluster import Cluster
     from dpor.app.shipping import packed
 
+    assert options.cluster is not None
     return Cluster(options.cluster, packed(system), say)
 
 

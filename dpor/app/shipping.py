@@ -16,7 +16,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 import attrs
 
@@ -146,9 +146,6 @@ class Placed:
             for path, text in (dict.fromkeys(program.marks, b"") | dict(program.files)).items():
                 os.makedirs(os.path.dirname(self.root + path), exist_ok=True)
                 Path(self.root + path).write_bytes(text)
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("it stays where it is")
 
 
 def _content(path: str) -> bytes | None:

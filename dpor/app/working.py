@@ -7,9 +7,6 @@ processes agree on them. A message that comes while it searches means that it sh
 
 from __future__ import annotations
 
-import ctypes
-import os
-import signal
 import sys
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
@@ -30,8 +27,6 @@ from dpor.findings.explain import Checkable
 
 EVENTS: Final = 15_000
 """New and repeated events after which a part is given back."""
-DIE_WITH_PARENT: Final = 1
-"""The number of this request to Linux (`man prctl`)."""
 
 
 @attrs.frozen
@@ -147,12 +142,8 @@ class _Worker:
         self._beat_of_run(frame, 0 if self._stopped else None)
 
 
-def main() -> None:
-    """Run the process. Its argument is the file descriptor of the connection."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
-    connection = Connection(int(sys.argv[1]))
+def work(connection: Connection) -> None:
+    """Search what comes by this connection, until the other process ends."""
     try:
         try:
             _Worker(connection).work()
@@ -162,6 +153,5 @@ def main() -> None:
             raise
         except Exception:
             connection.send(Failed(format_exc(), True))
-    except (EOFError, OSError):  # the other process has ended
+    except (EOFError, OSError):  # it has ended
         pass
-    os._exit(0)

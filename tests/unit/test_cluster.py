@@ -24,7 +24,7 @@ from dpor.core.options import Options
 from dpor.findings.explain import Checkable
 from dpor.report.progress import Monitor
 from tests.unit.test_checkpoints import CLASSES, COUNTER, summary
-from tests.unit.test_sharing import LATE
+from tests.unit.test_sharing import LATE, children_of
 
 NURSERY = """
 import asyncio, os, signal, sys
@@ -145,10 +145,9 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 # ---------------------------------------------------------------------- searches
 
 
-def searching(worker: int) -> int:
-    """How many processes that search this worker has."""
-    children = Path(f"/proc/{worker}").glob("task/*/children")
-    return sum(len(each.read_text().split()) for each in children)
+def searching(worker: int) -> list[int]:
+    """The processes that search for this worker."""
+    return [process for server in children_of(worker) for process in children_of(server)]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
@@ -165,7 +164,7 @@ def test_workers_leave_and_come_and_nothing_is_lost_or_counted_twice(target: str
         if not late and all(map(searching, early)):
             machine.kill(early[0])
             late.append(machine.join("late"))
-        helped = helped or (bool(late) and searching(late[0]) == 1)
+        helped = helped or (bool(late) and len(searching(late[0])) == 1)
 
     monitor = Hearing(change)
     report = Session(target, Options(strategy="optimal", cluster=machine.address), monitor).run()

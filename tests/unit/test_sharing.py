@@ -100,6 +100,26 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "counter.py::scenario"
 
 
+def test_what_makes_workers_has_imported_all_that_they_need(target: str) -> None:
+    code = f"""
+import importlib, sys
+from contextlib import suppress
+from dpor.app.forking import USED
+from dpor.core.errors import AssumptionBroken
+for module in USED: importlib.import_module(module)
+known = set(sys.modules)
+from dpor.app.targets import beat_of, open_target
+from dpor.core.options import Options
+from dpor.explorers import Optimal
+beat_of({target!r})
+search = Optimal(open_target({target!r}, Options(strategy="optimal")))
+with suppress(AssumptionBroken): next(search.explore())
+print([name for name in sys.modules.keys() - known if name.startswith("dpor.")])
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert run.stdout == "[]\n"
+
+
 @pytest.mark.parametrize("order", [Order.DEPTH, Order.RANDOM])
 def test_two_workers_have_the_report_of_one(target: str, order: Order) -> None:
     options = {"strategy": "optimal", "order": order, "all": True}
@@ -129,32 +149,45 @@ def test_an_abstract_program_is_shared(target: str) -> None:
     assert dpor.check("p.json", strategy="optimal", workers=2).executions == 328
 
 
-class Killing(Monitor):
-    """Kills a worker as soon as there is one."""
+def children_of(process: int) -> list[int]:
+    """The processes that search, or the one that makes them."""
+    found = []
+    for tasks in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in tasks.read_text().split():
+            command = Path(f"/proc/{child}/cmdline")
+            if command.exists() and "dpor.app.forking" in command.read_text():
+                found.append(int(child))
+    return found
 
-    def __init__(self) -> None:
+
+class Killing(Monitor):
+    """Kills a worker as soon as there is one, or with all of them what makes them."""
+
+    def __init__(self, all_: bool) -> None:
         self.lines: list[str] = []
-        self._killed: set[int] = set()
+        self._all = all_
+        self._killed = False
 
     def progress(self, progress: object) -> None:
-        children = Path(f"/proc/self/task/{os.getpid()}/children")
-        for child in map(int, children.read_text().split() if children.exists() else ()):
-            command = Path(f"/proc/{child}/cmdline").read_text() if Path(f"/proc/{child}/cmdline").exists() else ""
-            if not self._killed and "dpor.app.working" in command:
-                self._killed.add(child)
-                os.kill(child, signal.SIGKILL)
+        for server in children_of(os.getpid()):
+            for worker in children_of(server)[:1]:
+                if not self._killed:
+                    self._killed = True
+                    os.kill(server if self._all else worker, signal.SIGKILL)
 
     def say(self, line: str) -> None:
         self.lines.append(line)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the worker in /proc")
-def test_a_worker_that_is_killed_costs_its_part_only(target: str) -> None:
+@pytest.mark.parametrize("all_", [False, True])
+def test_workers_that_are_killed_cost_their_parts_only(target: str, all_: bool) -> None:
     Path("counter.py").write_text(COUNTER.format(least=2).replace("range(3)", "range(4)"))
-    monitor = Killing()
+    monitor = Killing(all_)
     report = Session(target, Options(strategy="optimal", workers=2), monitor).run()
     assert (report.executions, report.exhaustive) == (3334, True)
-    assert monitor.lines == ["a worker has ended (SIGKILL); another one searches its part again"]
+    line = "a worker has ended (SIGKILL); another one searches its part again"
+    assert monitor.lines == [line] * (2 if all_ else 1)
 
 
 LATE = """\
@@ -230,11 +263,12 @@ def test_a_shared_search_ends_with_its_time(target: str) -> None:
 
 
 def of_workers() -> list[str]:
+    """The processes that search, and the one that makes them."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             line = (process / "cmdline").read_text()
-            if "dpor.app.working" in line and os.readlink(process / "cwd") == os.getcwd():
+            if "dpor.app.forking" in line and os.readlink(process / "cwd") == os.getcwd():
                 found.append(process.name)
         except OSError:
             continue
@@ -247,9 +281,9 @@ def test_no_worker_outlives_the_search(target: str, how: signal.Signals) -> None
     Path("counter.py").write_text(COUNTER.format(least=2).replace("range(3)", "range(9)"))
     process: subprocess.Popen[str] = command("check", target, "--strategy", "optimal", "--workers", "2")
     end = time.monotonic() + 30
-    while len(of_workers()) < 2 and time.monotonic() < end:
+    while len(of_workers()) < 3 and time.monotonic() < end:
         time.sleep(0.1)
-    assert len(of_workers()) == 2
+    assert len(of_workers()) == 3
     process.send_signal(how)
     process.communicate(timeout=30)
     end = time.monotonic() + 15
