@@ -182,3 +182,24 @@ def test_a_text_tells_which_thread_of_a_pool_has_logged_it(tmp_path: Path) -> No
         return text.getvalue()
     """
     assert outcomes(tmp_path, source) == {"pool_0\n"}
+
+
+def test_what_the_program_does_to_lists_of_handlers_comes_before_and_after(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    def scenario():
+        handler, seen = Counting(), []
+        log.addHandler(handler)
+        run(lambda: seen.append(log.hasHandlers()), lambda: log.handlers.clear())
+        return seen
+    """
+    assert outcomes(tmp_path, source) == {(False,), (True,)}
+
+
+def test_how_many_handlers_there_are_depends_on_who_adds_one(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    def scenario():
+        seen = []
+        run(lambda: seen.append(len(log.handlers)), lambda: log.addHandler(Counting()))
+        return seen
+    """
+    assert outcomes(tmp_path, source) == {(0,), (1,)}

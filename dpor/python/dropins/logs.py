@@ -31,10 +31,10 @@ from dpor.python.dropins.idents import get_ident, look_at_thread
 from dpor.python.dropins.locks import RLock
 from dpor.python.dropins.threads import current_thread
 from dpor.python.effects.accesses import Reread, Touched, yield_before
-from dpor.python.effects.process_state import part
+from dpor.python.effects.kinds import container_type_of
+from dpor.python.effects.process_state import accesses, changes, part
 from dpor.python.effects.reach import SHOW, writes
 from dpor.python.hooks import attributes
-from dpor.python.hooks.calls.process import yield_before_effects
 from dpor.python.hooks.calls.unknown import yield_before_call
 from dpor.python.hooks.exceptions import read_shown
 from dpor.python.kernel.run import run
@@ -136,7 +136,7 @@ def _setting(real: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
 
     def set_(*args: Any, **kwargs: Any) -> Any:
         if not _is_part_of_another():
-            yield_before_effects(real.__name__, [(LOGGING, mode)])
+            _yield_before(real.__name__, mode, args[:1])
             if mode is WRITE:
                 for value in args[1:]:
                     shared_objects.publish(value)
@@ -156,17 +156,51 @@ def _handle_by(self: logging.Handler, record: logging.LogRecord) -> bool:
         look_at_thread()
     handled = _REAL_HANDLE_BY(self, record)
     if not _is_part_of_another():
-        yield_before_effects("handle", [(LOGGING, READ)])
+        _yield_before("handle", READ, (self, *run.current.data.get(_LOGGING_BY, ())))
     return handled
 
 
 def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
     """Handle the record, unless the program logs it only because its threads are being unwound after the run."""
     if not run.unwinding or _thread.get_ident() != run.os_thread:
-        yield_before_effects("handle", [(LOGGING, READ)])
-        if self.filters and _thread.get_ident() == run.os_thread:
+        _yield_before("handle", READ, (self,))
+        if run.current is None or _thread.get_ident() != run.os_thread:
+            _REAL_HANDLE(self, record)
+            return
+        if self.filters:
             look_at_thread()
-        _REAL_HANDLE(self, record)
+        data = run.current.data
+        outer, data[_LOGGING_BY] = data.get(_LOGGING_BY, ()), (self,)
+        try:
+            _REAL_HANDLE(self, record)
+        finally:
+            data[_LOGGING_BY] = outer
+
+
+_LOGGING_BY: Final = "logging by"
+"""Key in the data of a thread: the logger that handles a record."""
+
+
+def _yield_before(name: str, mode: Mode, owners: tuple[Any, ...]) -> None:
+    """Yield before `logging` reads or changes how it is set, and the lists of the owners, which the program may change
+    itself (`logger.handlers.clear()`)."""
+    if mode is not READ:
+        changes(LOGGING)
+    if run.multi:
+        touched = Touched(accesses(LOGGING, mode))
+        touched.deeply(_lists, owners, mode)
+        yield_before(name, touched)
+
+
+def _lists(owners: tuple[Any, ...], mode: Mode, touched: Touched) -> None:
+    for owner in owners:
+        while isinstance(owner, logging.Filterer):
+            for held in (owner.filters, getattr(owner, "handlers", None)):
+                shared = shared_objects.shared_object_of(held)
+                kind = container_type_of(type(held))
+                if shared is not None and kind is not None:
+                    touched.add(kind.reads_all(shared) if mode is READ else kind.writes_all(shared))
+            owner = getattr(owner, "parent", None) if mode is READ else None
 
 
 LOGGING: Final = "how logging is set"
