@@ -420,3 +420,22 @@ def test_several_members_of_a_protocol_that_change_make_a_check_inconclusive() -
     report = dpor.check(program)
     assert report.verdict == "inconclusive", report
     assert "a protocol of several members" in report.reasons[0]
+
+
+def test_values_of_a_thread_die_with_it_though_nobody_has_used_the_local_object_since() -> None:
+    class Connection:
+        def __init__(self, log: list[str]) -> None:
+            self.log = log
+
+        def __del__(self) -> None:
+            self.log.append("closed")
+
+    def program() -> Any:
+        local, log = threading.local(), list[str]()
+        worker = threading.Thread(target=lambda: setattr(local, "connection", Connection(log)))
+        worker.start()
+        worker.join()
+        assert log == ["closed"]
+        return local
+
+    assert dpor.check(program).findings == ()

@@ -4,7 +4,7 @@ locations."""
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from dpor.python.dropins.idents import look_at_thread
 from dpor.python.kernel.run import run
@@ -27,7 +27,9 @@ class local:
             raise TypeError("Initialization arguments are not supported")
         self = object.__new__(cls)
         object.__setattr__(self, "_local__arguments", (args, kwargs))
-        object.__setattr__(self, "_local__dictionaries", WeakKeyDictionary({_here(): {}}))
+        here = _here()
+        object.__setattr__(self, "_local__dictionaries", WeakKeyDictionary({here: {}}))
+        here.used.append(ref(self))
         type_traits.make_neutral(cls)  # attributes of a subclass, which is the program's, are no locations either
         return self
 
@@ -49,6 +51,16 @@ class local:
 class Here:
     """Represents a thread as a key in the dictionaries of all `local` objects, and dies with it. It is also a key in
     the thread's `data`."""
+
+    def __init__(self) -> None:
+        self.used: list[ref[local]] = []
+
+    def __del__(self) -> None:
+        """The thread ends: no instance keeps the thread's dictionary, even if nobody has used it since."""
+        for instance in filter(None, (used() for used in self.used)):
+            own = object.__getattribute__(instance, "_local__dictionaries").pop(self)
+            if object.__getattribute__(instance, "__dict__") is own:
+                object.__setattr__(instance, "__dict__", {})
 
 
 _between_runs = Here()
@@ -72,6 +84,7 @@ def _take_own(obj: local) -> None:
     own = dictionaries.get(here)
     if own is None:
         own = dictionaries[here] = {}
+        here.used.append(ref(obj))
         object.__setattr__(obj, "__dict__", own)
         args, kwargs = object.__getattribute__(obj, "_local__arguments")
         type(obj).__init__(obj, *args, **kwargs)
