@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import collections.abc
 import copy
+import inspect
 import os
 import subprocess
 import sys
@@ -439,3 +440,18 @@ def test_values_of_a_thread_die_with_it_though_nobody_has_used_the_local_object_
         return local
 
     assert dpor.check(program).findings == ()
+
+
+def test_the_names_that_getmembers_finds_in_a_class_depend_on_other_threads() -> None:
+    def program() -> Any:
+        class Plugins:
+            pass
+
+        seen: list[bool] = []
+        both(
+            lambda: seen.append("added" in dict(inspect.getmembers(Plugins))),
+            lambda: setattr(Plugins, "added", 1),
+        )
+        return seen
+
+    assert outcomes(program) == 2

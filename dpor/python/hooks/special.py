@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Mode
-from dpor.python.effects.accesses import Touched, yield_before
+from dpor.python.effects.accesses import Touched
 from dpor.python.effects.generators import WORDS, is_executing
 from dpor.python.effects.kinds import container_type_of
 from dpor.python.hooks import attributes
@@ -282,10 +282,8 @@ def own_names(obj: Any) -> dict[str, Any] | None:
     return fields if type(fields) is dict else None
 
 
-def read_names(obj: Any) -> None:
-    """Yield before the names of all attributes of the object are read (`dir`)."""
-    if not run.multi:
-        return
+def read_names(obj: Any) -> Touched:
+    """Return the accesses of a look at the names of all attributes of the object (`dir`)."""
     touched = Touched((attributes.rules(READ),) if RULES in run.facts else ())
     for shown in (obj, type(obj)):
         namespace(shown)
@@ -293,7 +291,7 @@ def read_names(obj: Any) -> None:
         shared = shared_objects.shared_object_of(gc.get_referents(shown.__dict__)[0] if is_class else own_names(shown))
         if shared is not None:
             touched.add(((shared.location(STRUCTURE), READ),))
-    yield_before("dir", touched)
+    return touched
 
 
 def _read_cell(cell: types.CellType) -> None:

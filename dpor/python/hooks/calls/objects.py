@@ -5,6 +5,7 @@ from __future__ import annotations
 import _weakref
 import builtins
 import gc
+import inspect
 import io
 import sys
 import types
@@ -21,7 +22,7 @@ from dpor.python.effects.calls import yield_before_unseen
 from dpor.python.effects.dicts import moves_key
 from dpor.python.effects.iteration import harmless_functions
 from dpor.python.effects.kinds import container_type_of, is_immutable, is_in_c, static
-from dpor.python.effects.reach import HASH, SHOW, reads, writes
+from dpor.python.effects.reach import ANYTHING, HASH, SHOW, reads, writes
 from dpor.python.hooks import attributes, special
 from dpor.python.hooks.adopted import note_store, reads_field
 from dpor.python.hooks.calls.executing import GlobalsAsLocals
@@ -347,9 +348,29 @@ def _mapping_proxy(*args: Any, **kwargs: Any) -> Any:
 @wrap(dir)
 def _dir(*args: Any) -> list[str]:
     if args:
-        special.read_names(args[0])
+        if run.multi:
+            yield_before("dir", special.read_names(args[0]))
         return _visible(dir(*args))
     return sorted(_visible(list(_locals_of(sys._getframe(1)))))
+
+
+def _listing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function that looks at all attributes of its first argument."""
+
+    def list_(obj: Any, *args: Any, **kwargs: Any) -> Any:
+        if run.multi:
+            touched = special.read_names(obj)
+            touched.deeply(reads, (obj,), ANYTHING)
+            if touched:
+                opaque_code.opaque(f"inspect.{function.__name__}")
+                yield_before(function.__name__, touched)
+        return function(obj, *args, **kwargs)
+
+    return list_
+
+
+for _lists in (inspect.getmembers, inspect.getmembers_static):
+    set_wrapper(_lists, _listing(_lists))
 
 
 @wrap(builtins.globals)

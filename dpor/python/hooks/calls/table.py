@@ -37,7 +37,7 @@ arguments."""
 READING_PYTHON_MODULES: Final = frozenset({"statistics", "json", "json.encoder", "pprint", "reprlib"})
 READING_FUNCTIONS: Final = frozenset(
     {
-        ("inspect", "getmembers"), ("inspect", "getmembers_static"), ("inspect", "getattr_static"),
+        ("inspect", "getattr_static"),
         ("copy", "copy"), ("copy", "deepcopy"), ("heapq", "nlargest"), ("heapq", "nsmallest"),
         ("dataclasses", "asdict"), ("dataclasses", "astuple"), ("dataclasses", "replace"),
     }
