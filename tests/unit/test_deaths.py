@@ -10,7 +10,7 @@ import pytest
 
 from dpor.python.kernel.assumptions import DYING, about
 from dpor.python.kernel.run import run
-from dpor.python.sharing import deaths
+from dpor.python.sharing import census, deaths
 from dpor.python.sharing.sharing_state import sharing
 from dpor.python.specs import histories
 from tests.source_outcomes import outcomes
@@ -255,7 +255,7 @@ def test_references_counted_wrongly_by_one_are_noticed(
         return dying + sum(bool(limits(tmp_path, LIVES[name])) for name in ("held by the target", "moved"))
 
     assert told() == 0
-    monkeypatch.setattr(deaths, "_BY_COUNTING", deaths._BY_COUNTING + wrong)
+    monkeypatch.setattr(census, "BY_COUNTING", census.BY_COUNTING + wrong)
     assert told() > 0
 
 
@@ -263,13 +263,13 @@ assert histories  # which is one that says so
 
 
 @pytest.mark.parametrize(
-    "forgotten", [i for i, holder in enumerate(deaths.holders) if holder is not deaths.mortal_always_shared]
+    "forgotten", [i for i, holder in enumerate(census.holders) if holder is not census.mortal_always_shared]
 )
 def test_a_reference_of_ours_that_is_forgotten_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgotten: int
 ) -> None:
-    others = [holder for i, holder in enumerate(deaths.holders) if i != forgotten]
-    monkeypatch.setattr(deaths, "holders", others)
+    others = [holder for i, holder in enumerate(census.holders) if i != forgotten]
+    monkeypatch.setattr(census, "holders", others)
     assert not all(
         dies(tmp_path, DIES[name], strategy)
         for name in ("a thread", "its identity was asked", "given to an object whose calls are recorded")
@@ -501,5 +501,5 @@ def test_what_is_published_in_each_run_as_the_same_object_is_counted(
 
     monkeypatch.setattr(sharing, "always", SimpleNamespace(records={}, exposed={}, mortal=[Thing()]))
     monkeypatch.setattr(sharing, "kept", [*sharing.always.mortal])  # type: ignore[union-attr]
-    monkeypatch.setattr(deaths, "holders", [deaths.mortal_always_shared] if known else [])
+    monkeypatch.setattr(census, "holders", [census.mortal_always_shared] if known else [])
     assert any(type(obj) is Thing for obj in deaths.fallen()) is known

@@ -29,14 +29,14 @@ from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.threads import spawn, thread_of
-from dpor.python.sharing import deaths
+from dpor.python.sharing import census
 
 _START, _END, _JOIN, _JOIN_OR_TIMEOUT, _STATUS = Start(), End(), JoinStarted(), JoinStartedOrTimeout(), Status()
 
 ExceptHookArgs: Any = _thread._ExceptHookArgs
 
 
-deaths.holders.append(lambda: library.unjoined.values())
+census.holders.append(lambda: library.unjoined.values())
 
 
 class Startable(SyncObject):

@@ -36,6 +36,7 @@ from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import deaths, shared_objects, type_traits
+from dpor.python.sharing.census import census
 from dpor.python.sharing.deaths import dies, held_by
 from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, SharedObject
 
@@ -222,17 +223,16 @@ def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int
     """Return the mortal objects that have fallen, or to which there are fewer references than `before`; also those
     `taken` to which there are not more than before. Objects that have fallen and are not mortal are released."""
     while True:
-        census = deaths.census()
+        census.count()
         theirs, lasting = census.theirs, census.lasting
-        mortal = {id(obj): obj for obj in deaths.mortal_among(census.held)}
-        silent = {number for number, n in theirs.items() if n == 0 and number not in mortal} - lasting
+        mortal = deaths.mortal()
+        silent = census.fallen - mortal.keys() - lasting
         if not silent:
             break
         for number in silent:
             _note_what_falls(census.object(number), mortal)
-        del census, mortal
-        shared_objects.let_go(silent)
-    del census
+        del mortal
+        census.let_go(silent)
     me = run.current.id
     _counted[me] = {number: theirs[number] for number in mortal}
     released = [
@@ -268,9 +268,9 @@ def _note_what_falls(obj: Any, mortal: Mapping[int, Any]) -> None:
 
 def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, tuple[int, int]]) -> bool:
     """Let the object with this `id` die if only the runtime still refers to it. Return True if that is noticed."""
-    census = deaths.census()
+    census.count()
     theirs, lasting = census.theirs, census.lasting
-    _counted[run.current.id] = theirs
+    _counted[run.current.id] = dict(theirs)
     if theirs.get(number) != 0:
         return False
     obj = census.object(number)
@@ -288,8 +288,8 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     order.update((id(part), (cause, place)) for place, part in enumerate(held_by(obj), 1))
     for counted in _counted.values():
         counted.pop(number, None)
-    del census, obj
-    shared_objects.let_go({number})
+    del obj
+    census.let_go({number})
     if run.unwinding:  # it has been thrown into a `__del__`, which swallows it
         raise UnwindThread
     return noticed

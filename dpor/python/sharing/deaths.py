@@ -17,9 +17,7 @@ import gc
 import weakref
 from _weakref import getweakrefcount
 from collections import Counter
-from collections.abc import Callable, Iterable
-from sys import getrefcount
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import DYING
@@ -27,124 +25,19 @@ from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import children, shared_objects, type_traits
+from dpor.python.sharing.census import census, count_by, held_elsewhere
 from dpor.python.sharing.sharing_state import sharing
-
-
-def mortal_always_shared() -> list[Any]:
-    """What is published in each run as the same object."""
-    return [] if sharing.always is None else sharing.always.mortal
-
-
-holders: Final[list[Callable[[], Iterable[Any]]]] = [
-    lambda: [thread.thread_object for thread in run.threads],
-    mortal_always_shared,
-]
-"""Parts of the runtime that refer to objects of the program where CPython would not. Each function returns the objects
-that its part refers to, as often as it does."""
-
-before_counting: Final[list[Callable[[], object]]] = []
-"""Functions to call before references are counted. They empty caches, which hold references."""
-
-# ---------------------------------------------------------------------- counting references
-
-
-def _count_by(objects: list[Any]) -> list[int]:
-    """Return the number of references to each object, without the one in the list."""
-    return [count - _BY_COUNTING for count in map(getrefcount, objects)]
-
-
-_BY_COUNTING = 0
-_BY_COUNTING = _count_by([object()])[0]
-"""The number of references to an object that come from counting itself: from the list and from the call."""
-
-
-class _Census(NamedTuple):
-    """held      the objects that we refer to, each as often as we do
-    numbers   their `id`s, in the same order
-    theirs    how many references to each the program has, by `id`
-    lasting   of which of them we cannot let go
-    """
-
-    held: list[Any]
-    numbers: list[int]
-    theirs: dict[int, int]
-    lasting: frozenset[int]
-
-    def object(self, number: int) -> Any:
-        """Return the object with this `id`."""
-        return self.held[self.numbers.index(number)]
-
-
-class _LastCount:
-    """The last count of all references. Nearly all of them are the same when they are counted again.
-
-    numbers   the `id`s of the objects
-    counts    how many references there were to each, also those that come from counting
-    ours      how often each is in `numbers`
-    theirs    how many references to each the program had
-    """
-
-    __slots__ = ("counts", "numbers", "ours", "theirs")
-
-    def __init__(self) -> None:
-        self.numbers: list[int] = []
-        self.counts: list[int] = []
-        self.ours: Counter[int] = Counter()
-        self.theirs: dict[int, int] = {}
-
-    def again(self, held: list[Any], numbers: list[int]) -> dict[int, int]:
-        """Return how many references to each of these objects the program has now, by `id`."""
-        counts = list(map(getrefcount, held))
-        if numbers != self.numbers:
-            self.numbers, self.ours = numbers, Counter(numbers)
-            changed: Iterable[tuple[int, int]] = zip(numbers, counts, strict=True)
-        elif counts == self.counts:
-            return dict(self.theirs)
-        else:
-            pairs = zip(numbers, counts, self.counts, strict=True)
-            changed = ((number, count) for number, count, before in pairs if count != before)
-        self.counts = counts
-        found = _theirs(changed, self.ours)
-        self.theirs = found if len(found) == len(self.ours) else self.theirs | found
-        return dict(self.theirs)
-
-
-_last: Final = _LastCount()
-
-
-def _held_elsewhere() -> list[Any]:
-    return [obj for holder in holders for obj in holder()]
-
-
-def _theirs(counts: Iterable[tuple[int, int]], ours: Counter[int]) -> dict[int, int]:
-    """Return how many references the program has to objects in a list, by `id`.
-
-    counts   pairs of an object's `id` and what `getrefcount` has counted for it
-    ours     how often each object is in the list. The runtime has as many references, and the list as many again
-    """
-    return {number: count - _BY_COUNTING + 1 - 2 * ours[number] for number, count in counts}
-
-
-def census() -> _Census:
-    """Return how many references there are now to what is held, and who holds it."""
-    for forget in before_counting:
-        forget()
-    held = shared_objects.held()
-    here = len(held)
-    held += _held_elsewhere()
-    numbers = list(map(id, held))
-    return _Census(held, numbers, _last.again(held, numbers), frozenset(numbers[here:]))
 
 
 def fallen() -> list[Any]:
     """The objects that only we refer to, or that only such objects refer to."""
-    held, numbers, theirs, _ = census()
-    found = [*{number: obj for number, obj in zip(numbers, held, strict=True) if theirs[number] == 0}.values()]
-    held.clear()  # it would count
+    census.count()
+    theirs = dict(census.theirs)
+    found = [census.object(number) for number in sorted(census.fallen, key=census.positions.__getitem__)]
     for obj in found:  # which grows
         referents = gc.get_referents(obj)
         several = Counter(map(id, referents))
-        for referent, count in zip(referents, _count_by(referents), strict=True):
+        for referent, count in zip(referents, count_by(referents), strict=True):
             number = id(referent)
             if number not in theirs:
                 theirs[number] = count + 1 - several[number]
@@ -176,24 +69,15 @@ def is_mortal(obj: Any) -> bool:
     return is_noticed(obj) or (run.dying and dies(obj))
 
 
-def mortal_among(objects: list[Any]) -> list[Any]:
-    """Return those of the objects that are mortal, each as often as it is in the list."""
-    kinds = {
-        kind
-        for kind in set(map(type, objects))
-        if kind in type_traits.GENERATORS or type_traits.is_finalised(kind) or (run.dying and _class_dies(kind))
-    }
-    noticed = zip(objects, map(getweakrefcount, objects), strict=True)
-    return [obj for obj, refs in noticed if (refs or type(obj) in kinds) and is_mortal(obj)]
+def mortal() -> dict[int, Any]:
+    """Return the mortal objects among those that have been counted last, by `id`."""
+    return {id(obj): obj for obj in census.noticeable(_class_dies) if is_mortal(obj)}
 
 
 def references_to_mortal() -> dict[int, int]:
     """Return how many references the program has to each mortal object, by `id`."""
-    for forget in before_counting:
-        forget()
-    held = mortal_among(shared_objects.held() + _held_elsewhere())
-    numbers = list(map(id, held))
-    return _theirs(zip(numbers, map(getrefcount, held), strict=True), Counter(numbers))
+    census.count()
+    return {number: census.theirs[number] for number in mortal()}
 
 
 # ---------------------------------------------------------------------- while nobody asks
@@ -202,7 +86,7 @@ def references_to_mortal() -> dict[int, int]:
 def _any_mortal() -> bool:
     if sharing.any_finalised:
         return True
-    for obj in shared_objects.held() + _held_elsewhere():
+    for obj in shared_objects.held() + held_elsewhere():
         count = getweakrefcount(obj)
         if count > 1 or (count and not issubclass(type(obj), SyncObject)):
             return True

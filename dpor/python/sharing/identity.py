@@ -12,14 +12,14 @@ from zlib import crc32
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.kernel.run import run
-from dpor.python.sharing import deaths, shared_objects
+from dpor.python.sharing import census, shared_objects
 
 _SPACING: Final = 16
 _SHARED: Final = 1 << 40
 _OF_THREAD: Final = 1 << 32
 
 
-deaths.holders.append(lambda: [obj for _, obj in run.threads[0].data.get("ids", {}).values()])
+census.holders.append(lambda: [obj for _, obj in run.threads[0].data.get("ids", {}).values()])
 
 
 def stable_id(obj: Any) -> int:

@@ -75,9 +75,14 @@ def held() -> list[Any]:
     return objects
 
 
-def let_go(numbers: set[int]) -> None:
-    """The objects with these addresses, which only those lists refer to, are not kept alive any longer. When they die,
-    there must be no further reference to any other object, since their finalisers may lead to counting."""
+def sizes_of_held() -> tuple[int, ...]:
+    """Return what tells, as long as nothing is let go, whether `held` returns the same as before."""
+    return len(sharing.used), len(sharing.kept), len(sharing.published), len(sharing.exposed)
+
+
+def taken_out(numbers: set[int]) -> list[Any]:
+    """Take the objects with these addresses, to which nobody else refers, out of what is held. They die when the result
+    is emptied. No further reference to any other object should exist then, as their finalisers may lead to counting."""
     exposed = [id(part) for number in numbers for part in sharing.exposed.get(number, ())]
     dead: list[Any] = [sharing.exposed.pop(number, None) for number in exposed]
     dead += [sharing.published.pop(number, None) for number in numbers]
@@ -90,7 +95,7 @@ def let_go(numbers: set[int]) -> None:
     sharing.used[:] = [shared for shared in sharing.used if shared.obj is not None]
     for place in reversed([place for place, obj in enumerate(sharing.kept) if id(obj) in numbers]):
         dead.append(sharing.kept.pop(place))
-    dead.clear()
+    return dead
 
 
 def forget() -> None:
@@ -154,6 +159,7 @@ def own_weakly(obj: Any) -> None:
     number = id(obj)
     if number in table and number not in sharing.owned_weakly and type(obj).__weakrefoffset__:
         sharing.owned_weakly[number] = weakref.ref(obj, lambda _: _died(number))
+        sharing.counted.clear()
         sharing.kept[:] = [kept for kept in sharing.kept if kept is not obj]
 
 

@@ -30,6 +30,8 @@ class Sharing:
                      Objects in it are kept alive until the run ends, so that no `id` is used twice
     kept             the objects that are kept alive for this reason
     published        by `id`: the synchronisation objects that several threads can reach, also kept alive
+    counted          what was counted last by `dpor.python.sharing.deaths`: all that is kept alive. Empty if something
+                     has been let go since
     used             the `SharedObject`s that have a Python object in this run
     exposed          by `id` of either: an unshared object whose `__dict__` the program has asked for, and that dict
     given            dicts that functions were given as their `__dict__`
@@ -51,6 +53,7 @@ class Sharing:
         "always",
         "any_coarse",
         "any_finalised",
+        "counted",
         "exposed",
         "given",
         "kept",
@@ -68,6 +71,7 @@ class Sharing:
     def __init__(self) -> None:
         self.table: Final[dict[int, SharedObject | ModelThread]] = {}
         self.kept: Final[list[Any]] = []
+        self.counted: Final[list[Any]] = []
         self.published: Final[dict[int, SyncObject]] = {}
         self.used: Final[list[SharedObject]] = []
         self.exposed: Final[dict[int, tuple[Any, dict[str, Any]]]] = {}
@@ -93,6 +97,7 @@ class Sharing:
         belong."""
         self.were_any = self.any_shared()
         self.table.clear()
+        self.counted.clear()
         self.kept.clear()
         self.published.clear()
         self.owned_weakly.clear()

@@ -37,7 +37,7 @@ from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import pending_of
-from dpor.python.sharing import deaths, host_fields
+from dpor.python.sharing import census, host_fields
 from dpor.python.sharing.sharing_state import sharing
 from dpor.python.specs import specifying
 from dpor.python.states.canonical_names import CanonicalNames
@@ -73,7 +73,7 @@ _in_force: Final[list[Capture]] = []
 """The capture of the current run."""
 
 
-@deaths.before_counting.append
+@census.before_counting.append
 def _forget_frames() -> None:
     for capture in _in_force:
         capture._read.clear()

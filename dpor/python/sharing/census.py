@@ -1,0 +1,185 @@
+"""Counts how many references the program has to the objects that the runtime keeps alive.
+
+In searches in which objects die this is done at each step. From one step to the next, hardly any number changes, and
+few objects come or go. So what was found is kept, and brought up to date.
+"""
+
+from __future__ import annotations
+
+from _weakref import getweakrefcount
+from collections.abc import Callable, Iterable
+from itertools import compress, islice
+from itertools import count as count_up
+from operator import ne
+from sys import getrefcount
+from typing import Any, Final
+
+from dpor.python.kernel.run import run
+from dpor.python.sharing import shared_objects, type_traits
+from dpor.python.sharing.sharing_state import sharing
+
+
+def mortal_always_shared() -> list[Any]:
+    """What is published in each run as the same object."""
+    return [] if sharing.always is None else sharing.always.mortal
+
+
+holders: Final[list[Callable[[], Iterable[Any]]]] = [
+    lambda: [thread.thread_object for thread in run.threads],
+    mortal_always_shared,
+]
+"""Parts of the runtime that refer to objects of the program where CPython would not. Each function returns the objects
+that its part refers to, as often as it does."""
+
+before_counting: Final[list[Callable[[], object]]] = []
+"""Functions to call before references are counted. They empty caches, which hold references."""
+
+
+def held_elsewhere() -> list[Any]:
+    return [obj for holder in holders for obj in holder()]
+
+
+def count_by(objects: list[Any]) -> list[int]:
+    """Return the number of references to each object, without the one in the list."""
+    return [number - BY_COUNTING for number in map(getrefcount, objects)]
+
+
+BY_COUNTING = 0
+BY_COUNTING = count_by([object()])[0]
+"""The number of references to an object that come from counting itself: from the list and from the call."""
+_CHANGED: Final = -1
+"""In the place of a count that is not known."""
+
+
+class Census:
+    """What was counted last.
+
+    objects    the objects that the runtime refers to, each once: `Sharing.counted`, which is emptied when it lets go of
+               one of them and does not say so here
+    numbers    their `id`s, in the same order; `positions`: by `id`, where they are
+    counts     how many references there are to each; `ours`: how many of these are not the program's
+    weak       how many weak references
+    theirs     how many references to each the program has, by `id`; never changed in place
+    fallen     the `id`s of those to which it has none; never changed in place
+    lasting    the `id`s of those of which we cannot let go
+    """
+
+    def __init__(self) -> None:
+        self.objects: Final = sharing.counted
+        self.numbers: list[int] = []
+        self.positions: dict[int, int] = {}
+        self.counts: list[int] = []
+        self.ours: list[int] = []
+        self.weak: list[int] = []
+        self.theirs: dict[int, int] = {}
+        self.fallen: set[int] = set()
+        self.lasting: frozenset[int] = frozenset()
+        self._elsewhere: list[int] = []
+        self._sizes: tuple[int, ...] = ()
+        self._noticeable: set[int] = set()  # positions
+        self._kinds: dict[type, bool] = {}
+        self._facts = -1
+
+    def object(self, number: int) -> Any:
+        """Return the object with this `id`."""
+        return self.objects[self.positions[number]]
+
+    def count(self) -> None:
+        """Count again."""
+        for forget in before_counting:
+            forget()
+        self._look_at_held()
+        counts, before = list(map(getrefcount, self.objects)), self.counts
+        if counts != before:
+            numbers, ours = self.numbers, self.ours
+            found = {numbers[at]: counts[at] - ours[at] for at in compress(count_up(), map(ne, counts, before))}
+            fallen = {number for number, n in found.items() if n == 0}
+            if fallen or not self.fallen.isdisjoint(found):
+                self.fallen = self.fallen - found.keys() | fallen
+            self.theirs = self.theirs | found
+            self.counts = counts
+
+    def noticeable(self, dies: Callable[[type], bool]) -> list[Any]:
+        """Return the objects to which there are weak references, or whose class is finalised or `dies`."""
+        if len(run.facts) != self._facts:
+            self._facts = len(run.facts)
+            self._kinds.clear()
+            self.weak = [_CHANGED] * len(self.objects)
+        weak, before, objects = list(map(getweakrefcount, self.objects)), self.weak, self.objects
+        if weak != before:
+            for at in compress(count_up(), map(ne, weak, before)):
+                if weak[at] or self._is_finalised(type(objects[at]), dies):
+                    self._noticeable.add(at)
+                else:
+                    self._noticeable.discard(at)
+            self.weak = weak
+        return [objects[at] for at in sorted(self._noticeable)]
+
+    def let_go(self, numbers: set[int]) -> None:
+        """Keep the objects with these `id`s alive no longer. They die, and may call code that counts again."""
+        whole = not sharing.exposed.keys().isdisjoint(numbers)
+        for number in numbers & self.positions.keys() if self.objects else ():
+            self._remove(number)
+        dead = shared_objects.taken_out(numbers)
+        if whole:
+            self.objects.clear()
+        self._sizes = shared_objects.sizes_of_held()
+        dead.clear()
+
+    def _is_finalised(self, kind: type, dies: Callable[[type], bool]) -> bool:
+        answer = self._kinds.get(kind)
+        if answer is None:
+            answer = kind in type_traits.GENERATORS or type_traits.is_finalised(kind) or (run.dying and dies(kind))
+            self._kinds[kind] = answer
+        return answer
+
+    def _look_at_held(self) -> None:
+        """Find out which objects the runtime refers to."""
+        elsewhere = list(map(id, held_elsewhere()))
+        sizes, before = shared_objects.sizes_of_held(), self._sizes
+        if not self.objects or elsewhere != self._elsewhere or sizes[-1] != before[-1]:
+            self._elsewhere, self.lasting = elsewhere, frozenset(elsewhere)
+            for each in (self.objects, self.numbers, self.counts, self.ours, self.weak):
+                each.clear()
+            for known in (self.positions, self._noticeable, self._kinds):
+                known.clear()
+            self.theirs, self.fallen = {}, set()
+            self._add([*shared_objects.held(), *held_elsewhere()])
+        elif sizes != before:
+            used, kept, published, _ = before
+            self._add([shared.obj for shared in islice(sharing.used, used, None) if shared.obj is not None])
+            self._add([*islice(sharing.kept, kept, None), *islice(sharing.published.values(), published, None)])
+        self._sizes = sizes
+
+    def _add(self, objects: list[Any]) -> None:
+        """Add objects, each as often as the runtime refers to it. (One more reference comes from `objects`.)"""
+        positions = self.positions
+        for obj in objects:
+            at = positions.setdefault(id(obj), len(positions))
+            if at == len(self.objects):
+                self.objects.append(obj)
+                self.numbers.append(id(obj))
+                self.ours.append(BY_COUNTING)
+                self.counts.append(_CHANGED)
+                self.weak.append(_CHANGED)
+            self.ours[at] += 1
+            self.counts[at] = _CHANGED
+
+    def _remove(self, number: int) -> None:
+        """Let the last object take the place of this one."""
+        at, last = self.positions.pop(number), len(self.objects) - 1
+        self._noticeable.discard(at)
+        if at != last:
+            self.positions[self.numbers[last]] = at
+            if last in self._noticeable:
+                self._noticeable.remove(last)
+                self._noticeable.add(at)
+        for each in (self.objects, self.numbers, self.ours, self.counts, self.weak):
+            each[at] = each[last]
+            del each[last]
+        self.theirs = dict(self.theirs)
+        self.theirs.pop(number, None)
+        self.fallen = self.fallen - {number}
+
+
+census: Final = Census()
