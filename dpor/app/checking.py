@@ -49,7 +49,7 @@ from dpor.core.options import Options, Order, changed
 from dpor.core.outcome import Finding
 from dpor.core.pulse import beating
 from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Estimate, Failure, Report, Verdict
-from dpor.core.schedule import SavedSchedule, follow, hash_seed, prefer, read_sources
+from dpor.core.schedule import SavedSchedule, hash_seed, prefer, read_sources
 from dpor.core.system import Ending, Run, StatefulSystem, Trace
 from dpor.core.version import VERSION
 from dpor.explorers import SAMPLERS, STATEFUL, Explorer, Stats, saved_tree
@@ -195,6 +195,12 @@ class Session:
             raise OutOfTime
 
     @property
+    def _most(self) -> int | None:
+        """How many executions the search may have. (Runs that broke an assumption are no part of a budget.)"""
+        most = self.options.max_executions
+        return None if most is None else most - self._besides + len(self._restarts)
+
+    @property
     def _over(self) -> str:
         return f"--max-seconds {self.options.max_seconds:g} reached"
 
@@ -226,7 +232,7 @@ class Session:
                 self._keep_found(results)
                 self._explain(system, results)
                 if isinstance(search, StatefulSearch):
-                    _note_states(system, search, results)
+                    results.note_states(system, search)
                 self._order(system, results)
             except AssumptionBroken as fact:
                 self._resumed = None
@@ -390,18 +396,17 @@ class Session:
             with damaged("the file"):
                 results.first = Repeatable.again(system, *resumed.results["first"])
         options, monitor, stats, deadline = self.options, self.monitor, explorer.stats, self.over_at
-        most = options.max_executions
+        most = self._most
         most_states = options.max_states or sys.maxsize
         tick = min(self._begun + PROGRESS_EVERY, deadline)
         estimated = most is None and is_estimable(self._stage.options)
         results.counts = stats if most is None else Stats()
-        before = self._besides - len(self._restarts)  # runs that broke an assumption are no part of a budget
         for run in explorer.explore():
             if most is not None:
                 # Whether these N executions were all shows only when the search ends or begins another one.
-                if stats.executions + before > most:
+                if stats.executions > most:
                     results.resumable = True
-                    return f"--max-executions {most} reached"
+                    return f"--max-executions {options.max_executions} reached"
                 results.counts = attrs.evolve(stats)
             self._take(run, explorer.trace, results)
             self._last = run
@@ -426,6 +431,7 @@ class Session:
                 except GivenBack as given:
                     monitor.say(f"{given.reason}: one process goes on alone")
                     self._is_alone = True
+                    results.counts = stats if most is None else attrs.evolve(stats)
                     explorer.go_on_at(explorer.nodes[0], explorer.nodes[0])
             now = time.monotonic()
             if self._stage.is_over(stats) or (run.ending is Ending.CUT and not self._stage.may_cut):
@@ -456,7 +462,7 @@ class Session:
         """Let several processes search. Returns why they were stopped, or None if they have finished."""
         assert isinstance(self.target, str)
         options, monitor, stats = self._stage.options, self.monitor, search.stats
-        tree = search.nodes[0], stats
+        tree, results.counts = (search.nodes[0], stats, self._most), stats
         with Sharing(self.target, options, system, tree, results, monitor.say, self._server) as sharing:
             while sharing.go_on():
                 if results.seen and not options.all:
@@ -667,16 +673,6 @@ class Session:
                 other=failure.other,
             ),
         )
-
-
-def _note_states(system: Checkable, search: StatefulSearch, results: Results) -> None:
-    """Note which states could not be stored, whether the program terminates, and if not, the steps of a cycle."""
-    results.unstored, results.terminates = search.system.unstored(), search.terminates
-    if search.cycle is not None:
-        way, once_round = search.cycle
-        trace = Trace()
-        system.run(trace, follow((*way, *once_round)))
-        results.cycle = system.describe(trace).steps[len(way) :]
 
 
 INTERRUPTED = "interrupted"

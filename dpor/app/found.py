@@ -16,6 +16,7 @@ from dpor.core.schedule import follow
 from dpor.core.steps import Step
 from dpor.core.system import STOP, Ending, Run, System, Trace
 from dpor.explorers import Stats
+from dpor.explorers.states import StatefulSearch
 from dpor.findings.explain import Checkable, FailureWithRun
 
 LIVES = frozenset({"start", "end", "join"})
@@ -180,6 +181,15 @@ class Results:
                 self.seen[group] = attrs.evolve(seen, execution=before + seen.execution)
         self.visible, self.threads = self.visible or other.visible, self.threads or other.threads
         self.shares = self.shares or other.shares
+
+    def note_states(self, system: Checkable, search: StatefulSearch) -> None:
+        """Note which states could not be stored, whether the program terminates, and if not, the steps of a cycle."""
+        self.unstored, self.terminates = search.system.unstored(), search.terminates
+        if search.cycle is not None:
+            way, once_round = search.cycle
+            trace = Trace()
+            system.run(trace, follow((*way, *once_round)))
+            self.cycle = system.describe(trace).steps[len(way) :]
 
     def _take_result(self, run: Run, words: Callable[[Run], str]) -> None:
         result = run.outcome, run.deadlock

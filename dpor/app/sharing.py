@@ -40,6 +40,7 @@ LOOK_EVERY: Final = 0.05
 class Sharing:
     """A search that is shared by workers.
 
+    tree      its root, the counts of the search, and how many executions there may be
     results   what it has found; grows
     say       tells the user something in one line
     server    makes the workers of this machine (`prepared`)
@@ -50,7 +51,7 @@ class Sharing:
         target: str,
         options: Options,
         system: Checkable,
-        tree: tuple[Node, Stats],
+        tree: tuple[Node, Stats, int | None],
         results: Results,
         say: Callable[[str], None],
         server: ForkServer | None,
@@ -67,7 +68,8 @@ class Sharing:
         self._threads = {(p, nth): number for p, nth, number in known["threads"]} if known is not None else {}
         self._crew = _crew(options, system, say, server)
         self._ahead = 2 * self._crew.most  # parts given away before the first comes back; for any number of workers
-        self._tree = SharedTree(*tree, few=self._ahead)
+        root, self._stats, self._most = tree
+        self._tree = SharedTree(root, self._stats, few=self._ahead)
         self._parts: dict[int, Part] = {}  # those that have been given away and not been taken back, by number
         self._to_do: deque[int] = deque()
         self._done: dict[int, Done] = {}
@@ -97,7 +99,8 @@ class Sharing:
     def go_on(self) -> bool:
         """Give parts to workers, and take back what they have done, for a moment. Returns False if nothing is left.
 
-        Raises `AssumptionBroken` if a worker has met one, `GivenBack` if this process has to go on alone."""
+        Raises `AssumptionBroken` if a worker has met one, `GivenBack` if this process has to go on alone. So it has
+        once a part has more executions than there may be; it stays in the tree."""
         self._give()
         if not self._parts:
             return False
@@ -108,6 +111,8 @@ class Sharing:
                 worker.send(self._parts[worker.part])
         self._listen(LOOK_EVERY)
         while self._parts and (first := next(iter(self._parts))) in self._done:
+            if not self._fits(first):
+                raise GivenBack("--max-executions is nearly reached")
             self._take(first)
             if self._results.seen and not self._all:
                 break
@@ -128,10 +133,15 @@ class Sharing:
         while self._busy() and time.monotonic() < end:
             self._listen(LOOK_EVERY)
         for number in [number for number in self._parts if number in self._done]:
-            self._take(number)
+            if self._fits(number):
+                self._take(number)
 
     def _busy(self) -> list[Member]:
         return [worker for worker in self._crew.members if worker.part is not None]
+
+    def _fits(self, number: int) -> bool:
+        """True if there may be as many executions as this part has in addition."""
+        return self._most is None or self._stats.executions + self._done[number].executions <= self._most
 
     def _take(self, number: int) -> None:
         done = self._done.pop(number)

@@ -66,8 +66,6 @@ def _check_is_shareable(options: Options) -> None:
     how = "--workers" if options.cluster is None else "--cluster"
     if options.explorer != "optimal":
         raise UserError(f"{how} goes with --strategy optimal, not with {options.explorer}")
-    if options.max_executions is not None:
-        raise UserError(f"{how} cannot stop after exactly so many executions: give --max-seconds instead")
     if hash_seed() is None:
         raise UserError(f"{how} needs the same hashes of strings in all processes: set PYTHONHASHSEED")
     if options.cluster is not None:

@@ -64,6 +64,10 @@ class Done:
     rest: Any
     results: Any
 
+    @property
+    def executions(self) -> int:
+        return int(self.results["counts"]["executions"])
+
 
 @attrs.frozen
 class Broken:

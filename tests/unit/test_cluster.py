@@ -311,7 +311,6 @@ def test_files_are_used_where_they_are_if_they_are_the_same(target: str) -> None
     ("options", "says"),
     [
         ({"strategy": "source"}, "--cluster goes with --strategy optimal, not with source"),
-        ({"max_executions": 5}, "--cluster cannot stop after exactly so many executions"),
         ({"workers": 2}, "as the cluster has threads: leave --workers out"),
         ({"cluster": 5}, "cluster must be a name or None, not 5"),
     ],

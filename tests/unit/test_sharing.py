@@ -297,7 +297,6 @@ def test_no_worker_outlives_the_search(target: str, how: signal.Signals) -> None
     [
         ({"strategy": "source"}, "--workers goes with --strategy optimal, not with source"),
         ({"preemptions": 1}, "--workers goes with --strategy optimal, not with classic"),
-        ({"max_executions": 5}, "cannot stop after exactly so many executions"),
         ({"workers": 0}, "workers must be a number from 1 to 16, or auto, not 0"),
         ({"workers": "many"}, "workers must be a number from 1 to 16, or auto, not 'many'"),
     ],
@@ -316,6 +315,22 @@ def test_hashes_must_be_the_same(target: str, monkeypatch: pytest.MonkeyPatch) -
 def test_a_callable_cannot_be_shared() -> None:
     with pytest.raises(UserError, match="other processes cannot search this target"):
         Session(lambda: None, Options(workers=2))
+
+
+def test_a_budget_of_executions_is_shared(target: str) -> None:
+    """It ends after exactly so many; for any number of workers from two on, they are the same."""
+    most = 200
+    reports = [dpor.check(target, strategy="optimal", workers=n, max_executions=most, checkpoint="f") for n in (2, 3)]
+    assert summary(reports[0]) == summary(reports[1])
+    assert (reports[0].executions, reports[0].reasons) == (most, (f"--max-executions {most} reached",))
+    assert dpor.resume("f", workers=2, max_executions=most + 1).executions == most + 1
+    report = dpor.resume("f", workers=2)
+    assert (report.executions, report.exhaustive) == (CLASSES, True)
+
+
+def test_a_budget_that_is_enough_is_not_reached(target: str) -> None:
+    report = dpor.check(target, strategy="optimal", workers=2, max_executions=CLASSES)
+    assert (report.executions, report.exhaustive) == (CLASSES, True)
 
 
 def test_it_goes_on_with_more_processes(target: str) -> None:
