@@ -12,6 +12,7 @@ from typing import Any, Final
 from dpor.python.kernel.run import Run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing.code_of_types import MOST_TYPES
+from dpor.python.sharing.shared_object import SharedObject
 
 ATOMIC: Final[frozenset[type]] = frozenset(
     {
@@ -53,7 +54,7 @@ def way_of(kind: type) -> int:
     if way is None:
         if kind in CONTAINED:
             way = PASSED_THROUGH
-        elif kind in ATOMIC or kind is Run or issubclass(kind, type):  # a `Run` is dpor's, not the program's
+        elif kind in ATOMIC or issubclass(kind, type) or _is_of_the_search(kind):
             way = NOTHING_IN_IT
         elif not is_neutral(kind):
             way = RECORDED
@@ -63,6 +64,11 @@ def way_of(kind: type) -> int:
             ways.clear()
         ways[kind] = way
     return way
+
+
+def _is_of_the_search(kind: type) -> bool:
+    """True for what drop-ins refer to, and what no program does: nothing that it leads to is the program's."""
+    return kind is Run or issubclass(kind, SharedObject) or str(kind.__module__).startswith("dpor.core.")
 
 
 def is_neutral(kind: type) -> bool:
