@@ -455,3 +455,33 @@ def test_the_names_that_getmembers_finds_in_a_class_depend_on_other_threads() ->
         return seen
 
     assert outcomes(program) == 2
+
+
+def test_two_threads_that_run_one_thread_object_race_for_its_target(tmp_path: Path) -> None:
+    """Whoever comes second finds no target any more. The search did not know why, and went on with a thread that had
+    ended."""
+    file = tmp_path / "program.py"
+    file.write_text(
+        """
+import threading
+
+def scenario():
+    def look():
+        t
+
+    def again():
+        try:
+            t.start()
+        except RuntimeError:
+            return
+        t.is_alive()
+
+    threads = [threading.Thread(target=body) for body in (look, again, look)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+"""
+    )
+    report = dpor.check(f"{file}::scenario", all=True, order="random", max_executions=300)
+    assert {finding.message.partition(":")[0] for finding in report.findings} == {"AttributeError", "RuntimeError"}

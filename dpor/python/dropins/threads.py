@@ -148,14 +148,17 @@ class Thread(Startable):
         _Again(self).dpor_launch(self.dpor_run_and_report)
 
     def run(self) -> None:
+        raced = _RACED in run.facts  # else nobody runs it at the same time
         try:
-            if self._target is not None:
+            if (attributes.attr(self, "_target") if raced else self)._target is not None:
                 target = call(self._target)
                 if type(self._args) is tuple and not self._kwargs:
                     target(*self._args)
                 else:
                     from_threading.call(target, self._args, self._kwargs)
         finally:
+            if raced:
+                attributes.yield_before_write(self, "_target", goes=True)
             del self._target, self._args, self._kwargs
 
     def dpor_run_and_report(self) -> None:

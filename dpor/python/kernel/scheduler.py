@@ -17,6 +17,7 @@ from dpor.core.operations import (
     THREAD_MASK,
     Accesses,
     Operation,
+    ThreadId,
 )
 from dpor.core.system import STOP, Ending
 from dpor.python.kernel import assumptions, unwinding
@@ -31,11 +32,7 @@ from dpor.python.kernel.run import ABLE_UNKNOWN, run
 def decide() -> ModelThread | None:
     """Return the thread that moves next; None if the run is over (`Run.ending` then says how)."""
     if run.position < run.replayed:
-        number = run.event_threads[run.position]
-        if number < len(run.threads) and run.threads[number].running:
-            return run.threads[number]
-        run.error = differs(f"thread {number} does not exist or has ended")
-        return None
+        return _running(run.event_threads[run.position])
     if run.able == ABLE_UNKNOWN:
         able = 0
         for thread in run.waiting:
@@ -70,7 +67,14 @@ def decide() -> ModelThread | None:
         run.ending = Ending.STOPPED
         return None
     run.trace.actions.append(action)
-    return run.threads[action & THREAD_MASK]
+    return _running(action & THREAD_MASK)
+
+
+def _running(number: ThreadId) -> ModelThread | None:
+    if number < len(run.threads) and run.threads[number].running:
+        return run.threads[number]
+    run.error = differs(f"thread {number} does not exist or has ended")
+    return None
 
 
 def is_enabled(thread: ModelThread) -> bool:
