@@ -127,3 +127,47 @@ def scenario():
 """
     assert outcomes(tmp_path, source) == {3}
     assert not any(about(run.facts, "type"))
+
+
+def test_functions_of_the_library_read_globals_that_the_program_replaces(tmp_path: Path) -> None:
+    source = """
+    import json
+
+    class Decoder(json.JSONDecoder):
+        def decode(self, text):
+            return "replaced"
+
+    def scenario():
+        seen = []
+
+        def replace():
+            before = json._default_decoder
+            json._default_decoder = Decoder()
+            json._default_decoder = before
+
+        run(replace, lambda: seen.append(json.loads("1")))
+        return seen
+    """
+    found = outcomes(tmp_path, source)
+    assert (found, found.incomplete) == ({(1,), ("replaced",)}, set())
+
+
+@pytest.mark.parametrize(
+    ("module", "attribute"), [("sys", "sys.unraisablehook"), ("dataclasses", "dataclasses._is_dataclass_instance")]
+)
+def test_what_code_without_hooks_reads_makes_a_check_inconclusive_if_a_thread_replaces_it(
+    module: str, attribute: str, tmp_path: Path
+) -> None:
+    source = f"""
+    import {module}
+
+    def scenario():
+        def replace():
+            {attribute} = None
+
+        run(replace, lambda: None)
+    """
+    assert outcomes(tmp_path, source).incomplete == {
+        f"{attribute} is assigned while several threads exist: code of {module} that is not instrumented does not see"
+        " when"
+    }

@@ -440,6 +440,8 @@ def _is_kept_outside(kind: type, name: str) -> bool:
 def _write_class_or_module(obj: Any, name: str) -> None:
     """Yield before a class attribute or module global changes while several threads exist."""
     _note_change(obj)
+    if host_fields.is_read_unseen(obj, name):
+        opaque_code.unseen(obj.__module__ if is_a(obj, type) else obj.__name__, f"{obj.__name__}.{name} is assigned")
     if is_a(obj, types.ModuleType):
         write_global(obj.__name__, name)
         return

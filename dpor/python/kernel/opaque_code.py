@@ -41,6 +41,13 @@ def demand(module: str, why: str, *, at_once: bool = False) -> bool:
     return True
 
 
+def unseen(module: str, what: str) -> None:
+    """Called when the program does something while several threads exist that uninstrumented code of this module
+    depends on."""
+    if not demand(module, f"{what} while several threads exist") and package_of(module) not in run.options.trusted:
+        incomplete(f"{what} while several threads exist: code of {module} that is not instrumented does not see when")
+
+
 def _opaque(name: str, say: Callable[[str], None]) -> None:
     package = package_of(name)
     if demand(package, f"{name} runs while several threads exist") or package in run.options.trusted:

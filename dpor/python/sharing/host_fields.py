@@ -7,9 +7,11 @@ The namespace of such a holder is remembered when the program stores something t
 
 from __future__ import annotations
 
+import dis
 import sys
 from collections.abc import Callable, Iterator
-from types import FunctionType, ModuleType
+from functools import cache
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 ABSENT: Final = object()
@@ -30,6 +32,37 @@ def _is_of_host(holder: Any) -> bool:
         return True  # harmless for functions of the program
     home = sys.modules.get(str(vars(holder).get("__module__"))) if issubclass(type(holder), type) else None
     return type(home) is ModuleType and ".call" not in vars(home) and not home.__name__.startswith("dpor.")
+
+
+def is_read_unseen(holder: Any, name: str) -> bool:
+    """True if functions of the host read this attribute of their module, or of a class of their module."""
+    if holder is sys and name == "unraisablehook":  # C code reads it when a finaliser fails
+        return True
+    if type(holder) is FunctionType or not _is_of_host(holder) or (holder.__name__, name) in _SEEN:
+        return False
+    if type(holder) is ModuleType:
+        return name in _names_read(holder)[0]
+    return name in _names_read(sys.modules[holder.__module__])[1]
+
+
+_SEEN: Final = frozenset({("warnings", "showwarning")})
+"""Attributes whose readers perform an operation."""
+
+
+@cache
+def _names_read(module: ModuleType) -> tuple[set[str], set[str]]:
+    """Return the names of the globals, and of the attributes, that the functions of a module read."""
+    found: tuple[set[str], set[str]] = set(), set()
+    owners = [kind for kind in vars(module).values() if type(kind) is type and kind.__module__ == module.__name__]
+    functions = [value for owner in (module, *owners) for value in vars(owner).values() if type(value) is FunctionType]
+    codes = [function.__code__ for function in functions if function.__globals__ is vars(module)]
+    while codes:
+        code = codes.pop()
+        codes.extend(part for part in code.co_consts if type(part) is CodeType)
+        for instruction in dis.get_instructions(code):
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD"):
+                found[instruction.opname != "LOAD_GLOBAL"].add(instruction.argval)
+    return found
 
 
 def changed() -> Iterator[tuple[str, str, Any]]:
