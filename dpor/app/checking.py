@@ -32,7 +32,7 @@ from dpor.app.found import Repeatable, Results, Seen, by_group, in_words
 from dpor.app.sharing import Sharing, is_worth_it, prepared
 from dpor.app.stages import DEPTH_FIRST, Stage, stages, work
 from dpor.app.strategies import explorer_of, is_estimable, is_resumable, shortfall
-from dpor.app.targets import Target, beat_of, check_is_shareable, is_python, open_target, target_name
+from dpor.app.targets import Target, beat_of, is_python, open_target, shareable, target_name
 from dpor.core.errors import (
     AssumptionBroken,
     BadCheckpoint,
@@ -121,7 +121,7 @@ class Session:
         keeper: Keeper | None = None,
         resumed: Checkpoint | None = None,
     ) -> None:
-        self.target = target
+        self.target = target = shareable(target, options)
         self.mapped = mapped
         self.options = options
         self.monitor = monitor or Monitor()
@@ -133,7 +133,6 @@ class Session:
         self._restarts: list[str] = []
         self._found: dict[object, Seen] = {}
         self._doubts: dict[str, None] = {}  # reasons not to trust a later stage alone
-        check_is_shareable(target, options)
         self._is_alone = not options.is_shared
         self.keeper = keeper
         if keeper is None and options.checkpoint:

@@ -102,7 +102,7 @@ class Cluster:
         self._members: list[_Member] = []
         self._rooms: list[_Room] = []  # those that are free
         self._workers: set[str] = set()
-        self._refused: dict[str, str] = {}
+        self._refused: set[str] = set()
         self._heard: SimpleQueue[tuple[Callable[[Any], tuple[_Member, Any] | None], Any]] = SimpleQueue()
         self._client: Any = None
         self._local: Any = None
@@ -120,9 +120,9 @@ class Cluster:
             room = self._rooms.pop(0)
             self._members.append(_Member(self, room, pickle.dumps(room.adapted(setup, self._program))))
         now = time.monotonic()
-        if self._workers - self._refused.keys():
+        if self._workers - self._refused:
             self._nobody_since = now
-        elif self._refused.keys() & self._workers or now > self._nobody_since + COMES_WITHIN:
+        elif self._workers or now > self._nobody_since + COMES_WITHIN:
             raise GivenBack("no worker of the cluster can search")
 
     def listen(self, seconds: float) -> Iterator[tuple[_Member, Any]]:
@@ -207,6 +207,7 @@ class Cluster:
             host = self.submit(address, hosting.received, self._program)
             self.ask(self._greeted(address, threads[address], host), address, hosting.described, host)
         self._workers = {*threads}
+        self._refused &= self._workers
         self._rooms = [room for room in self._rooms if room.address in threads]
         left = [member for member in self._members if member.room.address not in threads]
         for member in left:
@@ -222,7 +223,7 @@ class Cluster:
                 error = answer.exception()
                 why = str(error) if isinstance(error, Refused) else f"{type(error).__name__}: {error}"
                 known = self._client.scheduler_info().get("workers", {}).get(address, {})
-                self._refused[address] = why
+                self._refused.add(address)
                 self._say(f"the worker {known.get('name', address)} of the cluster is refused: {why}")
 
         return understand

@@ -104,7 +104,7 @@ class Sharing:
         self._give()
         if not self._parts:
             return False
-        self._crew.grow(self._setup, len(self._parts))
+        self._crew.grow(self._setup, len(self._parts) - len(self._done))
         for worker in self._crew.members:
             if worker.part is None and self._to_do:
                 worker.part = self._to_do.popleft()

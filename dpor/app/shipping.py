@@ -60,13 +60,14 @@ def packed(system: Checkable) -> Program:
     beside = {str(file) for path in own if path.endswith(".py") for file in _beside(Path(path))}
     folders = {str(folder) for path in own for folder in Path(path).parents}
     tops = {name.partition(".")[0] for name, path in imported.items() if _is_installed(path)}
+    packages = metadata.packages_distributions() if tops else {}
     return Program(
         folder=os.getcwd(),
         path=tuple([entry for entry in map(os.path.abspath, sys.path) if entry in folders]),
         files={path: text for path in sorted(own | beside) if (text := _content(path)) is not None},
         marks=tuple([mark for folder in folders for name in ROOT_MARKS if os.path.exists(mark := f"{folder}/{name}")]),
         hash_seed=hash_seed(),
-        packages=versions({name for top in tops for name in metadata.packages_distributions().get(top, ())}),
+        packages=versions({name for top in tops for name in packages.get(top, ())}),
     )
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 from dpor.core.errors import BadTarget, UserError
 from dpor.core.options import Options, options_of, spelled
+from dpor.core.schedule import relative
 from dpor.core.steps import Explained, Step
 from dpor.core.system import Asking, Forwarding, Trace
 from dpor.explorers import STATIC, STRATEGIES
@@ -109,11 +111,19 @@ def beat_of(target: Target) -> Callable[[FrameType | None, int | None], None]:
     return loops.beat
 
 
-def check_is_shareable(target: Target, options: Options) -> None:
-    """Raise `UserError` if other processes should search, and cannot open the target."""
-    if options.is_shared and not isinstance(target, str):
-        how = spelled("workers" if options.cluster is None else "cluster")
-        raise UserError(f"{how}: other processes cannot search this target; name a function of a file or module")
+def shareable(target: Target, options: Options) -> Target:
+    """Return the target; if other processes should search, too, as they can open it. Raises `UserError` if they
+    cannot."""
+    if not options.is_shared or isinstance(target, str):
+        return target
+    if isinstance(target, os.PathLike):
+        return os.fspath(target)
+    if isinstance(target, FunctionType):
+        module, file = sys.modules.get(target.__module__), target.__code__.co_filename
+        if getattr(module, target.__qualname__, None) is target and getattr(module, "__file__", None) == file:
+            return f"{relative(file)}::{target.__qualname__}"
+    how = spelled("workers" if options.cluster is None else "cluster")
+    raise UserError(f"{how}: other processes cannot search this target; name a function of a file or module")
 
 
 def is_python(target: Target) -> bool:

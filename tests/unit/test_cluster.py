@@ -161,8 +161,9 @@ def test_workers_leave_and_come_and_nothing_is_lost_or_counted_twice(target: str
 
     def change(executions: int) -> None:
         nonlocal helped
-        if not late and all(map(searching, early)):
-            machine.kill(early[0])
+        busy = [worker for worker in early if searching(worker)]
+        if busy and not late:
+            machine.kill(busy[0])
             late.append(machine.join("late"))
         helped = helped or (bool(late) and len(searching(late[0])) == 1)
 
