@@ -19,11 +19,13 @@ from typing import Any, Final
 
 from dpor.app.crew import Crew, Ended, GivenBack, Member
 from dpor.app.forking import ForkServer
-from dpor.app.found import Results
+from dpor.app.found import Results, Seen
 from dpor.app.processes import Processes
 from dpor.app.working import Asked, Broken, Done, Failed, Part, Setup
-from dpor.core.errors import AssumptionBroken, InternalError
+from dpor.core.errors import AssumptionBroken, InternalError, NotDeterministic
 from dpor.core.options import Options
+from dpor.core.schedule import follow
+from dpor.core.system import Ending, Trace
 from dpor.explorers import Stats
 from dpor.explorers.parts import SharedTree
 from dpor.explorers.tree import Node
@@ -144,10 +146,24 @@ class Sharing:
         return self._most is None or self._stats.executions + self._done[number].executions <= self._most
 
     def _take(self, number: int) -> None:
-        done = self._done.pop(number)
-        del self._parts[number]
+        done = self._done[number]
+        found = Results.from_json(done.results)
+        for group, seen in found.seen.items():
+            if group not in self._results.seen and not self._fails_here(seen):
+                raise GivenBack(f"a worker has found a failure that is none here ({seen.finding.message})")
+        del self._done[number], self._parts[number]
         self._tree.take(number, done.rest)
-        self._results.add(Results.from_json(done.results))
+        self._results.add(found)
+
+    def _fails_here(self, seen: Seen) -> bool:
+        """True if what a worker has found is a failure in this process, too. (On another machine, a file that the
+        program reads may be missing.)"""
+        self.agree()
+        try:
+            run = self._system.run(Trace(), follow(seen.schedule))
+        except NotDeterministic:
+            return False
+        return run.ending is Ending.ENDED or any(each.group == seen.finding.group for each in run.findings)
 
     # ------------------------------------------------------------------ messages
 

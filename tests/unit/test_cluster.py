@@ -218,6 +218,26 @@ def test_a_program_travels_to_where_its_files_are_others(
     assert monitor.lines == []
 
 
+def test_what_fails_only_on_a_worker_is_no_failure(
+    target: str, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that the program reads does not travel. One process goes on."""
+    Path("far.py").write_text(FAR)
+    reads = HELPERS.replace("assert c.n > 2", "assert c.n > 2 or Path('data.txt').read_text()")
+    Path("helpers.py").write_text("from pathlib import Path\n" + reads)
+    Path("data.txt").write_text("some data")
+    sent = {"/no/such/file.py": b""}
+    monkeypatch.setattr(
+        shipping, "packed", lambda system: attrs.evolve(program := packed(system), files={**program.files, **sent})
+    )
+    machine.join("far")
+    monitor = Hearing()
+    report = Session("far.py::scenario", Options(strategy="optimal", cluster=machine.address), monitor).run()
+    (line,) = monitor.lines
+    assert line.startswith("a worker has found a failure that is none here (FileNotFoundError: ")
+    assert (report.executions, report.exhaustive, report.findings) == (CLASSES, True, ())
+
+
 def test_a_fact_that_a_worker_learns_starts_all_again(target: str, machine: Machine) -> None:
     Path("late.py").write_text(LATE.format(then="c.b = c.b + 1"))
     machine.join("any")
