@@ -16,7 +16,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -24,8 +24,9 @@ from dpor.core.errors import UserError
 from dpor.core.home import HOME
 from dpor.core.schedule import hash_seed
 from dpor.core.version import VERSION
-from dpor.findings.explain import Checkable
-from dpor.python.program.loader import ROOT_MARKS
+
+if TYPE_CHECKING:
+    from dpor.findings.explain import Checkable
 
 _INSTALLED: Final = {"site-packages", "dist-packages"}
 _EVERYWHERE: Final = (os.path.join(HOME, ""), os.path.join(os.path.dirname(os.__file__), ""))
@@ -54,6 +55,8 @@ class Program:
 
 def packed(system: Checkable) -> Program:
     """Return the program of a system. With each file go the Python files beside it, which it may import later."""
+    from dpor.python.program.loader import ROOT_MARKS  # takes long, and the other machine has no use for it
+
     imported = system.imported()
     named = {os.path.abspath(path) for path in (*system.sources(), *imported.values())}
     own = {path for path in named if not _is_installed(path) and not path.startswith(_EVERYWHERE)}

@@ -101,7 +101,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "counter.py::scenario"
 
 
-def test_what_makes_workers_has_imported_all_that_they_need(target: str) -> None:
+def test_what_makes_workers_has_imported_all_that_they_need_and_not_dask(target: str) -> None:
     code = f"""
 import importlib, sys
 from contextlib import suppress
@@ -116,9 +116,11 @@ beat_of({target!r})
 search = Optimal(open_target({target!r}, Options(strategy="optimal")))
 with suppress(AssumptionBroken): next(search.explore())
 print([name for name in sys.modules.keys() - known if name.startswith("dpor.")])
+import dpor
+print("distributed" in sys.modules)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert run.stdout == "[]\n"
+    assert run.stdout == "[]\nFalse\n"
 
 
 @pytest.mark.parametrize("order", [Order.DEPTH, Order.RANDOM])
