@@ -485,3 +485,17 @@ def scenario():
     )
     report = dpor.check(f"{file}::scenario", all=True, order="random", max_executions=300)
     assert {finding.message.partition(":")[0] for finding in report.findings} == {"AttributeError", "RuntimeError"}
+
+
+def test_nobody_is_inside_a_generator_whose_code_does_not_run() -> None:
+    """It has ended, or is closed before it has begun."""
+
+    def program() -> None:
+        ended, fresh = (n for n in ()), (n for n in (1, 2))
+        next(ended, None)
+        both(
+            lambda: (next(ended, None), fresh.close()),
+            lambda: (next(ended, None), fresh.close()),
+        )
+
+    assert dpor.check(program).verdict == "pass"

@@ -38,12 +38,28 @@ def drive(generator: Driven, step: Callable[..., Any], *args: Any, clash: Except
     yield_before("next", ((shared.location(STRUCTURE), WRITE),))
     if is_executing(generator):
         raise clash or ValueError(f"{WORDS[type(generator)]} already executing")
+    if not _executes(generator, step):
+        return step(*args)
     key = id(generator)
     inside[key] = run.current
     try:
         return step(*args)
     finally:
         leave(generator, shared, key)
+
+
+_PREFIXES: Final = {types.GeneratorType: "gi", types.CoroutineType: "cr"}
+
+
+def _executes(generator: Any, step: Callable[..., Any]) -> bool:
+    """False if the step executes nothing of the generator's code, because that has ended, or never begins. So no other
+    thread can come in between."""
+    prefix = _PREFIXES.get(type(generator))
+    if prefix is None:
+        return True
+    if getattr(generator, f"{prefix}_frame") is None:
+        return False
+    return step.__name__ not in ("close", "throw") or bool(getattr(generator, f"{prefix}_suspended"))
 
 
 def drive_asynchronous(awaitable: Any, step: Callable[..., Any], *args: Any) -> Any:
