@@ -136,7 +136,7 @@ def _setting(real: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
 
     def set_(*args: Any, **kwargs: Any) -> Any:
         if not _is_part_of_another():
-            _yield_before(real.__name__, mode, args[:1])
+            _yield_before(real.__name__, mode, args[:1] if real.__name__ in _USING_LISTS else ())
             if mode is WRITE:
                 for value in args[1:]:
                     shared_objects.publish(value)
@@ -202,6 +202,9 @@ def _lists(owners: tuple[Any, ...], mode: Mode, touched: Touched) -> None:
                     touched.add(kind.reads_all(shared) if mode is READ else kind.writes_all(shared))
             owner = getattr(owner, "parent", None) if mode is READ else None
 
+
+_USING_LISTS: Final = ("addHandler", "removeHandler", "hasHandlers", "addFilter", "removeFilter")
+"""Methods that read or change the lists of handlers or filters."""
 
 LOGGING: Final = "how logging is set"
 _NAMES: Final = ("_loggerClass", "_logRecordFactory", "raiseExceptions", "lastResort")
