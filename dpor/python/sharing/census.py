@@ -15,7 +15,7 @@ from sys import getrefcount
 from typing import Any, Final
 
 from dpor.python.kernel.run import run
-from dpor.python.sharing import shared_objects, type_traits
+from dpor.python.sharing import shared_objects
 from dpor.python.sharing.sharing_state import sharing
 
 
@@ -62,6 +62,7 @@ class Census:
     theirs     how many references to each the program has, by `id`; never changed in place
     fallen     the `id`s of those to which it has none; never changed in place
     lasting    the `id`s of those of which we cannot let go
+    answers    what the caller remembers of objects, by `id`, until they are let go or a fact is learnt
     """
 
     def __init__(self) -> None:
@@ -74,6 +75,7 @@ class Census:
         self.theirs: dict[int, int] = {}
         self.fallen: set[int] = set()
         self.lasting: frozenset[int] = frozenset()
+        self.answers: dict[int, tuple[int, bool]] = {}
         self._elsewhere: list[int] = []
         self._sizes: tuple[int, ...] = ()
         self._noticeable: set[int] = set()  # positions
@@ -99,21 +101,26 @@ class Census:
             self.theirs = self.theirs | found
             self.counts = counts
 
-    def noticeable(self, dies: Callable[[type], bool]) -> list[Any]:
-        """Return the objects to which there are weak references, or whose class is finalised or `dies`."""
+    def noticeable(self, is_noticeable: Callable[[type], bool]) -> list[int]:
+        """Return the positions of the objects to which there are weak references, or whose type is noticeable."""
         if len(run.facts) != self._facts:
             self._facts = len(run.facts)
             self._kinds.clear()
+            self.answers.clear()
             self.weak = [_CHANGED] * len(self.objects)
         weak, before, objects = list(map(getweakrefcount, self.objects)), self.weak, self.objects
         if weak != before:
+            kinds = self._kinds
             for at in compress(count_up(), map(ne, weak, before)):
-                if weak[at] or self._is_finalised(type(objects[at]), dies):
+                kind = type(objects[at])
+                if kind not in kinds:
+                    kinds[kind] = is_noticeable(kind)
+                if weak[at] or kinds[kind]:
                     self._noticeable.add(at)
                 else:
                     self._noticeable.discard(at)
             self.weak = weak
-        return [objects[at] for at in sorted(self._noticeable)]
+        return sorted(self._noticeable)
 
     def let_go(self, numbers: set[int]) -> None:
         """Keep the objects with these `id`s alive no longer. They die, and may call code that counts again."""
@@ -126,13 +133,6 @@ class Census:
         self._sizes = shared_objects.sizes_of_held()
         dead.clear()
 
-    def _is_finalised(self, kind: type, dies: Callable[[type], bool]) -> bool:
-        answer = self._kinds.get(kind)
-        if answer is None:
-            answer = kind in type_traits.GENERATORS or type_traits.is_finalised(kind) or (run.dying and dies(kind))
-            self._kinds[kind] = answer
-        return answer
-
     def _look_at_held(self) -> None:
         """Find out which objects the runtime refers to."""
         elsewhere = list(map(id, held_elsewhere()))
@@ -141,7 +141,7 @@ class Census:
             self._elsewhere, self.lasting = elsewhere, frozenset(elsewhere)
             for each in (self.objects, self.numbers, self.counts, self.ours, self.weak):
                 each.clear()
-            for known in (self.positions, self._noticeable, self._kinds):
+            for known in (self.positions, self.answers, self._noticeable, self._kinds):
                 known.clear()
             self.theirs, self.fallen = {}, set()
             self._add([*shared_objects.held(), *held_elsewhere()])
@@ -168,6 +168,7 @@ class Census:
     def _remove(self, number: int) -> None:
         """Let the last object take the place of this one."""
         at, last = self.positions.pop(number), len(self.objects) - 1
+        self.answers.pop(number, None)
         self._noticeable.discard(at)
         if at != last:
             self.positions[self.numbers[last]] = at

@@ -17,6 +17,7 @@ import gc
 import weakref
 from _weakref import getweakrefcount
 from collections import Counter
+from types import FunctionType
 from typing import Any, Final
 
 from dpor.python.kernel import assumptions
@@ -70,8 +71,33 @@ def is_mortal(obj: Any) -> bool:
 
 
 def mortal() -> dict[int, Any]:
-    """Return the mortal objects among those that have been counted last, by `id`."""
-    return {id(obj): obj for obj in census.noticeable(_class_dies) if is_mortal(obj)}
+    """Return the mortal objects among those that were counted last, by `id`."""
+    found: dict[int, Any] = {}
+    objects, weak, known = census.objects, census.weak, census.answers
+    for at in census.noticeable(_may_be_mortal):
+        obj = objects[at]
+        number, kind = id(obj), type(obj)
+        if run.dying:
+            # Of what `dies` looks into, functions alone can be given other parts.
+            parts = id(obj.__defaults__) if kind is FunctionType else 0
+            before, answer = known.get(number, (-1, False))
+            if before != parts or (kind is FunctionType and (obj.__dict__ or obj.__kwdefaults__)):
+                answer = dies(obj)
+                known[number] = (parts, answer)
+            if answer:
+                found[number] = obj
+                continue
+        if (weak[at] or _may_be_finalised(kind)) and is_noticed(obj):
+            found[number] = obj
+    return found
+
+
+def _may_be_mortal(kind: type) -> bool:
+    return _may_be_finalised(kind) or (run.dying and _class_dies(kind))
+
+
+def _may_be_finalised(kind: type) -> bool:
+    return kind in type_traits.GENERATORS or type_traits.is_finalised(kind)
 
 
 def references_to_mortal() -> dict[int, int]:
