@@ -35,6 +35,7 @@ from dpor.python.program import (
 from dpor.python.program.abstract_classes import AbstractClasses
 from dpor.python.program.host_containers import HostContainers
 from dpor.python.program.import_effects import ImportEffects
+from dpor.python.program.initial_state import InitialState
 from dpor.python.program.loader import Loader
 from dpor.python.program.module_contents import ModuleContents
 from dpor.python.program.system import PythonSystem
@@ -275,6 +276,38 @@ WAYS = {
 }  # fmt: skip
 
 
+RESTORED = {
+    "SimpleNamespace": ("import types\nn = types.SimpleNamespace(a=0)", "n.a += 1; n.b = n.a", "n"),
+    "derived from SimpleNamespace": ("import types\nclass N(types.SimpleNamespace): pass\nn = N(a=[])",
+                                     "n.a.append(1); n.b = 1", "n"),
+    "scanner and encoder in C": ("import json\nd, e = json.JSONDecoder(), json.JSONEncoder().iterencode\nl = []",
+                                 "l.append(d.decode('[1]')); json.dumps(l)", "l"),
+    "who decides what is derived": (
+        "import abc\nasked = []\nclass A(abc.ABC):\n    @classmethod\n    def __subclasshook__(cls, other):\n"
+        "        asked.append(other.__name__)\n        return True\nissubclass(int, A)",
+        "issubclass(str, A)", "asked"),
+    "the clock was looked at": ("import time\nl = [time.monotonic()]", "l.append(1)", "len(l)"),
+    "a loop went round": ("l = []\nn = 0\nwhile n < 3:\n    n += 1", "l.append(n)", "l"),
+}  # fmt: skip
+"""What does not keep modules from being restored."""
+WAYS |= RESTORED
+
+
+@pytest.mark.parametrize("way", RESTORED)
+def test_modules_are_restored(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[InitialState] = []
+
+    def init(self: InitialState, *given: Any) -> None:
+        before(self, *given)
+        made.append(self)
+
+    before = InitialState.__init__
+    monkeypatch.setattr(InitialState, "__init__", init)
+    explored(program(way, tmp_path), 0, monkeypatch)
+    assert made
+    assert [dict(each.executed_again) for each in made] == [{}] * len(made)
+
+
 def program(way: str, tmp_path: Path) -> Path:
     setup, change, look = WAYS[way]
     path = tmp_path / "written.py"
@@ -322,7 +355,7 @@ PLANTED: dict[str, tuple[object, str, object, str]] = {
     "values are not looked at": (ModuleContents, "_watch_value", lambda self, obj, tell: None, "bytearray"),
     "who is registered is not looked at": (
         AbstractClasses,
-        "refuse_registered",
+        "restore",
         lambda self, is_known: None,
         "registered class",
     ),

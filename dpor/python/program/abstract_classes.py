@@ -13,22 +13,32 @@ from dpor.python.program.restoring import CannotRestore
 
 
 class AbstractClasses:
-    """The classes that were registered when this was made. `is_known` returns True for classes of the program."""
+    """The classes that were registered when the modules had been imported."""
 
-    def __init__(self, is_known: Callable[[Any], bool]) -> None:
-        self._note(is_known)
+    def __init__(self) -> None:
+        self._decide: list[Any] = []
 
-    def _note(self, is_known: Callable[[Any], bool]) -> None:
+    def remember_nothing(self, kind: Any) -> None:
+        """Each run begins without answers of this class, since code of the program gives them (`__subclasshook__`)."""
+        if "_abc_impl" in vars(kind):
+            self._decide.append(kind)
+
+    def begin(self, is_known: Callable[[Any], bool]) -> None:
+        """Note what is registered. `is_known` returns True for classes of the program."""
         self._token = abc.get_cache_token()  # each registration changes it
         self._registered = _registrations(is_known)
+        for kind in self._decide:
+            _abc._reset_caches(kind)
 
-    def refuse_registered(self, is_known: Callable[[Any], bool]) -> None:
+    def restore(self, is_known: Callable[[Any], bool]) -> None:
         """Raises `CannotRestore` if a run has registered a class, and it or the abstract one is the program's."""
+        before = self._registered
         if abc.get_cache_token() != self._token:
-            before = self._registered
-            self._note(is_known)
+            self.begin(is_known)
             if self._registered != before:
                 raise CannotRestore("a class was registered with an abstract one")
+        for kind in self._decide:
+            _abc._reset_caches(kind)
 
 
 def refuse_asked(is_known: Callable[[Any], bool]) -> None:

@@ -32,7 +32,9 @@ _SEARCHS: Final = frozenset(
 """Slots of a run that belong to the search, or that no program can observe."""
 _LEFT: Final = frozenset({"incomplete", "incomplete_if_multithreaded", "made"})
 """Slots of a run that imports change, and `repeat` changes again."""
-_OF_THREAD: Final = frozenset({"data", "named_at", "count", "ticked"})
+_REPEATED: Final = ("named_at", "count", "clock_read_at", "last_back_edge_at")
+"""Slots of the main thread that are given the values that imports have left in them."""
+_OF_THREAD: Final = frozenset({"data", "ticked", *_REPEATED})
 _OF_LIBRARY: Final = frozenset({"atexit", "exit_calls", "exit_calls_of_imports"})
 
 
@@ -87,7 +89,7 @@ class ImportEffects:
             raise StateUnknown("modules change state of the run when they are imported")
         self._data = {key: _kept(value) for key, value in main.data.items() if value != []}
         self._of_thread_object = before.stored_in_thread()
-        self._named = (main.named_at, main.count)
+        self._of_main = [(name, getattr(main, name)) for name in _REPEATED]
         self._made = run.made[len(before.run["made"]) :]
         self._atexit = state.library.atexit[len(before.library["atexit"]) :]
         self._limits = [reason for reason in run.incomplete if reason not in before.run["incomplete"]]
@@ -116,7 +118,8 @@ class ImportEffects:
     def repeat(self, is_made_by_program: Callable[[str], bool]) -> None:
         """In the main thread of a run, instead of importing the modules."""
         main = run.threads[0]
-        main.named_at, main.count = self._named
+        for name, value in self._of_main:
+            setattr(main, name, value)
         main.data.update((key, again()) for key, again in self._data.items())
         vars(main.thread_object).update(self._of_thread_object)
         run.made.extend(self._made)

@@ -21,6 +21,7 @@ import collections
 import functools
 import gc
 import io
+import json
 import logging
 import operator
 import re
@@ -79,6 +80,7 @@ _PASSED_THROUGH: Final[frozenset[type]] = frozenset(
         tuple, frozenset, slice, types.MethodType, types.MethodWrapperType, types.BuiltinFunctionType,
         types.GenericAlias, types.UnionType, types.MappingProxyType, type({}.keys()), type({}.values()),
         type({}.items()), operator.attrgetter, operator.itemgetter, operator.methodcaller, super, ContextVar,
+        json.scanner.c_make_scanner, json.encoder.c_make_encoder,  # type: ignore[attr-defined]
         weakref.ReferenceType, weakref.ProxyType, weakref.CallableProxyType,
     }
 )  # fmt: skip
@@ -114,6 +116,7 @@ class ModuleContents:
         self._holders: Counter[int] | None = None
         self._weak: list[Any] = []
         self._unseen: list[tuple[Any, list[int]]] = []
+        self._abstract = AbstractClasses()
         self._collect()
         for obj in self._others:
             if is_a(obj, set):  # in an order that it will have again
@@ -127,7 +130,7 @@ class ModuleContents:
         self._before_functions = len(self._blocks)
         self._blocks += [ObjectBlock(part) for part in parts(self._functions)]
         self._hidden = [HiddenBlock(part) for part in parts(self._unseen)]
-        self._abstract = AbstractClasses(self.is_known)
+        self._abstract.begin(self.is_known)
         self._kinds = [kind for kind, _ in self._classes.values()]
         self._derived = self._count_derived()
         for obj in chain(names_of_all, self._dicts, self._others):
@@ -291,7 +294,7 @@ class ModuleContents:
         self._unseen.append((kind, words_of_class(kind)))
         hook = _unwrapped(names.get("__subclasshook__"))
         if type(hook) is types.FunctionType and is_hooked(hook.__code__):
-            raise StateUnknown(f"the class {kind.__qualname__} decides itself which classes are derived from it")
+            self._abstract.remember_nothing(kind)
         return [type(kind), *kind.__bases__, *names.values()]
 
     def _inside_function(self, function: types.FunctionType) -> list[Any]:
@@ -346,7 +349,7 @@ class ModuleContents:
         if found:
             self._refuse_deaths(found)
             self._refuse_other_answers(found)
-        self._abstract.refuse_registered(self.is_known)
+        self._abstract.restore(self.is_known)
         for _, objects in found:
             for obj in objects:
                 if id(obj) not in self._restorers:

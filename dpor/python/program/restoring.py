@@ -202,4 +202,4 @@ VALUES: Final[dict[type, Callable[[Any], Any]]] = {
 }
 """Types whose objects hold no references and can change, and functions that return the value of one."""
 
-KNOWN_BASES: Final = frozenset((*CONTAINERS, *IMMUTABLE_BASES, *VALUES, BaseException))
+KNOWN_BASES: Final = frozenset((*CONTAINERS, *IMMUTABLE_BASES, *VALUES, BaseException, types.SimpleNamespace))

@@ -67,8 +67,11 @@ def way_of(kind: type) -> int:
 
 
 def _is_of_the_search(kind: type) -> bool:
-    """True for what drop-ins refer to, and what no program does: nothing that it leads to is the program's."""
-    return kind is Run or issubclass(kind, SharedObject) or str(kind.__module__).startswith("dpor.core.")
+    """True for what drop-ins and modules (`__spec__`) refer to, but is dpor's: it leads to nothing of the program."""
+    return kind is Run or issubclass(kind, SharedObject) or str(kind.__module__).startswith(_OF_THE_SEARCH)
+
+
+_OF_THE_SEARCH: Final = ("dpor.core.", "dpor.explorers.", "dpor.python.program.", "dpor.python.states.")
 
 
 def is_neutral(kind: type) -> bool:
