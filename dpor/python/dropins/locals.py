@@ -3,6 +3,8 @@ locations."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -55,8 +57,10 @@ class Here:
     def __init__(self) -> None:
         self.used: list[ref[local]] = []
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         """The thread ends: no instance keeps the thread's dictionary, even if nobody has used it since."""
+        if is_finalizing():
+            return  # modules are being emptied
         for instance in filter(None, (used() for used in self.used)):
             own = object.__getattribute__(instance, "_local__dictionaries").pop(self)
             if object.__getattribute__(instance, "__dict__") is own:
