@@ -44,7 +44,7 @@ class E(enum.Enum): A = 1
 class X(Exception): pass
 N = collections.namedtuple("N", "a")
 c = C()
-all = [f, C, c.m, c, D, E, X, N, functools.lru_cache(f), lambda: 0, isinstance, type, object, ValueError, range,
+all = [f, C, c.m, c, D, E, X, N, functools.lru_cache(f), lambda: 0, chr, type, object, ValueError, range,
        functools.partial, collections.namedtuple, functools.wraps, super, "a".upper, (1).bit_length]
 """
     for callee in world.run(source)["all"]:
