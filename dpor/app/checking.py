@@ -222,16 +222,22 @@ class Session:
             self._results = results = self._begin(search)
             self.over_at, self._patience = self._deadline, None
             try:
+                system.see_every_access(True)
                 if self.options.all or not self._fails_as_before(system, results):
+                    system.see_every_access(self.options.every_access)
+                    if self._resumed is not None and self._resumed.accesses is not None:
+                        with damaged("the file"):
+                            system.recall_accesses(self._resumed.accesses)
                     self._search(system, search, results)
                 if results.left:
                     return self.report()
                 if self.keeper is not None:
                     self._put_away(self.keeper, search, results)
                 self._keep_found(results)
-                self._explain(system, results)
                 if isinstance(search, StatefulSearch):
                     results.note_states(system, search)
+                system.see_every_access(True)
+                self._explain(system, results)
                 self._order(system, results)
             except AssumptionBroken as fact:
                 self._resumed = None
@@ -522,6 +528,7 @@ class Session:
             sources=read_sources(system.sources()),
             facts=system.facts(),
             locations=locations,
+            accesses=system.accesses(),
             seconds=time.monotonic() - self._begun,
             besides=self._besides,
             restarts=self._restarts,
@@ -586,6 +593,7 @@ class Session:
         assert self._system is not None
         classes: list[ExploredClass] = []
         self.over_at = time.monotonic() + EXPLAINING_SECONDS
+        self._system.see_every_access(self.options.every_access)
         with self._beating():
             for trace, outcome in self._results.explored:
                 if self._is_over():
@@ -623,7 +631,7 @@ class Session:
                 if not self._is_over():
                     raise
                 failure = _undescribed(seen)
-            failure = _counted(failure, seen)
+            failure = seen.counted(failure)
             results.failures.append(attrs.evolve(failure, saved=self._saved(system, failure)))
             results.explained.append(explained)
 
@@ -646,7 +654,7 @@ class Session:
                 results.failures[number] = attrs.evolve(ordered, saved=known.saved)
 
     def _as_seen(self, seen: Seen) -> Failure:
-        failure = _counted(unexplained(seen.finding, seen.schedule), seen)
+        failure = seen.counted(unexplained(seen.finding, seen.schedule))
         return failure if self._system is None else attrs.evolve(failure, saved=self._saved(self._system, failure))
 
     def _saved(self, system: Checkable, failure: Failure) -> SavedSchedule:
@@ -689,7 +697,3 @@ def _undescribed(seen: Seen) -> Failure:
     return attrs.evolve(
         failure, details=(*failure.details, "The run could not be described in time; dpor explain describes it.")
     )
-
-
-def _counted(failure: Failure, seen: Seen) -> Failure:
-    return attrs.evolve(failure, execution=seen.execution, occurrences=seen.occurrences)

@@ -41,6 +41,7 @@ class Checkpoint:
     sources           the source files by path, which is relative to the working folder if they are in it
     facts             what has been learnt about the program (opaque; the system's own), and `locations`, the names of
                       all locations by number
+    accesses          what the search has shown of its accesses (`dpor.core.discipline`); None if each is an event
     seconds           how long it took
     besides           executions besides those of the search, and `restarts`, why it began again
     estimate          of how many executions there are in all
@@ -58,6 +59,7 @@ class Checkpoint:
     sources: Mapping[str, SourceFile]
     facts: Any
     locations: list[str]
+    accesses: Any
     seconds: float
     besides: int
     restarts: list[str]

@@ -36,6 +36,10 @@ class Seen:
     execution: int
     occurrences: int = 1
 
+    def counted(self, failure: Failure) -> Failure:
+        """Return the failure as that of this group."""
+        return attrs.evolve(failure, execution=self.execution, occurrences=self.occurrences)
+
     def to_json(self) -> dict[str, Any]:
         finding = attrs.asdict(self.finding) | {"kind": self.finding.kind.value}
         return {**attrs.asdict(self), "finding": finding}
@@ -157,7 +161,7 @@ class Results:
             seen = self.seen.get(finding.group)
             if seen is None:
                 is_new = True
-                self.seen[finding.group] = Seen(finding, tuple(trace.actions), self.counts.executions)
+                self.seen[finding.group] = Seen(finding, run.schedule(trace), self.counts.executions)
             else:
                 seen.occurrences += 1
         return is_new

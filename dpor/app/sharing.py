@@ -66,7 +66,7 @@ class Sharing:
         self._names, self._number_of = names, {name: number for number, name in enumerate(names)}
         self._facts = system.facts()
         known = None if self._facts is None else {**self._facts, "locations": names}
-        self._setup = Setup(target, options, known, sys.path[:])
+        self._setup = Setup(target, options, known, system.accesses(), sys.path[:])
         self._threads = {(p, nth): number for p, nth, number in known["threads"]} if known is not None else {}
         self._crew = _crew(options, system, say, server)
         self._ahead = 2 * self._crew.most  # parts given away before the first comes back; for any number of workers
@@ -152,6 +152,8 @@ class Sharing:
             if group not in self._results.seen and not self._fails_here(seen):
                 raise GivenBack(f"a worker has found a failure that is none here ({seen.finding.message})")
         del self._done[number], self._parts[number]
+        if done.accesses is not None:
+            self._system.recall_accesses(done.accesses)
         self._tree.take(number, done.rest)
         self._results.add(found)
 
@@ -159,10 +161,16 @@ class Sharing:
         """True if what a worker has found is a failure in this process, too. (On another machine, a file that the
         program reads may be missing.)"""
         self.agree()
+        accesses = self._system.accesses()
+        self._system.see_every_access(True)  # as the schedule does
         try:
             run = self._system.run(Trace(), follow(seen.schedule))
         except NotDeterministic:
             return False
+        finally:
+            if accesses is not None:
+                self._system.see_every_access(False)
+                self._system.recall_accesses(accesses)
         return run.ending is Ending.ENDED or any(each.group == seen.finding.group for each in run.findings)
 
     # ------------------------------------------------------------------ messages
@@ -177,8 +185,10 @@ class Sharing:
                 case Done(number):
                     worker.part = None
                     self._done[number] = message
-                case Broken(reason, facts):
+                case Broken(reason, facts, accesses):
                     self._facts = facts
+                    if accesses is not None:
+                        self._system.recall_accesses(accesses)
                     raise AssumptionBroken(reason)
                 case Failed(reason, True):
                     raise InternalError(f"a worker has failed: {reason}")

@@ -22,9 +22,9 @@ from dpor.core.options import Options, Order
 from dpor.explorers import STATEFUL, Stats
 
 DEPTH_FIRST = 20_000
-"""Events, new and repeated, of the first stage. In most programs they take less time than Python needs to start."""
+"""The `work` of the first stage. In most programs it takes less time than Python needs to start."""
 FEWEST_FIRST = 60_000
-"""Those of the second stage."""
+"""That of the second."""
 LOOK_AFTER = 2_000
 """States after which storing them is given up if they are hardly ever met again, ..."""
 LEAST_MET = 0.02
@@ -72,8 +72,9 @@ def stages(options: Options) -> list[Stage]:
 
 
 def work(counts: Stats) -> int:
-    """Return how many events a search has carried out, repeated ones too: they are what it takes its time for."""
-    return counts.events + counts.replayed
+    """Return how many events and silent accesses a search has carried out, repeated ones too: they are what it takes
+    its time for."""
+    return counts.events + counts.replayed + counts.silent
 
 
 def _never(counts: Stats) -> bool:

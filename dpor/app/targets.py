@@ -37,6 +37,8 @@ def open_target(target: Target, options: Options, facts: Any = None) -> Checkabl
 def _open(target: Target, options: Options, facts: Any) -> Checkable:
     if isinstance(target, Embedded):
         _refuse_runtime_options(options, "a system of your own")
+        if options.every_access:
+            raise UserError("--every-access means nothing for a system of your own: every access is one; leave it out")
         if options.races:
             raise UserError("--races needs locks and the like, which a system of your own does not have; leave it out")
         if options.checkpoint:

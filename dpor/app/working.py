@@ -31,11 +31,13 @@ EVENTS: Final = 15_000
 
 @attrs.frozen
 class Setup:
-    """What a worker needs to know. `known`: facts, and the numbers of locations and threads."""
+    """What a worker needs to know. `known`: facts, and the numbers of locations and threads. `accesses`: what has been
+    seen of accesses, some of which are no events; None if each is one."""
 
     target: str
     options: Options
     known: Any
+    accesses: Any
     path: Sequence[str]
 
 
@@ -58,11 +60,13 @@ class Done:
     """What a worker gives back.
 
     rest, results   see `SearchOfPart.rest` and `Results.to_json`
+    accesses        what the worker has seen of accesses
     """
 
     number: int
     rest: Any
     results: Any
+    accesses: Any
 
     @property
     def executions(self) -> int:
@@ -71,10 +75,11 @@ class Done:
 
 @attrs.frozen
 class Broken:
-    """An assumption has been broken. `facts`: what is known now."""
+    """An assumption has been broken. `facts`, `accesses`: what is known now."""
 
     reason: str
     facts: Any
+    accesses: Any
 
 
 @attrs.frozen
@@ -95,6 +100,9 @@ class _Worker:
         self._beat_of_run = beat_of(setup.target)
         self._system: Checkable = open_target(setup.target, setup.options, setup.known)
         self._system.number_by(self._ask)
+        self._system.see_every_access(setup.accesses is None)
+        if setup.accesses is not None:
+            self._system.recall_accesses(setup.accesses)
 
     def work(self) -> None:
         with beating(self._beat):
@@ -122,11 +130,12 @@ class _Worker:
         except OutOfTime:
             pass
         except AssumptionBroken as fact:
-            return Broken(fact.reason, system.facts())
+            return Broken(fact.reason, system.facts(), system.accesses())
         again = search.take_back()
         if system.locations() is None:
             return Failed("what threads share has a key that other processes cannot name", False)
-        return Done(part.number, search.rest(), results.to_json(search.stats, again if again is last else None))
+        found = results.to_json(search.stats, again if again is last else None)
+        return Done(part.number, search.rest(), found, system.accesses())
 
     def _pace(self) -> None:
         if self._stopped:

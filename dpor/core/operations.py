@@ -117,6 +117,7 @@ class Operation:
     value, alternatives   of a data choice: the value taken, and the number of values
     barrier       True if it is ordered after everything before it (time passing when nothing else can move)
     starts        the thread whose first event comes after this one; -1: none
+    visible       the `Discipline` that knows that all its accesses are visible; None: none does
     """
 
     __slots__ = (
@@ -131,6 +132,7 @@ class Operation:
         "starts",
         "thread",
         "value",
+        "visible",
     )
 
     def __init__(
@@ -156,6 +158,7 @@ class Operation:
         self.alternatives = alternatives
         self.barrier = barrier
         self.starts = starts
+        self.visible: object = None
 
     def enabled(self, states: States) -> bool:
         """True if the operation can run when its objects are in these states. Operations without a rule always can."""

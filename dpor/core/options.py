@@ -524,11 +524,11 @@ class Options:
         default=False,
         validator=_is_bool,
         metadata=_about(
-            "accesses are events, too, to what no run writes while several threads exist",
+            "accesses are events, too, to what no run writes while several threads exist, or only under one lock",
             Group.RUNS,
             help="Let accesses be events, too, to shared fields and containers that no run writes while several threads"
-            " exist: there are more events, and no more outcomes. For comparison with checkers that know no better.",
-            python_only=True,
+            " exist, that one thread alone accesses, or that all threads access under the same lock: there are more"
+            " events, and no more outcomes. For comparison with checkers that know no better.",
             saved=True,
         ),
     )

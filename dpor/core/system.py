@@ -97,9 +97,11 @@ class Run:
     findings    what went wrong, in order of occurrence
     incomplete  why this run shows less than all that its schedule could do; each goes into `Report.reasons`
     shares      True if the threads had anything in common, whether or not a thread changed it
+    silent      the accesses that were no events (`dpor.core.discipline`), in order: of each, how many events came
+                before it, and its thread
     """
 
-    __slots__ = ("blocked", "deadlock", "ending", "findings", "incomplete", "outcome", "shares")
+    __slots__ = ("blocked", "deadlock", "ending", "findings", "incomplete", "outcome", "shares", "silent")
 
     def __init__(
         self,
@@ -110,6 +112,7 @@ class Run:
         findings: Sequence[Finding] = (),
         incomplete: Sequence[str] = (),
         shares: bool = True,
+        silent: Sequence[tuple[int, ThreadId]] = (),
     ) -> None:
         self.ending = ending
         self.blocked = blocked
@@ -118,6 +121,20 @@ class Run:
         self.findings = findings
         self.incomplete = incomplete
         self.shares = shares
+        self.silent = silent
+
+    def schedule(self, trace: Trace) -> tuple[Action, ...]:
+        """Return the schedule of this run, whose trace this is, for runs in which every access is an event."""
+        actions = trace.actions
+        if not self.silent:
+            return tuple(actions)
+        schedule: list[Action] = []
+        taken = 0
+        for position, thread in self.silent:
+            schedule += actions[taken:position]
+            schedule.append(thread)
+            taken = position
+        return (*schedule, *actions[taken:])
 
 
 class System(Protocol):
@@ -207,6 +224,10 @@ class StatefulSystem(System, Protocol):
 
     def changes_data(self, operation: Operation) -> bool:
         """True if the event changes anything else than locks, conditions, semaphores and the like."""
+        ...
+
+    def has_changed_silently(self) -> bool:
+        """True if data have changed since the last event by accesses that are no events."""
         ...
 
     def livelock(self, moving: int) -> Finding:

@@ -40,16 +40,21 @@ def find_rounds(graph: StateGraph, changes_data: Callable[[Operation], bool]) ->
     rounds = []
     for component in cyclic_components(graph.successors(graph.above_cycles())):
         inside = set(component)
-        events = [event for state in component for source, event in graph.incoming(state) if source in inside]
+        events = [
+            (source, *event) for state in component for source, event in graph.incoming(state) if source in inside
+        ]
         moving = enabled = 0
-        for thread, _ in events:
+        for _, thread, _ in events:
             moving |= 1 << thread
         for state in component:
             enabled |= graph.enabled[state]
         livelock = (
             all(target in inside for state in component for target in graph.targets(state))
             and not enabled & ~moving
-            and not any(changes_data(operation) for _, operation in events)
+            and not any(
+                changes_data(operation) or (source, thread | operation.value << VALUE_SHIFT) in graph.changing
+                for source, thread, operation in events
+            )
         )
         start = min(component, key=lambda state: graph.depths[state])
         rounds.append(Round(start, _shortest_round(graph, start, inside), moving, livelock))

@@ -41,6 +41,7 @@ class Stats:
     blocked      runs given up because every enabled thread was asleep
     events       events performed for the first time
     replayed     events repeated to get back to a node
+    silent       accesses that were no events, repeated ones too (searches without states)
     choices      nodes at which something besides the first choice was planned
     states       states stored (stateful searches)
     matched      how often a stored state was met again (stateful searches)
@@ -52,6 +53,7 @@ class Stats:
     blocked: int = 0
     events: int = 0
     replayed: int = 0
+    silent: int = 0
     choices: int = 0
     states: int = 0
     matched: int = 0
@@ -98,6 +100,7 @@ class StatelessSearch:
         stats = self.stats
         stats.replayed += start * times
         stats.events += (len(self.trace) - start) * times
+        stats.silent += len(run.silent) * times
         if run.ending is Ending.STOPPED:
             stats.blocked += times
         else:

@@ -41,6 +41,7 @@ class StateGraph:
     operations  by state: the operation that leads there from its parent
     depths      by state: the number of events on that way
     events      by number: the events between states
+    changing    the state where it begins and the action of each event after which data change by accesses that are none
 
     On another way the same object may have another name. So an operation is known only as long as the way to the state
     where it begins is the one on which it was performed. `_changed` counts for each state how often the way to it has
@@ -62,6 +63,7 @@ class StateGraph:
         self._incoming: list[_Edges] = []  # most states have one edge; a list for each would be a tenth of all memory
         self._outgoing: list[_Edges] = []
         self.events: list[Event] = []
+        self.changing: set[tuple[StateNumber, Action]] = set()
         self._numbers_of_events: dict[Event, int] = {}
 
     def __len__(self) -> int:

@@ -158,7 +158,7 @@ class StatefulSearch:
             return STOP
 
         run = self.system.run(self.trace, choose)
-        return Run(run.ending, run.blocked, findings=findings, incomplete=run.incomplete)
+        return Run(run.ending, run.blocked, findings=findings, incomplete=run.incomplete, silent=run.silent)
 
     def plan(self, state: StateNumber, threads: int) -> None:
         """Plan the threads of this mask at the state, too."""
@@ -331,6 +331,8 @@ class StatefulSearch:
             self._values[source] = [thread | value << VALUE_SHIFT for value in range(1, operation.alternatives)]
             self._open_up(source)
         self.graph.add_edge(source, action, operation, target, self._on_way)
+        if self.system.has_changed_silently():
+            self.graph.changing.add((source, action))
         self.edge(source, operation, target)
 
     def _take(self, state: StateNumber) -> Action:

@@ -44,6 +44,11 @@ class Checkable(ExplainingSystem, Protocol):
 
     def versions(self) -> Mapping[str, str]: ...
 
+    def see_every_access(self, on: bool) -> None:
+        """From now on, runs have an event for every access; or else (a search begins) only for those whose order can
+        matter."""
+        ...
+
     def is_memory(self, location: Location) -> bool:
         """True for a location of data, False for one of a lock or the like."""
         ...
@@ -64,6 +69,15 @@ class Checkable(ExplainingSystem, Protocol):
     def locations(self) -> list[str] | None:
         """Return the names of all locations, by number, so that another process numbers them equally; None if one
         cannot be told."""
+        ...
+
+    def accesses(self) -> Any:
+        """Return what the present search has shown of its accesses (as JSON); None if each is an event."""
+        ...
+
+    def recall_accesses(self, shown: Any) -> None:
+        """Take note of what another part of the search has shown. Raises `AssumptionBroken` if that contradicts what
+        is known."""
         ...
 
     def facts(self) -> Any:

@@ -190,6 +190,15 @@ class Embedded:
             )
         )
 
+    def see_every_access(self, on: bool) -> None:
+        """Do nothing: every access is an event of a run."""
+
+    def accesses(self) -> None:
+        """Return None: every access is an event."""
+
+    def recall_accesses(self, shown: Any) -> None:
+        """Do nothing: no search is kept."""
+
     def outcome_text(self, outcome: Any) -> str:
         """Describe an outcome in words."""
         return repr(outcome)

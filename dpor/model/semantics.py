@@ -53,6 +53,7 @@ class Semantics:
     initial    the states of all objects at the start, by location
     spawned    the threads that do not run until another spawns them
     joined     the threads whose end is an event
+    watched    the variables that some operation waits for or compares; `awaited`: those that one waits for
     """
 
     def __init__(self, program: Program, table: OperationTable) -> None:
@@ -73,6 +74,9 @@ class Semantics:
             for s in statements
             if s.word in ("await", "cas")
             for name in s.objects[0].elements.values()
+        )
+        self.awaited = frozenset(
+            table.location(name) for s in statements if s.word == "await" for name in s.objects[0].elements.values()
         )
         self.codes = [_ThreadCompiler(self, thread).compile() for thread in threads]
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from dpor.core.discipline import Contradiction, Discipline
 from dpor.core.errors import AssumptionBroken, InternalError, NotDeterministic
 from dpor.core.operations import READ, THREAD_MASK, UNKNOWN, VALUE_SHIFT, Location, Operation, OperationTable, ThreadId
 from dpor.core.outcome import Finding
 from dpor.core.plural import plural
 from dpor.core.system import STOP, Chooser, Ending, Pending, Run, StateKey, SyncChoices, Trace
+from dpor.model.coarse import CoarseMachine
 from dpor.model.describe import EventText, deadlock_finding, describe, livelock_finding, terminal_state
 from dpor.model.later import Later
 from dpor.model.machine import Act, Machine, Memory
@@ -54,6 +56,16 @@ class AbstractSystem:
         self.semantics = Semantics(self.program, self.table)
         self._later = Later(self.semantics.codes)
         self._withdrawn: set[str] = set()
+        of_sort = {sort: [self.table.location(o.name) for o in self.program.objects if o.sort is sort] for sort in Sort}
+        self._variables, self._locks = frozenset(of_sort[Sort.VARIABLE]), of_sort[Sort.LOCK] + of_sort[Sort.RLOCK]
+        self._broken: list[str] = []
+        self._discipline = Discipline(
+            lambda location: location not in self.semantics.awaited,
+            lambda lock: True,
+            lambda location: (),
+            lambda found: self._began_again(found),
+        )
+        self._every_access = True
         self._present = self._machine(), []  # type: tuple[Machine, list[Act | None]]
         sorts, watched = self.semantics.sorts, self.semantics.watched
         self._synchronising = [
@@ -65,8 +77,39 @@ class AbstractSystem:
     def run(self, trace: Trace, choose: Chooser) -> Run:
         """See `dpor.core.system.System.run`."""
         machine = self._machine()
-        self._repeat(machine, trace)
-        return self._extend(machine, trace, choose)
+        try:
+            self._repeat(machine, trace)
+            run = self._extend(machine, trace, choose)
+        except (InternalError, NotDeterministic):
+            if not self._broken:
+                raise
+        if self._broken:  # then steps are others than before, so a run that differs is no error
+            raise AssumptionBroken(self._broken[0])
+        if isinstance(machine, CoarseMachine):
+            run.silent = machine.silent
+        return run
+
+    def see_every_access(self, on: bool) -> None:
+        """From now on, runs have an event for every access; or else only for those whose order can matter: then a
+        search begins, for the first time or again."""
+        self._every_access = on
+        self._discipline.begin()
+        self._broken.clear()
+
+    def accesses(self) -> Any:
+        """Return what the present search has shown of its accesses; None if each is an event."""
+        return None if self._every_access else self._discipline.to_json()
+
+    def recall_accesses(self, shown: Any) -> None:
+        """Take note of what another part of the search has shown. Raises `AssumptionBroken` if that contradicts what
+        is known."""
+        self._discipline.recall(shown)
+        if self._broken:
+            raise AssumptionBroken(self._broken[0])
+
+    def _began_again(self, found: Contradiction) -> None:
+        place = str(self.table.name_of(found.location))
+        self._broken.append(self._discipline.in_words(found, place, lambda lock: str(self.table.name_of(lock))))
 
     def is_memory(self, location: Location) -> bool:
         """True if the location is a variable."""
@@ -83,7 +126,10 @@ class AbstractSystem:
 
     def _machine(self) -> Machine:
         semantics = self.semantics
-        return Machine(semantics.codes, semantics.initial, semantics.spawned)
+        given = semantics.codes, semantics.initial, semantics.spawned
+        if self._every_access:
+            return Machine(*given)
+        return CoarseMachine(*given, self._discipline, self._variables, self._locks)
 
     # ------------------------------------------------------------------ the present state
 
@@ -150,6 +196,10 @@ class AbstractSystem:
             mode is not READ and sorts.get(str(name_of(location))) is Sort.VARIABLE
             for location, mode in operation.accesses
         )
+
+    def has_changed_silently(self) -> bool:
+        machine = self._present[0]
+        return isinstance(machine, CoarseMachine) and machine.changed_at == machine.events
 
     def livelock(self, moving: int) -> Finding:
         return livelock_finding(self._present[0], moving)

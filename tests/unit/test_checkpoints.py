@@ -37,6 +37,7 @@ from dpor.model import AbstractSystem
 from dpor.report.progress import Monitor
 from dpor.testing import ALL, Spec, random_program, trace_class
 from tests.litmus.test_orders import OUTCOMES_CHANGE, TAKEN_LONG_AGO
+from tests.unit.test_silent_accesses import RARE
 
 SCHEMA = json.loads((Path(dpor.__file__).parent / "app" / "checkpoint.schema.json").read_text())
 
@@ -309,7 +310,7 @@ def test_facts_are_learnt_after_a_search_was_resumed(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     Path("late.py").write_text(
         "import threading\nclass C: a = b = 0\ndef scenario():\n    c = C()\n    def work():\n        c.a += 1\n"
-        "    def look():\n        if c.a == 1:\n            c.b = c.b + 1\n"
+        "    def look():\n        if c.a == 0:\n            c.b = c.b + 1\n"
         "    threads = [threading.Thread(target=t) for t in (work, work, work, look)]\n"
         "    for thread in threads: thread.start()\n    for thread in threads: thread.join()\n    return c.a, c.b\n"
     )
@@ -320,6 +321,21 @@ def test_facts_are_learnt_after_a_search_was_resumed(tmp_path: Path, monkeypatch
     report = resumed_to_the_end("kept.json", 1, 40)
     assert summary(report) == summary(whole)
     assert report.restarts == whole.restarts
+
+
+@pytest.mark.parametrize("cut_after", range(1, 7))
+def test_what_was_seen_of_accesses_before_the_cut_counts(
+    cut_after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One thread writes under the lock in the part before it, another reads without in the part after it, or so."""
+    monkeypatch.chdir(tmp_path)
+    Path("rare.py").write_text(RARE)
+    whole = dpor.check("rare.py::scenario", strategy="optimal")
+    dpor.check("rare.py::scenario", strategy="optimal", checkpoint="kept.json", max_executions=cut_after)
+    if Path("kept.json").exists():
+        report = resumed_to_the_end("kept.json", cut_after, 1)
+        assert summary(report) == summary(whole)
+        assert len(report.restarts) == len(whole.restarts) > 0
 
 
 def test_a_callable_is_given_again(tmp_path: Path) -> None:

@@ -326,7 +326,7 @@ def test_a_broken_assumption_starts_the_search_again(monkeypatch: pytest.MonkeyP
         return Optimal.explore(search)  # type: ignore[arg-type]
 
     explorer(monkeypatch, explore)
-    done = check("fine.json", "-v", "--json", "r.json")
+    done = check("fine.json", "-v", "--json", "r.json", "--every-access")
     assert done.exit_code == 0
     assert "  began again: fact 1\n  began again: fact 2\n" in done.stdout
     report = json.loads(Path("r.json").read_text())

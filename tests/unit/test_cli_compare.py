@@ -110,7 +110,7 @@ def test_what_cannot_be_compared_is_exit_code_2() -> None:
         (["sb.json", "--store", "choices", "--strategies", "none"], "--store goes with full or original or sa or"),
         (["sb.json", "--preemptions", "1", "--strategies", "dpor"], "--preemptions goes with none or classic, of"),
         (["sb.json", "--races"], "dpor: --races needs a search that visits every trace, and full does not"),
-        (["sb.json", "--every-access"], "dpor: --every-access means nothing for an abstract program; leave it out"),
+        (["sb.json", "--timeouts", "idle"], "dpor: --timeouts means nothing for an abstract program; leave it out"),
         (["sb.json", "--max-states", "0"], "dpor: Invalid value for '--max-states': 0"),
         (["sb.json", "--name", "x"], "dpor: sb.json has no program 'x' (it has sb)"),
         (["a.py::main", "--name", "x"], "dpor: --name x: only programs of .json and .jsonl files have such names"),

@@ -148,9 +148,9 @@ def test_a_wrong_name_or_value_is_one_line(changes: dict[str, Any], complaint: s
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["timeouts", "timeout_limit", "every_access", "instrument"])
+@pytest.mark.parametrize("name", ["timeouts", "timeout_limit", "instrument"])
 def test_what_only_python_has_is_refused_for_abstract_programs(name: str, tmp_path: Path) -> None:
-    values = {"timeouts": "idle", "timeout_limit": 4, "every_access": True, "instrument": "json"}
+    values = {"timeouts": "idle", "timeout_limit": 4, "instrument": "json"}
     file = tmp_path / "program.json"
     file.write_text('{"vars": {"x": 0}, "threads": [["w x 1"]]}')
     with pytest.raises(UserError, match=f"--{name.replace('_', '-')} means nothing for .*; leave it out"):

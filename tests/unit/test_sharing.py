@@ -353,3 +353,93 @@ def test_it_goes_on_with_more_processes(target: str) -> None:
     assert (report.executions, report.exhaustive) == (CLASSES, True)
     dpor.check(target, strategy="optimal", checkpoint="kept.json", max_executions=30)
     assert resumed_to_the_end("kept.json", 30, 100).executions == CLASSES
+
+
+UNDER_LOCKS = """
+import threading
+
+class Box:
+    a = b = n = 0
+
+def scenario():
+    box, lock = Box(), threading.Lock()
+    seen = []
+    def one():
+        with lock:
+            box.a = 1
+            box.a = 2
+        box.n += 1
+    def two():
+        with lock:
+            box.b = 1
+        box.n += 1
+    def three():
+        with lock:
+            first = box.b == 0
+        box.n += 1
+        if first:
+            seen.append(box.a)
+    threads = [threading.Thread(target=body) for body in (one, two, three)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return seen, box.n
+"""
+
+
+def test_what_is_seen_of_accesses_is_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("locks.py").write_text(UNDER_LOCKS)
+    monkeypatch.setattr(sharing, "AFTER", 30)
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    alone, shared_by_two, every = (
+        dpor.check("locks.py::scenario", strategy="optimal", all=True, **options)  # type: ignore[arg-type]
+        for options in ({}, {"workers": 2}, {"every_access": True})
+    )
+    assert summary(shared_by_two) == summary(alone)
+    assert (alone.executions, set(alone.outcome_digests)) == (every.executions, set(every.outcome_digests))
+    assert any("Box.a is accessed without Lock" in reason for reason in shared_by_two.restarts)
+
+
+LOST = """
+import threading
+
+class Box:
+    n = 0
+
+def scenario():
+    box, lock = Box(), threading.Lock()
+    def add():
+        with lock:
+            n = box.n
+        with lock:
+            box.n = n + 1
+    threads = [threading.Thread(target=add) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert box.n > 1
+"""
+
+
+def test_a_failure_that_a_worker_finds_has_a_schedule_of_all_accesses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is followed here before it counts, and the search goes on with accesses that are no events."""
+    monkeypatch.chdir(tmp_path)
+    Path("lost.py").write_text(LOST)
+    monkeypatch.setattr(sharing, "AFTER", 30)
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    fails_here, asked = sharing.Sharing._fails_here, list[bool]()
+
+    def noted(self: sharing.Sharing, seen: Any) -> bool:
+        asked.append(fails_here(self, seen))
+        return asked[-1]
+
+    monkeypatch.setattr(sharing.Sharing, "_fails_here", noted)
+    monkeypatch.setattr(Session, "_estimate", lambda *_: False)  # it would find the failure first
+    report = dpor.check("lost.py::scenario", strategy="optimal", all=True, workers=2)
+    assert (report.executions, len(report.outcome_digests), len(report.findings)) == (90, 2, 1)
+    assert asked == [True]

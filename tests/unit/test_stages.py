@@ -62,6 +62,16 @@ def test_states_end_a_search_of_many_classes(tmp_path: Path, monkeypatch: pytest
     assert report.reasons == ()
 
 
+def test_accesses_that_are_no_events_are_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each execution has 22 events and six accesses that are none."""
+    first, second = 10 * 28, 20 * 28
+    monkeypatch.setattr(stages, "DEPTH_FIRST", first)
+    monkeypatch.setattr(stages, "FEWEST_FIRST", second)
+    report = check(tmp_path)
+    assert report.strategy == "dpor"
+    assert report.executions_besides == len(report.restarts) + 10 + 20
+
+
 def test_states_that_are_not_met_again_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stages, "DEPTH_FIRST", 200)
     monkeypatch.setattr(stages, "FEWEST_FIRST", 200)

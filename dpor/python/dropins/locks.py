@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import _thread
-from typing import Any
+from typing import Any, ClassVar
 
 from dpor.primitives.locks import (
     Acquire,
@@ -28,6 +28,8 @@ _ENTER, _TRY_AGAIN, _LEAVE, _LEAVE_ALL, _LOOK = AcquireAgain(), TryAgain(), Rele
 
 
 class Lock(SyncObject):
+    dpor_guards: ClassVar[bool] = True
+
     def __init__(self) -> None:
         super().__init__()
         self.dpor_state = None
@@ -69,6 +71,8 @@ class Lock(SyncObject):
 
 
 class RLock(SyncObject):
+    dpor_guards: ClassVar[bool] = True
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.dpor_state = None

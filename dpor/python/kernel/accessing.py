@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from dpor.core.operations import (
+    READ,
     Accesses,
     Operation,
 )
@@ -14,6 +15,7 @@ from dpor.python.kernel import unwinding
 from dpor.python.kernel.depth import with_room
 from dpor.python.kernel.events import fill_in, happened
 from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.program_frames import last_place
 from dpor.python.kernel.run import run
@@ -30,6 +32,8 @@ def access(operation: Operation, reread: Callable[[], Accesses] | None = None) -
         _access_carefully(operation, reread)
         return
     me = run.current
+    if operation.visible is not run.discipline and _is_silent(me, operation):
+        return
     position = run.position
     if position >= run.replayed or run.event_threads[position] != me.id or me.starter is not None:
         me.pending = operation
@@ -37,6 +41,8 @@ def access(operation: Operation, reread: Callable[[], Accesses] | None = None) -
             yield_before_pending(me)
         else:
             operation = yield_before_changing(me, reread)
+            if run.discipline is not None:  # no variable: it would be part of the state of a thread that waits here
+                run.discipline.take_note(me.id, operation.accesses, me.held)
         position = run.position
     # The same as `events.happened`, inlined: a tenth of the time of an execution is spent here.
     if position < run.replayed:
@@ -48,6 +54,33 @@ def access(operation: Operation, reread: Callable[[], Accesses] | None = None) -
         run.trace.befores.append(None)
     run.position = position + 1
     me.events += 1
+
+
+def _is_silent(me: ModelThread, operation: Operation) -> bool:
+    """True if the operation is no event, by `run.discipline`: then it is performed without yielding before."""
+    if run.discipline is None or not run.discipline.is_silent(me.id, operation, me.held):
+        return False
+    run.silent.append((run.position, me.id))
+    me.silent += 1
+    if any(mode is not READ for _, mode in operation.accesses):
+        me.changed_at = run.position
+    return True
+
+
+def _is_silent_to_all(me: ModelThread, operation: Operation) -> bool:
+    """As `_is_silent`, where there may be others than threads that can tell when the operation is performed."""
+    if run.discipline is not None and _is_seen_by_others(me, operation):
+        run.discipline.take_note(me.id, operation.accesses, me.held)
+        return False
+    return _is_silent(me, operation)
+
+
+def _is_seen_by_others(me: ModelThread, operation: Operation) -> bool:
+    """True if specifications read what it writes, or if the thread is a daemon thread, which may not live to do so."""
+    specifications = run.specifications
+    if specifications is not None and specifications.ordered(operation) is not operation:
+        return True
+    return run.daemons and me.daemon
 
 
 def _access_carefully(operation: Operation, reread: Callable[[], Accesses] | None) -> None:
@@ -72,6 +105,9 @@ def _access_observed(operation: Operation, reread: Callable[[], Accesses] | None
         run.above.step_ends()
     if run.specifications is not None:
         run.specifications.settle()
+    if operation.visible is not run.discipline and _is_silent_to_all(me, operation):
+        return
+    if run.specifications is not None:
         operation = run.specifications.ordered(operation)
     if run.daemons and me.daemon:
         _access_of_daemon(operation, reread)
@@ -81,6 +117,8 @@ def _access_observed(operation: Operation, reread: Callable[[], Accesses] | None
         yield_before_pending(me)
     else:
         operation = yield_before_changing(me, reread)
+        if run.discipline is not None:
+            run.discipline.take_note(me.id, operation.accesses, me.held)
     if run.dying:
         run.above.step_begins(me, operation)
     if run.daemons or run.specifications is not None:
@@ -99,6 +137,8 @@ def _access_of_daemon(operation: Operation, reread: Callable[[], Accesses] | Non
         now = operation if reread is None else run.operations.intern(operation.kind, reread())
         if now is operation:
             return
+        if run.discipline is not None:
+            run.discipline.take_note(run.current.id, now.accesses, run.current.held)
         operation = now
 
 

@@ -67,6 +67,11 @@ def broken(fact: object, reason: str, *, at_once: bool = False) -> None:
         unwinding.fail(AssumptionBroken(reason))
 
 
+def withdrawn(reason: str) -> None:
+    """What the search relied on does not hold, and is not among the facts: start it again when the run has ended."""
+    run.broken = reason if run.broken is None else f"{run.broken}; {reason}"
+
+
 def note(fact: object) -> None:
     """Note that from now on more is part of the state (`fact` says what). Only searches that compare states need it."""
     if (run.stateful or run.spins) and fact not in run.facts:

@@ -12,6 +12,7 @@ from typing import Final
 
 from greenlet import getcurrent
 
+from dpor.core.discipline import Discipline
 from dpor.core.errors import AssumptionBroken, NotDeterministic, UserError
 from dpor.core.operations import (
     Operation,
@@ -36,15 +37,17 @@ _has_spinning: Final = Following(lambda facts: any(about(facts, SPINS)))
 
 
 class Search:
-    """What all runs of one search share: interned operations, numbers of threads, facts learned, and greenlets."""
+    """What all runs of one search share: interned operations, numbers of threads, facts learned, greenlets, and what is
+    known of accesses that are no events (None: every access is one)."""
 
     def __init__(self) -> None:
         self.operations = OperationTable()
         self.facts: set[object] = set()
         self.numbers = Numbers()
-        self.known_operations: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
+        self.known_operations: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool, bool]]] = {}
         self.workers = Workers(live)
         self.fixed: tuple[Fixed, Fixed] | None = None
+        self.discipline: Discipline | None = None
 
 
 def refuse_nesting() -> None:
@@ -60,6 +63,7 @@ def begin(search: Search, options: RuntimeOptions, trace: Trace, choose: Chooser
     run.known_operations, run.workers = search.known_operations, search.workers
     run.daemons, run.deep, run.dying = DAEMONS in run.facts, DEEP in run.facts, DYING in run.facts
     run.spins = not run.stateful and _has_spinning(run.facts)
+    run.discipline = None if run.dying else search.discipline
     run.update_careful()
     if search.fixed is None:
         search.fixed = Fixed("process"), Fixed("alive")
@@ -103,5 +107,6 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
 def end() -> None:
     """End the run, whatever happened in it. Finalisers of the program that run from now on are not part of it."""
     run.current = None  # type: ignore[assignment]
+    run.discipline = None
     run.unwinding = True
     run.update_careful()

@@ -29,7 +29,9 @@ class ModelThread:
     """One model thread of the current run.
 
     thread_object      the program's Thread object, or None
-    events             how many operations it has performed
+    events             how many operations it has performed that were events; `silent`: how many that were none
+    changed_at         how many events the run had when it last performed a silent operation that is no read
+    held               the locks that it holds, by their locations
     pending            the operation before which it waits
     objects            the objects of the rule of that operation; None for a plain access
     reread             returns the current accesses of the pending operation; None if other threads cannot change them
@@ -47,6 +49,7 @@ class ModelThread:
 
     __slots__ = (
         "bit",
+        "changed_at",
         "clock_read_at",
         "count",
         "daemon",
@@ -55,6 +58,7 @@ class ModelThread:
         "ended",
         "events",
         "greenlet",
+        "held",
         "id",
         "last_back_edge_at",
         "loops",
@@ -64,6 +68,7 @@ class ModelThread:
         "pending",
         "reread",
         "running",
+        "silent",
         "started",
         "starter",
         "thread_object",
@@ -79,7 +84,9 @@ class ModelThread:
         self.daemon = daemon
         self.thread_object = thread_object
         self.data: dict[Any, Any] = {}
-        self.events = 0
+        self.events = self.silent = 0
+        self.changed_at = -1
+        self.held: dict[Location, Waited] = {}
         self.count = 0
         self.named_at = 0
         self.pending: Operation | None = None
@@ -98,8 +105,9 @@ class ModelThread:
         self.greenlet: greenlet = None
 
     def name_object(self) -> tuple[ThreadId, int, int]:
-        """Return a name for an object that this thread publishes now: the same name in equivalent runs."""
-        events = self.events
+        """Return a name for an object that this thread publishes now: the same name in equivalent runs, and whichever
+        of its operations are events."""
+        events = self.events + self.silent
         if events != self.named_at:
             self.named_at, self.count = events, 0
         self.count += 1

@@ -20,7 +20,7 @@ from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import ModelThread, Waited
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import yield_before_blocking, yield_before_pending
-from dpor.python.kernel.sync_objects import count_writes, set_states
+from dpor.python.kernel.sync_objects import count_writes, guards, note_holders, set_states
 from dpor.python.kernel.threads import knows_ended, next_child
 
 
@@ -58,7 +58,7 @@ def _perform_carefully(rule: Rule, objects: tuple[Waited, ...]) -> Any:
 
 def _perform(rule: Rule, objects: tuple[Waited, ...]) -> Any:
     me = run.current
-    operation, blocks = _operation(rule, me, objects)
+    operation, blocks, guarding = _operation(rule, me, objects)
     position = run.position
     if position >= run.replayed or run.event_threads[position] != me.id or me.starter is not None:
         me.pending, me.objects = operation, objects
@@ -73,8 +73,12 @@ def _perform(rule: Rule, objects: tuple[Waited, ...]) -> Any:
         if me.timed is not None:
             return _time_out(me, operation, objects, states)
         unwinding.fail(differs(f"{me.name} cannot run: it waits for {describe(operation)}"))
+    if guarding:
+        note_holders(objects, applied.states)
     set_states(objects, applied.states)
     done = applied.operation
+    if run.careful and run.discipline is not None and done.rule is not None:
+        run.discipline.take_note(me.id, done.rule.plain, me.held)
     missing = len(done.accesses) - len(states)
     if missing:
         states += count_writes(done.accesses[len(states) :]) if run.spins else (None,) * missing
@@ -86,8 +90,8 @@ def _perform(rule: Rule, objects: tuple[Waited, ...]) -> Any:
     return applied.result
 
 
-def _operation(rule: Rule, me: ModelThread, objects: tuple[Waited, ...]) -> tuple[Operation, bool]:
-    """Return the interned operation, and whether it can ever block.
+def _operation(rule: Rule, me: ModelThread, objects: tuple[Waited, ...]) -> tuple[Operation, bool, bool]:
+    """Return the interned operation, whether it can ever block, and whether a lock is among its objects.
 
     It is looked up by the identity of the rule first, because hashing rules and accesses costs more.
     """
@@ -105,7 +109,7 @@ def _operation(rule: Rule, me: ModelThread, objects: tuple[Waited, ...]) -> tupl
         return known[1]
     accesses = tuple([(o.dpor_location, mode) for o, mode in zip(objects, rule.modes, strict=False)]) + rule.plain
     operation = run.operations.intern(rule.name, accesses, rule, me.id, starts=starts)
-    found = operation, type(rule).enabled is not BaseRule.enabled
+    found = operation, type(rule).enabled is not BaseRule.enabled, guards(objects)
     run.known_operations[key] = (rule, found)
     return found
 
@@ -117,6 +121,7 @@ def _apply(rule: Rule, objects: tuple[Waited, ...]) -> Effect | None:
     if not rule.enabled(states, me):
         return None
     effect = rule.apply(states, me)
+    note_holders(objects, effect.states)
     set_states(objects, effect.states)
     return effect
 
@@ -143,6 +148,7 @@ def _time_out(me: ModelThread, operation: Operation, objects: tuple[Waited, ...]
     run.timed_out = True
     own = len(me.timed.modes)  # a daemon thread's operation has one more object, the process
     effect = me.timed.apply(states[:own], me.id)
+    note_holders(objects[:own], effect.states)
     set_states(objects[:own], effect.states)
     modes = [*effect.modes, *[mode for _, mode in operation.accesses[len(effect.modes) :]]]
     accesses = tuple((location, mode) for (location, _), mode in zip(operation.accesses, modes, strict=True))

@@ -12,6 +12,7 @@ from weakref import ref
 
 from greenlet import greenlet
 
+from dpor.core.discipline import Discipline
 from dpor.core.operations import Location, Operation, OperationTable, Rule, ThreadId
 from dpor.core.system import STOP, Chooser, Ending, Trace
 from dpor.python.kernel.above import Above
@@ -68,6 +69,7 @@ class Run:
     spins         True if a loop of the program waits by spinning; then writes are counted
     dying         True if objects die while several threads exist and somebody notices; then each step is examined
     deep          True if the program recurses to the limit; then hooks have room of their own on the stack
+    discipline    tells which accesses are silent; None: none are. `silent`: see `dpor.core.system.Run`
     atomic        how many indivisible steps the current thread is in
     careful       True if an access is more than a scheduling point: while `unwinding`, in atomic code, with a recorder,
                   daemon threads, spinning loops, dying objects, specifications, an observer or deep recursion
@@ -101,14 +103,13 @@ class Run:
 
     __slots__ = (
         "able", "above", "alive", "atomic", "back_edges", "base_depth", "broken", "by_thread_object", "careful",
-        "choose", "clock_stands", "counters", "current", "daemons", "deep", "dirty", "dying", "ending", "error",
-        "event_operations", "event_threads", "everybody", "exceptions", "facts", "frame_states", "half_seen",
+        "choose", "clock_stands", "counters", "current", "daemons", "deep", "dirty", "discipline", "dying", "ending",
+        "error", "event_operations", "event_threads", "everybody", "exceptions", "facts", "frame_states", "half_seen",
         "host_limit", "hub", "imports_once", "incomplete", "incomplete_if_multithreaded", "is_program_file",
         "iterating", "known_operations", "made", "made_early", "most_events", "multi", "number", "numbers", "observer",
-        "operations", "options", "os_thread", "patience", "position", "process", "ready", "recorder",
-        "recursion_limit", "replayed", "specifications", "specified", "spins", "stateful", "still", "stuck",
-        "taken_at", "threads", "timed_out", "timeouts", "trace", "unwinding", "virtual_time", "waiting", "workers",
-        "yielding",
+        "operations", "options", "os_thread", "patience", "position", "process", "ready", "recorder", "recursion_limit",
+        "replayed", "silent", "specifications", "specified", "spins", "stateful", "still", "stuck", "taken_at",
+        "threads", "timed_out", "timeouts", "trace", "unwinding", "virtual_time", "waiting", "workers", "yielding",
     )  # fmt: skip
 
     above: Above
@@ -126,7 +127,7 @@ class Run:
         self.os_thread = 0
         self.numbers = Numbers()
         self.operations = OperationTable()
-        self.known_operations: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool]]] = {}
+        self.known_operations: dict[tuple[int, ...], tuple[Rule, tuple[Operation, bool, bool]]] = {}
         self.made: list[ref[Any]] = []
         self.made_early = 0
         self.imports_once = False
@@ -136,6 +137,7 @@ class Run:
         self.frame_states: FrameStates | None = None
         self.observer: Observer | None = None
         self.facts: set[object] = set()
+        self.discipline: Discipline | None = None
         self.stateful = False
         self.virtual_time = VirtualTime()
         self.clock_stands = False
@@ -170,6 +172,7 @@ class Run:
         self.ending: Ending = Ending.COMPLETE
         self.error: Exception | None = None
         self.broken: str | None = None
+        self.silent: list[tuple[int, ThreadId]] = []
 
     def forget(self) -> None:
         """Release what the run holds now, not only when the next one begins."""

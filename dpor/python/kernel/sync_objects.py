@@ -11,6 +11,7 @@ from dpor.core.operations import (
     Accesses,
     Location,
     States,
+    ThreadId,
 )
 from dpor.python.kernel.model_thread import Waited
 from dpor.python.kernel.program_frames import program_frame
@@ -36,6 +37,7 @@ class SyncObject:
     dpor_made_at    (file, line) of the program where it was made; None if not recorded
     dpor_is_data    of a class: its objects also hold data of the program, as queues do
     dpor_is_part    of a class: its objects are parts of others, which programs do not see
+    dpor_guards     True for locks, whose state says which thread holds them
 
     Programs derive classes from some of these, with attributes of their own, so all names here have a prefix.
     """
@@ -45,6 +47,7 @@ class SyncObject:
     dpor_made_at: tuple[str, int] | None
     dpor_is_data: ClassVar[bool] = False
     dpor_is_part: ClassVar[bool] = False
+    dpor_guards: ClassVar[bool] = False
 
     def __init_subclass__(cls, **others: Any) -> None:
         global _set_by_program
@@ -134,3 +137,32 @@ def set_states(objects: tuple[Waited, ...], states: States) -> None:
     else:
         for o, state in zip(objects, states, strict=False):
             o.dpor_state = state
+
+
+def guards(objects: tuple[Waited, ...]) -> bool:
+    """True if one of these is a lock that data may be under."""
+    return any(getattr(type(o), "dpor_guards", False) for o in objects)
+
+
+def note_holders(objects: tuple[Waited, ...], states: States) -> None:
+    """Note who holds the locks among the objects when these are in the new states."""
+    for o, state in zip(objects, states, strict=False):
+        if getattr(type(o), "dpor_guards", False):
+            _note_holder(o, owner(o.dpor_state), owner(state))
+
+
+def owner(state: Any) -> ThreadId | None:
+    """Return the thread that holds a lock in this state."""
+    return state[0] if type(state) is tuple else state  # type: ignore[no-any-return]
+
+
+def _note_holder(lock: Waited, before: ThreadId | None, now: ThreadId | None) -> None:
+    if before == now:
+        return
+    me = 0 if run.current is None else run.current.id
+    if before is not None and before < len(run.threads):
+        run.threads[before].held.pop(lock.dpor_location, None)
+        if before != me and run.discipline is not None:
+            run.discipline.released(lock.dpor_location)
+    if now is not None and now < len(run.threads):
+        run.threads[now].held[lock.dpor_location] = lock

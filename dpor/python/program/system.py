@@ -57,6 +57,7 @@ from dpor.python.program.every_access import EveryAccess
 from dpor.python.program.initial_state import InitialState
 from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
+from dpor.python.program.silent_accesses import SilentAccesses
 from dpor.python.program.sink import Sink
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
 from dpor.python.program.target import Opener, Target, open_target
@@ -115,6 +116,7 @@ class PythonSystem:
         self._oracle: Oracle | None = None
         self._withdrawn: set[str] = set()
         self._know_facts()
+        self._silent = SilentAccesses(self._search.operations)
         self._runs = 0
         self._returned: Hashable = None
         self._whole_states: dict[bytes, bytes] = {}
@@ -126,6 +128,21 @@ class PythonSystem:
         for package in instrument:
             if not self._loader.exists(package):
                 raise UserError(f"--instrument {package}: there is no such package")
+
+    def see_every_access(self, on: bool) -> None:
+        """From now on, runs have an event for every access of shared data; or else only for those whose order can
+        matter. Then a search begins, for the first time or again."""
+        self._silent.begin()
+        self._search.discipline = None if on or self.options.every_access else self._silent
+
+    def accesses(self) -> Any:
+        """Return what the present search has shown of its accesses; None if each is an event."""
+        return None if self._search.discipline is None else self._silent.to_json()
+
+    def recall_accesses(self, shown: Any) -> None:
+        """Take note of what another part of the search has shown. Raises `AssumptionBroken` if that contradicts what
+        is known."""
+        self._silent.recall(shown)
 
     def leave(self) -> None:
         """Release all that the program has left; it will not be run again."""
@@ -394,6 +411,9 @@ class PythonSystem:
     def changes_data(self, operation: Operation) -> bool:
         return self._capture.changes_data(operation)
 
+    def has_changed_silently(self) -> bool:
+        return any(thread.changed_at == run.position for thread in run.threads)
+
     def livelock(self, moving: int) -> Finding:
         """See `dpor.core.system.StatefulSystem`."""
         threads = [thread for thread in run.threads if moving >> thread.id & 1 and thread.running]
@@ -418,13 +438,14 @@ class PythonSystem:
             stuck = [s for s in run.stuck if not s.daemon]
             if any(s.spins is not None for s in stuck):
                 findings.append(livelock_finding(stuck))
-                return Run(Ending.SPINNING, blocked, None, None, findings, tuple(run.incomplete))
+                return Run(Ending.SPINNING, blocked, None, None, findings, tuple(run.incomplete), silent=run.silent)
             if stuck:
                 deadlock = (tuple((s.thread, s.waits_for, s.place) for s in stuck), tuple(f.group for f in findings))
                 findings.append(deadlock_finding(stuck))
             failed = tuple(sorted(f"{f.thread}: {f.message}" for f in findings))
             outcome = (self._returned, failed)
-        return Run(ending, blocked, outcome, deadlock, findings, tuple(run.incomplete), shared_objects.are_there_any())
+        shares = shared_objects.are_there_any()
+        return Run(ending, blocked, outcome, deadlock, findings, tuple(run.incomplete), shares, run.silent)
 
     def outcome_text(self, outcome: Any) -> str:
         """Say in words what the target returned, or what ended its threads."""

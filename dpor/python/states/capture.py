@@ -280,7 +280,7 @@ class Capture:
         if _has_clocks():
             heap.out.append(clocks())
         if IDENTITIES in run.facts:  # then how later objects are numbered matters
-            heap.out.append([(thread.id, thread.events, thread.count) for thread in run.threads if thread.bit])
+            heap.out.append([(t.id, t.events + t.silent, t.count) for t in run.threads if t.bit])
         self._failures(heap)
         heap.out.append(("dead", len(dead)))
         heap.refs(dead)

@@ -180,6 +180,8 @@ def _is_as_before(me: ModelThread, frame: FrameType, loop: Loop) -> bool:
 
 def _only_reads(me: ModelThread, start: int) -> bool:
     """True if all operations of the thread since position `start` were plain reads, and there was one."""
+    if _has_changed_silently(me, start):
+        return False
     threads, operations = run.event_threads, run.event_operations
     number, found = me.id, False
     for position in range(run.position - 1, start - 1, -1):
@@ -194,8 +196,15 @@ def _only_reads(me: ModelThread, start: int) -> bool:
     return found
 
 
+def _has_changed_silently(me: ModelThread, start: int) -> bool:
+    """True if the thread has changed data since position `start` by an access that is no event."""
+    return me.changed_at >= start
+
+
 def _has_accesses(me: ModelThread, start: int) -> bool:
     """True if the thread has done more since position `start` than let others run."""
+    if _has_changed_silently(me, start):
+        return True
     own = (run.event_operations[n] for n in range(start, run.position) if run.event_threads[n] == me.id)
     return any(operation.kind != "yield" for operation in own)
 
