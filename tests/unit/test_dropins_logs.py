@@ -203,3 +203,23 @@ def test_how_many_handlers_there_are_depends_on_who_adds_one(tmp_path: Path) -> 
         return seen
     """
     assert outcomes(tmp_path, source) == {(0,), (1,)}
+
+
+def test_logging_may_be_imported_by_the_target_itself(tmp_path: Path) -> None:
+    """The first execution has modelled locks, too, and the second repeats it."""
+    source = """
+    def scenario():
+        import logging
+        seen = []
+
+        class Keeping(logging.Handler):
+            def emit(self, record):
+                seen.append(record.getMessage())
+
+        log = logging.getLogger("late")
+        log.propagate = False
+        log.addHandler(Keeping())
+        run(lambda: log.warning("a"), lambda: log.addFilter(lambda record: False))
+        return seen
+    """
+    assert outcomes(tmp_path, source) == {(), ("a",)}

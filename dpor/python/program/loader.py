@@ -18,7 +18,7 @@ import importlib.util
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 _WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # the pools of the last one log
 _NONE = types.ModuleType("none")
-_NOTHING: AbstractContextManager[None] = nullcontext()
 ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 
@@ -144,6 +143,7 @@ class Loader:
         self._finder = _Finder(self)
         self._late: set[str] = set()  # modules that runs import, and that are not loaded when a run begins
         self._settled = False
+        self._watching = ExitStack()  # what lasts until the run ends
         self.host: HostState | None = None  # set when the program imports a module whose state it may change
 
     # ------------------------------------------------------------------ which files are the program's
@@ -253,12 +253,9 @@ class Loader:
         self._sides.enter()
         self._watch_named()
         try:
-            with (
-                outside.watched,
-                generating.watched,
-                self._logs(),
-                loops.apart(self._has_loops, self._module_for_program),
-            ):
+            looping = loops.apart(self._has_loops, self._module_for_program)
+            with outside.watched, generating.watched, self._watching, looping:
+                self._watch_logs()
                 yield
         finally:
             sys.meta_path.remove(self._finder)
@@ -281,8 +278,9 @@ class Loader:
             self.host.restore()
         process_state.restore()
 
-    def _logs(self) -> AbstractContextManager[None]:
-        return _NOTHING if self.host is None else logs.watched(self._module_for_program("threading"))
+    def _watch_logs(self) -> None:
+        if self.host is not None:
+            self._watching.enter_context(logs.watched(self._module_for_program("threading")))
 
     def _import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
@@ -291,6 +289,7 @@ class Loader:
             from dpor.python.program.host import HostState
 
             self.host = HostState()
+            self._watch_logs()
         if name.partition(".")[0] == "asyncio":
             self._has_loops = True
             loops.begin(self._module_for_program)
