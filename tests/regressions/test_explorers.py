@@ -108,3 +108,25 @@ def test_operations_are_forgotten_where_the_way_to_a_state_has_become_another(tm
         return table["q"]
     """
     assert outcomes(tmp_path, source, "dpor") == {1, 2}
+
+
+def test_futures_are_waited_for_in_one_order_on_all_ways_to_a_state(tmp_path: Path) -> None:
+    """They were ordered by their numbers, which locations get as they are first met. On another way to the same state
+    the futures have other names, and had the other order."""
+    source = """
+    from concurrent.futures import ThreadPoolExecutor, wait
+    def scenario():
+        items = [0]
+        def task():
+            items[0] = 2
+        def waits():
+            for _ in range(2):
+                with ThreadPoolExecutor(1) as pool:
+                    wait([pool.submit(task), pool.submit(task)], return_when="FIRST_COMPLETED")
+        thread = threading.Thread(target=waits)
+        thread.start()
+        items[0] = 1
+        thread.join()
+        return items[0]
+    """
+    assert outcomes(tmp_path, source, "dpor") == {1, 2}

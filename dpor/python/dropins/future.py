@@ -226,11 +226,12 @@ def _order() -> _Count:
 
 
 def _of(futures: Any) -> list[Future]:
-    """Return the futures in an order that all runs agree on."""
+    """Return the futures in an order that all runs agree on, and all ways to a state: by who made them, and when."""
     for future in futures:
         if not isinstance(future, Future):
             future._condition.acquire()  # raises what CPython raises
-    return sorted(futures, key=lambda future: future.dpor_location)
+    name_of: Callable[[int], Any] = run.operations.name_of
+    return sorted(futures, key=lambda future: name_of(future.dpor_location)[2:])
 
 
 def _await(futures: list[Future], until: str, timeout: float | None) -> Any:
