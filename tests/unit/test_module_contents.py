@@ -295,6 +295,19 @@ WAYS |= RESTORED
 
 @pytest.mark.parametrize("way", RESTORED)
 def test_modules_are_restored(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert reasons_to_execute_again(program(way, tmp_path), monkeypatch) == {}
+
+
+def test_classes_that_late_modules_derive_die_with_these(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our caches by type do not keep them."""
+    (tmp_path / "late.py").write_text("from written import B\nclass D(B): pass\nd = D()\nd.n = 0\n")
+    path = written(tmp_path, "class B: pass", "import late; late.d.n += 1", "len(B.__subclasses__())")
+    assert reasons_to_execute_again(path, monkeypatch) == {}
+    monkeypatch.setattr(module_contents, "forget_types", lambda kinds: None)
+    assert reasons_to_execute_again(path, monkeypatch)
+
+
+def reasons_to_execute_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, None]:
     made: list[InitialState] = []
 
     def init(self: InitialState, *given: Any) -> None:
@@ -302,10 +315,11 @@ def test_modules_are_restored(way: str, tmp_path: Path, monkeypatch: pytest.Monk
         made.append(self)
 
     before = InitialState.__init__
-    monkeypatch.setattr(InitialState, "__init__", init)
-    explored(program(way, tmp_path), 0, monkeypatch)
+    with monkeypatch.context() as changed:
+        changed.setattr(InitialState, "__init__", init)
+        explored(path, 0, monkeypatch)
     assert made
-    assert [dict(each.executed_again) for each in made] == [{}] * len(made)
+    return {reason: None for each in made for reason in each.executed_again}
 
 
 def program(way: str, tmp_path: Path) -> Path:

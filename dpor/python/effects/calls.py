@@ -23,6 +23,7 @@ from dpor.python.kernel import accessing, opaque_code, scheduler
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.fields import Holder, is_instrumented
 from dpor.python.sharing.shared_object import SharedObject
@@ -274,7 +275,7 @@ def as_dict(mapping: Any) -> Any:
     )
 
 
-entries_of_types: dict[type, Entry] = {}
+entries_of_types: dict[type, Entry] = type_cache({})
 """By type: the one entry of all methods of a type that is not a container."""
 
 
@@ -357,7 +358,7 @@ def lookup_target(obj: Any, shared: SharedObject | None, name: str) -> Any:
     return obj
 
 
-_descriptors: Final[dict[tuple[type, str], types.MethodDescriptorType]] = {}
+_descriptors: Final[dict[tuple[type, str], types.MethodDescriptorType]] = type_cache({})
 """Methods of the built-in containers themselves: a cache of their descriptors."""
 
 _OWN_NAMES: Final = frozenset(dir(BoundMethod))

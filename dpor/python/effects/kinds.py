@@ -15,6 +15,7 @@ import attrs
 
 from dpor.core.operations import Accesses
 from dpor.python.kernel.run import run
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing.shared_object import SharedObject
 from dpor.python.sharing.type_traits import ATOMIC
 
@@ -92,7 +93,7 @@ def is_in_c(kind: type) -> bool:
     return answer
 
 
-_in_c: dict[type, bool] = {}
+_in_c: dict[type, bool] = type_cache({})
 """A cache, for the process: see `is_in_c`."""
 
 
@@ -149,10 +150,10 @@ def register_container_type(
     )
 
 
-container_types: dict[type, ContainerType] = {}
+container_types: dict[type, ContainerType] = type_cache({})
 
 
-_known: dict[type, ContainerType | None] = {}
+_known: dict[type, ContainerType | None] = type_cache({})
 """A cache, for the process: see `container_type_of`."""
 
 

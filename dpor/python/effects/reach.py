@@ -22,6 +22,7 @@ from dpor.python.kernel import opaque_code
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
 from dpor.python.kernel.streams import BehindStream
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import children, shared_object, shared_objects, type_traits
 from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
 from dpor.python.sharing.type_traits import ATOMIC
@@ -152,7 +153,7 @@ def yield_before_reading(kind: str, values: Iterable[Any], method: str) -> bool:
     return bool(touched)
 
 
-views: dict[type, Any] = {}
+views: dict[type, Any] = type_cache({})
 """By type of objects that only show another object: the function that returns that object (see `iteration`)."""
 
 

@@ -26,6 +26,7 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.program_frames import last_place
 from dpor.python.kernel.run import run
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.rewrite import SUPPORT
 from dpor.python.rewrite.names import LOADED_SPECIALLY, is_stored_specially
 from dpor.python.sharing import children, host_fields, shared_object, shared_objects, type_traits
@@ -76,7 +77,7 @@ def attr(obj: Any, name: str) -> Any:
     return obj
 
 
-_ways: dict[type, dict[str, int]] = {}
+_ways: dict[type, dict[str, int]] = type_cache({})
 """How a callee is found, by the type of the object and the name; a cache, emptied by `forget_types`."""
 _PLAIN, _CALLED, _LATER, _OF_SUPER = 1, 2, 3, 4
 """How the callee of `obj.m(...)` is found. _PLAIN: a function of the class, which needs no hook. _CALLED: a callable

@@ -46,6 +46,7 @@ from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads, views, write
 from dpor.python.effects.set_order import stable_order
 from dpor.python.kernel import accessing, loops, scheduler
 from dpor.python.kernel.run import run
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.code_of_types import computes_in_c
 from dpor.python.sharing.identity import stable_id
@@ -341,7 +342,7 @@ def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any
     return plain(a, b)
 
 
-_alone: Final[dict[tuple[type, str], bool]] = {}
+_alone: Final[dict[tuple[type, str], bool]] = type_cache({})
 """Results of `_compares_alone`; a cache for the whole process."""
 
 

@@ -115,6 +115,7 @@ class InitialState:
                 self._known, run.dirty = None, True
                 raise AssumptionBroken("a run has imported a module that is there when the next begins")
             known.refuse()
+            self._loader.drop_late()
             if known.contents.restore():
                 run.dirty = True  # what is known of types may be wrong
         except CannotRestore as reason:

@@ -195,8 +195,8 @@ class Loader:
         path = vars(sys.modules[package]).get("__path__") if package else None
         return (not package or path is not None) and self._finder.find_spec(name, path) is not None
 
-    def _drop_late(self) -> None:
-        """Before a run: remove what earlier runs have imported."""
+    def drop_late(self) -> None:
+        """Between runs: remove what earlier ones have imported."""
         self._sides.drop(self._late)
         for name in self._late & self.modules.keys():
             loaded = self.modules[name]
@@ -248,7 +248,7 @@ class Loader:
         """Context in which the program runs or is loaded: its imports go through this loader, and its modules are in
         `sys.modules`."""
         if self._late:
-            self._drop_late()
+            self.drop_late()
         sys.meta_path.insert(0, self._finder)
         self._sides.enter()
         self._watch_named()

@@ -41,6 +41,7 @@ from dpor.python.effects.kinds import is_hooked
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.run import run
+from dpor.python.kernel.type_caches import forget_types
 from dpor.python.program.abstract_classes import AbstractClasses, refuse_asked
 from dpor.python.program.hidden_words import hidden_words_of, words_of_class
 from dpor.python.program.host import HostState
@@ -360,11 +361,7 @@ class ModuleContents:
         if found or values:
             self._look_again()
         if self._count_derived() != self._derived:
-            gc.collect(0)  # classes are in cycles, and those of the run are young
-            derived = self._count_derived()
-            if any(map(operator.gt, derived, self._derived)):
-                raise CannotRestore("a class was derived from one of a module, and is still alive")
-            self._derived = derived
+            self._forget_derived()
         return bool(found or values)
 
     def _all(self) -> Iterable[ObjectBlock | DictBlock | HiddenBlock]:
@@ -397,6 +394,17 @@ class ModuleContents:
             for obj in objects:
                 if id(obj) in self._classes and isinstance(block, DictBlock) and block.has_other_names(obj):
                     refuse_asked(self.is_known)
+
+    def _forget_derived(self) -> None:
+        """Let classes die that the run has derived from the program's."""
+        for generation in 0, 2:  # classes are in cycles, and those of the run are young, unless it was collected
+            forget_types({*chain.from_iterable(map(type.__subclasses__, self._kinds))})
+            gc.collect(generation)
+            derived = self._count_derived()
+            if not any(map(operator.gt, derived, self._derived)):
+                self._derived = derived
+                return
+        raise CannotRestore("a class was derived from one of a module, and is still alive")
 
     def _count_derived(self) -> list[int]:
         """Return how many classes are derived from each of the program's: no reference shows that."""

@@ -15,6 +15,7 @@ from sys import getrefcount
 from typing import Any, Final
 
 from dpor.python.kernel.run import run
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.sharing_state import sharing
 
@@ -79,7 +80,7 @@ class Census:
         self._elsewhere: list[int] = []
         self._sizes: tuple[int, ...] = ()
         self._noticeable: set[int] = set()  # positions
-        self._kinds: dict[type, bool] = {}
+        self._kinds: dict[type, bool] = type_cache({})
         self._facts = -1
 
     def object(self, number: int) -> Any:

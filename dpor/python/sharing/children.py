@@ -15,6 +15,7 @@ from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing.code_of_types import MOST_TYPES
 from dpor.python.sharing.shared_object import SharedObject, adopted
 from dpor.python.sharing.sharing_state import sharing
@@ -145,7 +146,7 @@ _CHILDREN: Final[dict[type, Callable[[Any, type], list[Any]]]] = {
     DropInModule: lambda obj, kind: obj.leading(_leads),
     **dict.fromkeys((list, tuple, types.CellType, types.MethodType), lambda obj, kind: gc.get_referents(obj)),
 }
-finders = dict(_CHILDREN)
+finders = type_cache(dict(_CHILDREN))
 """A cache, for the process: the function that lists what an object refers to, by the object's type."""
 
 

@@ -6,6 +6,7 @@ import sys
 import types
 from typing import Any, Final
 
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing.fields import is_instrumented
 
 MOST_TYPES: Final = 5000
@@ -25,7 +26,7 @@ def modules_of_unseen_code(kind: type) -> tuple[str, ...]:
     return found
 
 
-_unseen: dict[type, tuple[str, ...]] = {}
+_unseen: dict[type, tuple[str, ...]] = type_cache({})
 
 
 def _function_of(held: Any) -> types.FunctionType | None:
@@ -45,7 +46,7 @@ _OPERATORS: Final = tuple(
     )
     for form in ("i", "", "r")
 )
-_computes: dict[type, bool] = {}
+_computes: dict[type, bool] = type_cache({})
 
 
 def computes_in_c(kind: type) -> bool:

@@ -30,6 +30,7 @@ from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreade
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import children, orders
 from dpor.python.sharing.children import adopts, callbacks, finder_of, finders
 from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_unseen_code
@@ -412,7 +413,7 @@ ARITHMETIC: Final = "arithmetic in C"
 """The fact that threads share an object with operators in C, which may change it: then the rewriter also hooks
 operators with a literal number as operand."""
 
-_unremarkable: set[type] = set()
+_unremarkable: dict[type, None] = type_cache({})
 """Types that were examined and need no fact."""
 
 
@@ -436,7 +437,7 @@ def _look_at(kind: type, *, touched: bool = False) -> None:
     if computes and ARITHMETIC not in run.facts:
         assumptions.broken(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
     if not (answer or computes or unseen or asks) and len(_unremarkable) < MOST_TYPES:
-        _unremarkable.add(kind)
+        _unremarkable[kind] = None
 
 
 _WEAK_CONTAINERS: Final = frozenset({"weakref", "_weakrefset"})

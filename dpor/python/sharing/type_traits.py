@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dpor.python.kernel.run import Run
 from dpor.python.kernel.sync_objects import SyncObject
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing.code_of_types import MOST_TYPES
 from dpor.python.sharing.shared_object import SharedObject
 
@@ -39,12 +40,12 @@ NOTHING_IN_IT, PASSED_THROUGH, KEPT_ALIVE, RECORDED = 1, 2, 3, 4
 through it. PASSED_THROUGH: it goes on to what the object refers to. KEPT_ALIVE: so with synchronisation objects, which
 are also kept alive from then on. RECORDED: it gives the object a `SharedObject` first."""
 
-ways: dict[type, int] = {}
+ways: dict[type, int] = type_cache({})
 """A cache, for the process: what publishing does, by type."""
 
 recorded: Final[set[type]] = set()
 """Classes of dpor whose objects change and are shared as those of the program are."""
-_neutral: dict[type, bool] = {}
+_neutral: dict[type, bool] = type_cache({})
 """A cache, for the process: see `is_neutral`."""
 
 
@@ -95,7 +96,7 @@ def make_neutral(kind: type) -> None:
 
 # ---------------------------------------------------------------------- fields
 
-_fields: dict[type, Callable[[Any], dict[str, Any]] | None] = {}
+_fields: dict[type, Callable[[Any], dict[str, Any]] | None] = type_cache({})
 """A cache, for the process: see `fields_of`."""
 
 
@@ -143,7 +144,7 @@ GENERATORS: Final[dict[type, str]] = {
 }
 """Types whose objects are closed when they die, with the name of the attribute that has the frame."""
 
-_finalised: dict[type, bool] = {}
+_finalised: dict[type, bool] = type_cache({})
 """A cache, for the process: see `is_finalised`."""
 
 

@@ -29,6 +29,7 @@ from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
+from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import children, shared_object, type_traits
 from dpor.python.states.c_frames import Reading
 from dpor.python.states.canonical_names import CanonicalNames
@@ -356,7 +357,7 @@ class _Ending(enum.Enum):
     REFERENTS = enum.auto()
 
 
-_endings: Final[dict[type, _Ending]] = {}
+_endings: Final[dict[type, _Ending]] = type_cache({})
 """A cache for the whole process."""
 
 
