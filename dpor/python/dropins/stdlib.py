@@ -15,6 +15,7 @@ from typing import Any
 
 from dpor.python.dropins import (
     copying,
+    dataclasses,
     datetime,
     exits,
     functools,
@@ -186,6 +187,7 @@ _MAKERS: dict[str, Callable[[], ModuleType]] = {
     "queue": _queue,
     "_queue": _queue_c,
     "functools": functools.module,
+    "dataclasses": dataclasses.module,
     "time": time.module,
     "datetime": datetime.module,
     "random": lambda: random.random_module(module_for_program),

@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 
 _DROP_INS: Final = Row(
-    "_thread atexit datetime functools importlib os signal time uuid",
+    "_thread atexit dataclasses datetime functools importlib os signal time uuid",
     "_multiprocessing _queue _threading_local concurrent queue random sched secrets select selectors socket threading",
 )
 """The program gets drop-ins in their place (`dpor.python.dropins.stdlib`), so they are never instrumented."""
@@ -50,9 +50,7 @@ _BENEATH: Final = Row("greenlet logging typing", "dpor")
 _TESTS: Final = Row("_pytest hypothesis pytest unittest", "doctest pluggy test")
 """They call what they are given, and recognise by class or mark objects that the host has made."""
 
-_IDENTITY: Final = Row(
-    "abc dataclasses enum numbers operator types", "_collections_abc _py_abc annotationlib typing_extensions"
-)
+_IDENTITY: Final = Row("abc enum numbers operator types", "_collections_abc _py_abc annotationlib typing_extensions")
 """Modules whose classes and marks let the program and uninstrumented code recognise each other's objects."""
 
 _VALUES: Final = Row("decimal fractions ipaddress pathlib zoneinfo", "_pydatetime _pydecimal _strptime")

@@ -39,7 +39,6 @@ READING_FUNCTIONS: Final = frozenset(
     {
         ("inspect", "getattr_static"),
         ("copy", "copy"), ("copy", "deepcopy"), ("heapq", "nlargest"), ("heapq", "nsmallest"),
-        ("dataclasses", "asdict"), ("dataclasses", "astuple"), ("dataclasses", "replace"),
     }
 )  # fmt: skip
 """Modules, and names in modules, whose Python functions read their arguments and change nothing."""
