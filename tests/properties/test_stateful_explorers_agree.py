@@ -28,23 +28,24 @@ def wrong(spec: Spec) -> str:
         return ""
 
 
-examples = settings(
-    max_examples=300,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    phases=(Phase.generate, Phase.shrink),
-    suppress_health_check=list(HealthCheck),
-)
+def examples(number: int) -> settings:
+    return settings(
+        max_examples=number,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
 
 
-@examples
+@examples(300)
 @given(abstract_programs(interleavings=1_000))
 def test_programs_that_end(spec: Spec) -> None:
     assert wrong(spec) == ""
 
 
-@examples
+@examples(100)
 @given(abstract_programs(interleavings=300, endless=True))
 def test_endless_programs(spec: Spec) -> None:
     assert wrong(spec) == ""

@@ -32,4 +32,4 @@ def test_a_program_is_measured_compared_and_weighed(tmp_path: Path) -> None:
 def test_states_are_counted_in_a_process_of_its_own(tmp_path: Path) -> None:
     (measured,) = answer(tmp_path, "states", "philosophers 3", "--seconds", "0")  # type: ignore[misc]
     assert (measured["strategy"], measured["verdict"], measured["exhaustive"]) == ("dpor", "fail", True)
-    assert (measured["choices"], measured["states"], measured["matched"], measured["bytes"]) == (11, 153, 11, None)
+    assert (measured["choices"], measured["states"], measured["matched"], measured["bytes"]) == (11, 89, 11, None)

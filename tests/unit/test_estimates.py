@@ -117,20 +117,16 @@ def test_a_search_that_is_finished_needs_no_estimate() -> None:
     assert (report.exhaustive, report.estimate) == (True, None)
 
 
-def test_a_small_search_is_not_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_search_is_not_estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An estimate takes as long as 120 executions."""
-
-    def two_thrice() -> None:
-        cell = Cell()
-
-        def add() -> None:
-            for _ in range(3):
-                cell.value += 1
-
-        started(2, add)
-
+    file = tmp_path / "racy.py"
+    file.write_text(
+        "import threading\nclass Cell: value = 0\ndef scenario():\n    cell = Cell()\n    def add():\n"
+        "        for _ in range(3): cell.value += 1\n    threads = [threading.Thread(target=add) for _ in range(2)]\n"
+        "    for thread in threads: thread.start()\n    for thread in threads: thread.join()\n"
+    )
     monkeypatch.setattr(checking, "ESTIMATE_SECONDS", 60.0)
-    report = dpor.check(two_thrice, strategy="optimal")
+    report = dpor.check(f"{file}::scenario", strategy="optimal")
     assert report.exhaustive
     assert report.executions > checking.ESTIMATE_AFTER
     assert report.executions_besides == len(report.restarts)

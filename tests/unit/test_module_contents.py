@@ -286,6 +286,7 @@ RESTORED = {
         "import abc\nasked = []\nclass A(abc.ABC):\n    @classmethod\n    def __subclasshook__(cls, other):\n"
         "        asked.append(other.__name__)\n        return True\nissubclass(int, A)",
         "issubclass(str, A)", "asked"),
+    "counter": ("import itertools\nc = itertools.count(3)", "next(c)", "repr(c)"),
     "the clock was looked at": ("import time\nl = [time.monotonic()]", "l.append(1)", "len(l)"),
     "a loop went round": ("l = []\nn = 0\nwhile n < 3:\n    n += 1", "l.append(n)", "l"),
 }  # fmt: skip
@@ -465,7 +466,7 @@ def test_small_programs_are_executed_in_each_run(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("setup", "change", "reason"),
     [
-        ("import itertools\nc = itertools.count()", "next(c)", "a count moved on"),
+        ("import itertools\nc = itertools.count(0, 2)", "next(c)", "a count moved on"),
         (
             "class C:\n    a, b = 1, 2",
             "n[0] += 1; hasattr(C, 'a') and delattr(C, 'a')",

@@ -12,9 +12,11 @@ import decimal
 import functools
 import io
 import itertools
+import re
 import types
 import weakref
 from collections.abc import Callable, Iterator
+from ctypes import c_ssize_t, sizeof
 from typing import Any, Final
 
 from dpor.python.kernel.classes import is_a
@@ -183,9 +185,24 @@ def restore_value(obj: Any, before: Any) -> None:
         _random.Random.setstate(obj, before)
     elif type(obj) is LRU_CACHE and not before[-1]:
         obj.cache_clear()
-    else:
+    elif type(obj) is not itertools.count or not _set_count(obj, before):
         raise CannotRestore(f"a {type(obj).__qualname__} moved on")
 
+
+def _set_count(counter: itertools.count[int], before: str) -> bool:
+    """Set back a counter in steps of one, which has no method for that: its number is the first word that is its own.
+    Returns False if it is of another kind, or if there is another number in that place."""
+    now, then = (_COUNT.fullmatch(text) for text in (repr(counter), before))
+    if now is None or then is None or itertools.count.__basicsize__ < object.__basicsize__ + sizeof(c_ssize_t):
+        return False
+    number = c_ssize_t.from_address(id(counter) + object.__basicsize__)
+    if number.value != int(now[1]):
+        return False
+    number.value = int(then[1])
+    return repr(counter) == before
+
+
+_COUNT: Final = re.compile(r"count\((-?\d{1,18})\)")
 
 LRU_CACHE: Final[Any] = type(functools.lru_cache(len))
 
