@@ -152,9 +152,7 @@ def test_functions_of_the_library_read_globals_that_the_program_replaces(tmp_pat
     assert (found, found.incomplete) == ({(1,), ("replaced",)}, set())
 
 
-@pytest.mark.parametrize(
-    ("module", "attribute"), [("sys", "sys.unraisablehook"), ("re", "re._compile")]
-)
+@pytest.mark.parametrize(("module", "attribute"), [("sys", "sys.unraisablehook"), ("re", "re._compile")])
 def test_what_code_without_hooks_reads_makes_a_check_inconclusive_if_a_thread_replaces_it(
     module: str, attribute: str, tmp_path: Path
 ) -> None:
