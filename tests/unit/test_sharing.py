@@ -189,7 +189,8 @@ def test_workers_that_are_killed_cost_their_parts_only(target: str, all_: bool) 
     monitor = Killing(all_)
     report = Session(target, Options(strategy="optimal", workers=2), monitor).run()
     assert (report.executions, report.exhaustive) == (3334, True)
-    told = {"a worker has ended (SIGKILL); another one searches its part again"}
+    ended = "a worker has ended (SIGKILL)"
+    told = {ended, f"{ended}; another one searches its part again"}  # it has a part, or none just then
     if all_:  # a part may have been with one after the other
         told.add("the same part of the search has ended 2 workers (SIGKILL): one process goes on alone")
     assert set(monitor.lines) <= told
