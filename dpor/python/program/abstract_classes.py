@@ -24,19 +24,24 @@ class AbstractClasses:
             self._decide.append(kind)
 
     def begin(self, is_known: Callable[[Any], bool]) -> None:
-        """Note what is registered. `is_known` returns True for classes of the program."""
-        self._token = abc.get_cache_token()  # each registration changes it
-        self._registered = _registrations(is_known)
-        for kind in self._decide:
-            _abc._reset_caches(kind)
+        """Before the first run. `is_known` returns True for classes of the program."""
+        self._note(is_known)
+        self._forget_answers()
 
     def restore(self, is_known: Callable[[Any], bool]) -> None:
         """Raises `CannotRestore` if a run has registered a class, and it or the abstract one is the program's."""
-        before = self._registered
         if abc.get_cache_token() != self._token:
-            self.begin(is_known)
+            before = self._registered
+            self._note(is_known)
             if self._registered != before:
                 raise CannotRestore("a class was registered with an abstract one")
+        self._forget_answers()
+
+    def _note(self, is_known: Callable[[Any], bool]) -> None:
+        self._token = abc.get_cache_token()  # each registration changes it
+        self._registered = _registrations(is_known)
+
+    def _forget_answers(self) -> None:
         for kind in self._decide:
             _abc._reset_caches(kind)
 
