@@ -15,18 +15,19 @@ threads could come to an operation b that conflicts with a, by a shortest sequen
 conflicts with a. Then w can be carried out after a as well; and wherever on the way another thread was run alone in its
 turn, w can be carried out after that too, or it contains that operation, which can come first, or it conflicts with it,
 and then the shorter part of w up to there is a counterexample in its place. No cycle is left on which w could be put
-off for ever (`StatefulSearch.complete`). So b, by the same thread, is an event of the graph below s, and is seen.
+off for ever (`StatefulSearch.complete`). So below s the same thread comes to b. Then b is an event there, or else it is
+what the thread waits with at a state: a may have made it wait for ever.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dpor.core.dependence import dependent
 from dpor.core.operations import Operation, ThreadId
-from dpor.core.system import OracleSystem, Store, SyncChoices
+from dpor.core.system import OracleSystem, Pending, Run, Store, SyncChoices
 from dpor.explorers.original import Original
 from dpor.explorers.state_graph import Event, StateNumber
 
@@ -55,6 +56,7 @@ class Sa(Original):
         super().__init__(system, store, sync_choices)
         self._reliance: Reliance | None = None
         self._relied: dict[StateNumber, Reliance] = {}
+        self._waiting: dict[StateNumber, tuple[Event, ...]] = {}  # the threads that wait there, with what
 
     def first(self, enabled: int) -> int:
         self._reliance = None
@@ -74,6 +76,17 @@ class Sa(Original):
     def added(self, state: StateNumber) -> None:
         if self._reliance is not None:
             self._relied[state] = self._reliance
+        self._add_waiting(state, self.system.pending())
+
+    def ended(self, state: StateNumber, run: Run) -> None:
+        self._add_waiting(state, run.blocked)
+
+    def _add_waiting(self, state: StateNumber, pending: Sequence[Pending]) -> None:
+        enabled = self.graph.enabled[state]
+        if len(pending) > enabled.bit_count():
+            canonical = self.system.canonical
+            waiting = [(p.thread, canonical(p.operation)) for p in pending if not enabled >> p.thread & 1]
+            self._waiting[state] = tuple(waiting)
 
     def complete(self) -> bool:
         if not super().complete():
@@ -92,6 +105,9 @@ class Sa(Original):
             return set()
         events = _Contradicting(list(numbers), self._all_events(), self.system)
         below = [0] * len(self.graph)
+        for state, waiting in self._waiting.items():
+            for event in waiting:
+                below[state] |= events.of(event)
         todo = dict.fromkeys(range(len(below)))
         while todo:  # a reliance that is contradicted below a state is so below the states above it
             state, _ = todo.popitem()

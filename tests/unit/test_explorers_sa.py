@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,12 +15,13 @@ import dpor
 from dpor.core.errors import UserError
 from dpor.core.oracle import At
 from dpor.explorers import STRATEGIES
+from dpor.explorers.sa import Sa
 from dpor.model import AbstractSystem
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.options import StaticOptions
 from dpor.python.program.static_facts import StaticOracle
 from dpor.python.program.system import PythonSystem
-from dpor.testing import Seen, TooLarge, explore, make_program
+from dpor.testing import Seen, Spec, TooLarge, explore, make_program
 from dpor.testing.lying import LyingModel
 
 UNFORESEEN = Path(__file__).parents[1] / "programs" / "unforeseen.py"
@@ -62,6 +64,37 @@ def test_facts_that_are_right_and_wrong() -> None:
     assert wrong == []
     assert believed > 0
     assert states["sa"] < states["original"]
+
+
+class AlwaysLying(LyingModel):
+    """It lies about all accesses."""
+
+    def __init__(self, program: Spec) -> None:
+        super().__init__(program, 0)
+        self._random = Random()
+        self._random.random = lambda: 1.0  # type: ignore[method-assign]
+
+
+BRIEFLY_TRUE: list[tuple[str, ...]] = [("await z _>0", "assert 0"), ("w z 1", "w z 0")]
+"""The first thread may be too late, and then it waits for ever."""
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param([], id="to the end"),
+        pytest.param([[["while", "1", ["w x 1", "w x 0"]]]], id="beside a cycle"),
+    ],
+)
+def test_who_is_made_to_wait_for_ever_contradicts_the_facts_too(
+    others: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a thread was run alone for is no event: it waits for that. A planted mistake: only events are looked at."""
+    program: Spec = {"vars": {"x": 0, "z": 0}, "threads": [*BRIEFLY_TRUE, *others]}
+    full = seen("full", AbstractSystem(program))
+    assert not differs(seen("sa", AlwaysLying(program)), full)
+    monkeypatch.setattr(Sa, "_add_waiting", lambda *what: None)
+    assert differs(seen("sa", AlwaysLying(program)), full)
 
 
 NAMES = (
