@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpor
+from dpor.python.dropins import stdlib
 
 PACKAGE = {
     "__init__.py": "import sys\nimport package.early\nregistered = []\n",
@@ -173,3 +174,17 @@ def scenario():
     )
     report = dpor.check(f"{program}::scenario")
     assert (report.verdict, report.outcomes) == ("pass", 2), (report.findings, report.reasons)
+
+
+def test_the_run_that_imports_pools_first_is_like_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It registered a function with `threading` for its end, and others did not."""
+    for name in [name for name in stdlib.made_modules if name.startswith("concurrent")]:
+        monkeypatch.delitem(stdlib.made_modules, name)
+    file = tmp_path / "program.py"
+    file.write_text(
+        "def scenario():\n"
+        "    from concurrent.futures import ThreadPoolExecutor\n"
+        "    with ThreadPoolExecutor(1) as pool:\n"
+        "        assert pool.submit(int).result() == 0\n"
+    )
+    assert dpor.check(f"{file}::scenario").verdict == "pass"

@@ -62,7 +62,9 @@ def thread_module(base: ModuleType, drop_in_for: Callable[[str], ModuleType | No
     def found(name: str) -> ModuleType | None:
         return package if name == "concurrent.futures" else drop_in_for(name)
 
+    registered = library.atexit.copy()
     module = _copy(real_thread, found, frozenset({"_shutdown"}))
+    library.atexit[:] = registered  # its own is called by `at_exit`, in the run that imports it as in all others
     names = vars(module)
     names["_threads_queues"] = WorkQueues()
     names["weakref"] = _Weakref
