@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -198,13 +199,70 @@ def test_what_code_without_hooks_shares_is_forgotten_once_it_has_hooks(tmp_path:
                 mine[0]["b"] = 2
             run(get, get)
         """
-    file = tmp_path / "project" / "program.py"
+    report = check(tmp_path, source)
+    assert (report.verdict, report.executions) == ("pass", 1)
+
+
+LENDING = """
+import contextlib, functools
+lent = 0
+@contextlib.contextmanager
+def lend():
+    global lent
+    lent += 1
+    yield
+def passing(f):
+    @functools.wraps(f)
+    def inner(*args):
+        try:
+            return f(*args)
+        except ZeroDivisionError:
+            raise ValueError from None
+    return inner
+"""
+
+
+@pytest.mark.usefixtures("library")
+def test_what_a_decorator_of_the_standard_library_calls_is_instrumented(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere" / "lending.py").write_text(LENDING)
+    source = """
+        import lending
+        def scenario():
+            def use():
+                with lending.lend(): pass
+            run(use, use)
+            assert lending.lent == 2
+        """
+    assert check(tmp_path, source).verdict == "fail"
+
+
+@pytest.mark.usefixtures("library")
+def test_a_thread_that_is_started_inside_one_step_is_started_by_a_step_of_its_own(tmp_path: Path) -> None:
+    """The new thread ran inside the step, and others went on while it was no step."""
+    (tmp_path / "elsewhere" / "lending.py").write_text(LENDING)
+    source = """
+        import lending
+        class Starter:
+            @lending.passing
+            def go(self):
+                threading.Thread(target=print).start()
+        def scenario():
+            starter = Starter()
+            run(starter.go, starter.go)
+        """
+    assert check(tmp_path, source).verdict == "pass"
+    report = check(tmp_path, source, trust=["lending"])
+    assert [reason.partition(" inside")[0] for reason in report.reasons] == ["a thread was started"]
+
+
+def check(folder: Path, source: str, **options: Any) -> dpor.Report:
+    """Check the scenario, in a project beside the packages of the fixture."""
+    file = folder / "project" / "program.py"
     file.write_text(
         "import threading\ndef run(*bodies):\n    threads = [threading.Thread(target=b) for b in bodies]\n"
         "    for t in threads: t.start()\n    for t in threads: t.join()\n" + dedented(source)
     )
-    report = dpor.check(f"{file}::scenario")
-    assert (report.verdict, report.executions) == ("pass", 1)
+    return dpor.check(f"{file}::scenario", **options)
 
 
 def test_what_a_run_half_seen_performed_is_learnt_from_when_it_is_seen(tmp_path: Path) -> None:

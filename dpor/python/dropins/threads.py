@@ -27,6 +27,7 @@ from dpor.python.kernel import assumptions, timing
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
+from dpor.python.kernel.scheduler import divided
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.threads import spawn, thread_of
 from dpor.python.sharing import census
@@ -52,6 +53,12 @@ class Startable(SyncObject):
 
     def dpor_launch(self, body: Callable[[], None]) -> bool:
         """Start a model thread that runs `body` and then ends. Return False if it was started before."""
+        if run.atomic:
+            with divided("a thread was started"):
+                return self._launch(body)
+        return self._launch(body)
+
+    def _launch(self, body: Callable[[], None]) -> bool:
         listing.enter(self)
         if perform(_START, self) is False:
             return False

@@ -185,5 +185,19 @@ def atomic() -> Iterator[None]:
         run.update_careful()
 
 
+@contextmanager
+def divided(why: str) -> Iterator[None]:
+    """Let the code inside be steps of its own, also in the middle of an indivisible step; `why`: what it does."""
+    depth, run.atomic = run.atomic, 0
+    run.update_careful()
+    if depth:
+        incomplete(f"{why} inside one step of code without hooks{last_place()}: the rest of it is not seen")
+    try:
+        yield
+    finally:
+        run.atomic = depth
+        run.update_careful()
+
+
 STATELESS: Final = (decide, yield_before_pending, yield_before_blocking)
 """Functions whose frames are left out of states: what remains of them follows from the pending operation."""

@@ -49,6 +49,7 @@ from dpor.python.hooks.calls.table import (
 from dpor.python.hooks.calls.unknown import (
     making_incomplete,
     module_of,
+    passing_on,
     reading_c,
     reading_python,
     unknown_c,
@@ -132,7 +133,9 @@ def _python_function(function: types.FunctionType) -> Any:
     if module == "collections.abc" and "." in function.__qualname__:
         return _mixin(function)
     is_method = module in STATEFUL_MODULES and "." in function.__qualname__  # `Counter.update(counter, ...)`
-    return function if _is_harmless_module(module) and not is_method else unknown_python(function, function)
+    if _is_harmless_module(module) and not is_method:
+        return passing_on(function, function)
+    return unknown_python(function, function)
 
 
 def _mixin(function: types.FunctionType) -> Callable[..., Any]:
@@ -188,7 +191,7 @@ def _python_method(method: Any, function: Any) -> Any:
     if module.partition(".")[0] == "asyncio" and not hasattr(method.__self__, "call_soon_threadsafe"):
         return _of_one_thread(method)
     if module not in STATEFUL_MODULES and _is_harmless_module(module):
-        return method
+        return passing_on(function, method)
     return unknown_python(function, method, method.__self__)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from dpor.python.effects import c_modules
@@ -20,6 +21,7 @@ from dpor.python.kernel.incomplete import incomplete_if_multithreaded
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
+from dpor.python.sharing.fields import is_instrumented
 
 
 def unknown_c(function: Any) -> Callable[..., Any]:
@@ -71,7 +73,7 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
             return callee(*args, **kwargs)
         module = module_of(function)
         if package_of(module) not in CONSTANT:  # else what it does to objects of one thread is seen by nobody
-            opaque_code.demand(module, f"{module}.{function.__qualname__} runs while several threads exist")
+            opaque_code.demand(module, f"{name_in_module(function)} runs while several threads exist")
         if not owner and not kwargs and SCALARS.issuperset(map(type, args)):
             return callee(*args, **kwargs)
         touched = Touched()
@@ -79,7 +81,7 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
         if not touched.deeply(writes, values):
             return callee(*args, **kwargs)
         yield_before(name_of(function), touched)
-        opaque_code.opaque(f"{module}.{function.__qualname__}")
+        opaque_code.opaque(name_in_module(function))
         for value in values:
             shared_objects.publish(value)
         with scheduler.atomic():
@@ -88,12 +90,23 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
     return call_unknown
 
 
+def passing_on(function: types.FunctionType, callee: Any) -> Any:
+    """Return the callee, a function or method of a module whose functions pass on what they are given. A decorated one
+    calls what is in its closure."""
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # an empty one
+            inner = cell.cell_contents
+            if type(inner) is types.FunctionType and not is_instrumented(inner):
+                opaque_code.demand(module_of(inner), f"{name_in_module(inner)} runs while several threads exist")
+    return callee
+
+
 def reading_python(function: Any) -> Callable[..., Any]:
     """Wrap a Python function that is not instrumented and only reads its arguments."""
 
     def call_reading(*args: Any, **kwargs: Any) -> Any:
         if run.multi and yield_before_call(function, (*args, *kwargs.values())):
-            opaque_code.opaque(f"{module_of(function)}.{function.__qualname__}")
+            opaque_code.opaque(name_in_module(function))
             with scheduler.atomic():
                 return function(*args, **kwargs)
         return function(*args, **kwargs)
@@ -121,6 +134,11 @@ def yield_before_call(function: Any, values: tuple[Any, ...], method: str = ANYT
 def module_of(function: types.FunctionType) -> str:
     """Return the module that contains the code: `functools.wraps` gives a function the name and module of another."""
     return str(function.__globals__.get("__name__", function.__module__))
+
+
+def name_in_module(function: types.FunctionType) -> str:
+    """Return the name of the function together with that of its module."""
+    return f"{module_of(function)}.{function.__qualname__}"
 
 
 def name_of(function: Any) -> str:
