@@ -285,9 +285,10 @@ def test_there_is_no_second_process_where_a_tool_watches_this_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "waits"), [("_thread.allocate_lock()", "lending.py:5"), ("threading.Semaphore()", "threading.py:")]
+    ("made", "waits"),
+    [("_thread.allocate_lock()", "waits in C code"), ("threading.Semaphore()", "waits for a real condition")],
 )
-def test_a_real_lock_that_a_library_holds_is_named(
+def test_a_real_lock_that_a_library_holds_is_instrumented_or_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: str, waits: str
 ) -> None:
     library, project = tmp_path / "library", tmp_path / "project"
@@ -315,8 +316,45 @@ def test_a_real_lock_that_a_library_holds_is_named(
     monkeypatch.syspath_prepend(library)
     monkeypatch.setattr("dpor.python.kernel.loops.WAITING", 5)
     target = f"{project / 'borrowing.py'}::scenario"
-    report = dpor.check(target)
+    assert dpor.check(target).verdict == "pass"
+    report = dpor.check(target, trust=["lending"])
     assert report.verdict == "inconclusive"
-    assert [reason.partition("waits in C code")[0].count(waits) for reason in report.reasons] == [1]
-    assert "add --instrument lending" in report.reasons[0]
-    assert dpor.check(target, instrument=["lending"]).verdict == "pass"
+    assert f"lending.py:5) {waits}" in report.reasons[0]
+
+
+def test_a_library_that_waits_for_its_own_condition_is_instrumented_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a method of the library is all that the thread runs."""
+    library, project = tmp_path / "library", tmp_path / "project"
+    library.mkdir()
+    project.mkdir()
+    (library / "boxing.py").write_text(
+        "import threading\n"
+        "class Box:\n"
+        "    def __init__(self):\n"
+        "        self.changed, self.items = threading.Condition(), []\n"
+        "    def put(self, item):\n"
+        "        with self.changed:\n"
+        "            self.items.append(item)\n"
+        "            self.changed.notify()\n"
+        "    def get(self):\n"
+        "        with self.changed:\n"
+        "            while not self.items: self.changed.wait()\n"
+        "            return self.items.pop()\n"
+    )
+    (project / "unpacking.py").write_text(
+        "import threading, boxing\n"
+        "def scenario():\n"
+        "    box = boxing.Box()\n"
+        "    thread = threading.Thread(target=box.get)\n"
+        "    thread.start()\n"
+        "    box.put(1)\n"
+        "    thread.join()\n"
+    )
+    monkeypatch.syspath_prepend(library)
+    monkeypatch.setattr("dpor.python.kernel.loops.WAITING", 10**9)
+    target = f"{project / 'unpacking.py'}::scenario"
+    assert dpor.check(target).verdict == "pass"
+    report = dpor.check(target, trust=["boxing"])
+    assert "boxing.py:11) waits for a real condition" in report.reasons[0]

@@ -24,10 +24,12 @@ from dpor.python.hooks.calls.process import SIGNALS, yield_before_effects
 from dpor.python.kernel import opaque_code
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import MODELLED
+from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.run import run
 from dpor.python.kernel.unmodelled import ONE_PROCESS, give_up, refuse, refusing
 
 _STAYS: Final = "it would end the checker too; raise SystemExit or an exception instead"
+_WAIT_FOR_OURS: Final = "wait in code of the program, or in a package that is instrumented"
 _NO_WAITING: Final = "waiting for it would stop all threads; give the program a substitute"
 
 OS: Final[dict[str, str]] = {
@@ -85,29 +87,71 @@ def signal_module() -> DropInModule:
 # ---------------------------------------------------------------------- what code of others does
 
 
+def _is_watched() -> bool:
+    return run.current is not None and _thread.get_ident() == run.os_thread
+
+
 def _guard(real: Callable[..., Any], refusal: Callable[[], None]) -> Callable[..., Any]:
     def guarded(*args: Any, **kwargs: Any) -> Any:
-        if run.current is not None and _thread.get_ident() == run.os_thread:
+        if _is_watched():
             refusal()
         return real(*args, **kwargs)
 
     return guarded
 
 
+class _Waiter:
+    """The lock that `Condition.wait` makes and takes twice: the second time it waits, without the condition's lock."""
+
+    def __init__(self) -> None:
+        self._is_taken = False
+
+    def acquire(self) -> None:
+        if self._is_taken:
+            _refuse_waiting(sys._getframe(1))
+        self._is_taken = True
+
+
+def _allocate_lock() -> Any:
+    """The function of `threading`."""
+    maker = sys._getframe(1)
+    waits = maker.f_code is threading.Condition.wait.__code__ and maker.f_locals["timeout"] is None
+    return _Waiter() if waits and _is_watched() else _thread.allocate_lock()
+
+
+def _refuse_waiting(wait: FrameType) -> None:
+    if run.unwinding:
+        raise UnwindThread
+    frame, _ = _caller(wait)
+    module = _name_of(frame)
+    opaque_code.demand(module, f"{module} waits for other threads", at_once=True)
+    place = "" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})"
+    give_up(f"{module}{place} waits for a real condition, which no thread of the program can notify: {_WAIT_FOR_OURS}")
+
+
 def _refuse_thread() -> None:
-    frame: FrameType | None = sys._getframe(2)
-    thread: object = None
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in MODELLED:
-        if frame.f_globals.get("__name__") == "threading":
-            thread = frame.f_locals.get("self", thread)
-        frame = frame.f_back
+    frame, thread = _caller(sys._getframe(2))
     kind = type(thread)
     name = "a thread" if thread is None else f"a {kind.__module__}.{kind.__qualname__}"
-    module = "?" if frame is None else str(frame.f_globals.get("__name__"))
+    module = _name_of(frame)
     package = module.partition(".")[0]
     opaque_code.demand(package, f"{module} starts {name}", at_once=True)
     cure = _CURES.get(package, "start it with threading.Thread in code of the program")
     give_up(f"{module} starts {name}, a real thread that cannot be scheduled: {cure}")
+
+
+def _caller(frame: FrameType | None) -> tuple[FrameType | None, Any]:
+    """Return the frame that called what there are drop-ins for, and the object of `threading` that it called."""
+    called: Any = None
+    while frame is not None and _name_of(frame).partition(".")[0] in MODELLED:
+        if _name_of(frame) == "threading":
+            called = frame.f_locals.get("self", called)
+        frame = frame.f_back
+    return frame, called
+
+
+def _name_of(frame: FrameType | None) -> str:
+    return "?" if frame is None else str(frame.f_globals.get("__name__"))
 
 
 _CURES: Final = {
@@ -118,14 +162,17 @@ _CURES: Final = {
 
 
 watched: Final = Patches(
-    (vars(module), name, _guard(vars(module)[name], refusal))
-    for module, name, refusal in (
-        (threading, "_start_new_thread", _refuse_thread),
-        (threading, "_start_joinable_thread", _refuse_thread),
-        (_thread, "start_new_thread", _refuse_thread),
-        (_thread, "start_joinable_thread", _refuse_thread),
-        (os, "fork", lambda: refuse("os.fork", ONE_PROCESS)),
-    )
-    if hasattr(module, name)
+    [(vars(threading), "_allocate_lock", _allocate_lock)]
+    + [
+        (vars(module), name, _guard(vars(module)[name], refusal))
+        for module, name, refusal in (
+            (threading, "_start_new_thread", _refuse_thread),
+            (threading, "_start_joinable_thread", _refuse_thread),
+            (_thread, "start_new_thread", _refuse_thread),
+            (_thread, "start_joinable_thread", _refuse_thread),
+            (os, "fork", lambda: refuse("os.fork", ONE_PROCESS)),
+        )
+        if hasattr(module, name)
+    ]
 )
-"""Active while the program runs: uninstrumented code may neither start a real thread nor fork."""
+"""Active while the program runs: uninstrumented code may neither start a real thread, nor wait for one, nor fork."""

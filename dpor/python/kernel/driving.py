@@ -13,7 +13,7 @@ from typing import Final
 from greenlet import getcurrent
 
 from dpor.core.discipline import Discipline
-from dpor.core.errors import AssumptionBroken, NotDeterministic, UserError
+from dpor.core.errors import AssumptionBroken, NotDeterministic, Unsupported, UserError
 from dpor.core.operations import (
     Operation,
     OperationTable,
@@ -98,8 +98,10 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
         error = run.error
         unwinding.unwind()
         depth.end()
-        if run.broken is not None and (error is None or isinstance(error, NotDeterministic)):
-            raise AssumptionBroken(run.broken)  # the set of operations changed, so a replay that differs is no error
+        if run.broken is not None and (error is None or isinstance(error, (NotDeterministic, Unsupported))):
+            # The set of operations has changed, so a replay that differs is no error; and with more hooks, what is not
+            # supported may be.
+            raise AssumptionBroken(run.broken)
         if error is not None:
             raise error
 

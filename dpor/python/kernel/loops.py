@@ -23,10 +23,11 @@ from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.program_frames import last_place
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import is_enabled
+from dpor.python.kernel.threads import live
 
-WAITING, IDLE = 50, 0.05
-"""After this many beats without an event, in which the process computed for less than this many seconds, a call is
-taken to wait for something real."""
+WAITING, SOON, IDLE = 50, 3, 0.05
+"""After `WAITING` beats without an event, in which the process computed for less than `IDLE` seconds, a call is taken
+to wait for something real; after `SOON` if the run is over anyway."""
 
 # ---------------------------------------------------------------------- loops
 
@@ -99,8 +100,13 @@ def beat(frame: FrameType | None, patience: int | None) -> None:
         beats, since = 0, thread_time()
     run.still = run.number, run.position, beats, since
     may_end = _may_end(frame)
-    if may_end and beats >= WAITING and run.multi and not run.unwinding and thread_time() - since < IDLE:
-        unwinding.fail(Unsupported(_waits(frame)))
+    enough = WAITING if run.broken is None and not run.unwinding else SOON
+    if may_end and beats >= enough and thread_time() - since < IDLE:
+        if run.unwinding:  # for what a thread holds that is unwound later
+            unwinding.leave()
+            raise UnwindThread
+        if run.multi:
+            unwinding.fail(Unsupported(_waits(frame)))
     if patience is None:
         return
     if patience == 0:
@@ -139,6 +145,8 @@ def _waits(frame: FrameType | None) -> str:
 def _is_ours(frame: FrameType | None) -> bool:
     """True if the search, or the code that carries out runs, is working on behalf of the program."""
     while frame is not None and not run.is_program_file(frame.f_code.co_filename):
+        if frame.f_code is live.__code__:  # a thread whose function has no hooks
+            return False
         if frame.f_globals.get("__name__", "").startswith(_BOOKS):
             return True
         frame = frame.f_back
