@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import sys
 from _thread import get_ident
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from greenlet import gettrace, greenlet, settrace
@@ -39,27 +39,30 @@ _running: Final[dict[greenlet, tuple[Any, Any]]] = {}
 """The loops, and tasks, of the greenlets that are not running now. Empty between runs."""
 
 
-@contextmanager
-def apart(imported: bool, drop_in_for: Callable[[str], Any]) -> Iterator[None]:
+class Apart:
     """Context in which a program runs. Meanwhile the host's own loop is suspended.
 
     imported   True if the program imported `asyncio` in an earlier run. Otherwise switches are not traced: a trace
                function costs a call at each, for which there is no room if a program recurses to the limit
     """
-    before = gettrace()
-    asyncio = sys.modules.get("_asyncio")  # in C: never one of the program's modules
-    outside = _NONE if asyncio is None else _take(asyncio)
-    if imported:
-        begin(drop_in_for)
-    try:
-        yield
-    finally:
+
+    def __init__(self, imported: bool, drop_in_for: Callable[[str], Any]) -> None:
+        self._imported, self._drop_in_for = imported, drop_in_for
+
+    def __enter__(self) -> None:
+        self._before = gettrace()
+        self._asyncio = asyncio = sys.modules.get("_asyncio")  # in C: never one of the program's modules
+        self._outside = _NONE if asyncio is None else _take(asyncio)
+        if self._imported:
+            begin(self._drop_in_for)
+
+    def __exit__(self, *_: object) -> None:
         _watched.clear()
-        settrace(before)
+        settrace(self._before)
         _running.clear()
-        if asyncio is not None:
-            _take(asyncio)
-            _give(asyncio, outside)
+        if self._asyncio is not None:
+            _take(self._asyncio)
+            _give(self._asyncio, self._outside)
 
 
 def begin(drop_in_for: Callable[[str], Any]) -> None:

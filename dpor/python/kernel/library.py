@@ -8,6 +8,7 @@ and the search starts again (`opaque_code.demand`). A package that is in no row 
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import Final, NamedTuple
 
 STDLIB: Final = sys.stdlib_module_names - {"test"}  # many programs have a package of this name with their tests
@@ -109,6 +110,7 @@ def package_of(name: str) -> str:
     return PARTS.get(package, package)
 
 
+@cache
 def serves_both_sides(module: str) -> bool:
     """True if host and program use the same module of this name. Other packages than the standard library are imported
     once for each side.

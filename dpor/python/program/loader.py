@@ -123,7 +123,7 @@ class Loader:
     ) -> None:
         self._hooks = hooks
         self._module_for_program = module_for_program
-        self._packages = tuple(instrument_packages)
+        self._packages = tuple(f"{package}." for package in instrument_packages)
         self._acting: frozenset[str] = GIVES_MODULES
         self._root: Path | None = None
         self._least_root: Path | None = None
@@ -213,11 +213,11 @@ class Loader:
 
     def _is_of_program(self, name: str) -> bool:
         """True if the module of this name, wherever it is, is instrumented."""
-        return name in self.modules or is_workload(name) or self._is_in(name, self._packages, self._acting)
+        return name in self.modules or self._is_chosen(name)
 
-    @staticmethod
-    def _is_in(name: str, packages: Iterable[str], tops: frozenset[str]) -> bool:
-        return name.partition(".")[0] in tops or any(name == p or name.startswith(p + ".") for p in packages)
+    def _is_chosen(self, name: str) -> bool:
+        """True if the module is of a package that is instrumented by its name, wherever it is."""
+        return is_workload(name) or name.partition(".")[0] in self._acting or f"{name}.".startswith(self._packages)
 
     def is_program_module(self, name: str, default: types.ModuleType) -> bool:
         """True if a module that the host knows by this name is one of the program's."""
@@ -232,7 +232,7 @@ class Loader:
         top = name.partition(".")[0]
         if top in MODELLED:
             return False
-        if is_workload(name) or self._is_in(name, self._packages, self._acting):
+        if self._is_chosen(name):
             return True
         if top in CLOSED or top in STDLIB:
             return False
@@ -253,7 +253,7 @@ class Loader:
         self._sides.enter()
         self._watch_named()
         try:
-            looping = loops.apart(self._has_loops, self._module_for_program)
+            looping = loops.Apart(self._has_loops, self._module_for_program)
             with outside.watched, generating.watched, self._watching, looping:
                 self._watch_logs()
                 yield
@@ -353,7 +353,7 @@ class Loader:
     def include(self, name: str) -> None:
         """Let the module's top package be the program's. (Our workloads are at all times.)"""
         if not is_workload(name):
-            self._packages += (name.partition(".")[0],)
+            self._packages += (f"{name.partition('.')[0]}.",)
 
     def note_late(self, name: str) -> None:
         """Called when a module is executed for the first time: note it as late if a run does that."""

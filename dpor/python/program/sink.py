@@ -16,7 +16,7 @@ MOST_OUTPUT = 1_000_000
 
 class Sink:
     """Where the program's output goes: nowhere; for the run that is reported, into memory; in the debugger, to the real
-    streams."""
+    streams. A context manager around each run."""
 
     def __init__(self) -> None:
         self._kept: _Kept | None = None
@@ -42,10 +42,9 @@ class Sink:
         finally:
             self._aloud = False
 
-    @contextmanager
-    def quiet(self) -> Iterator[None]:
-        """For the length of a run: fresh streams, whatever the program does with them. Standard input is empty."""
-        before = sys.stdin, sys.stdout, sys.stderr
+    def __enter__(self) -> None:
+        """Begin a run with fresh streams, whatever programs have done with them. Standard input is empty."""
+        self._before = sys.stdin, sys.stdout, sys.stderr
         if not all(map(_is_as_new, self._streams)):  # making them costs as much as a thread
             self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
         stdin, stdout, stderr = self._streams
@@ -54,10 +53,9 @@ class Sink:
             sys.stdout, sys.stderr = _stream(self._kept), _stream(self._kept)
         elif not self._aloud:
             sys.stdout, sys.stderr = stdout, stderr
-        try:
-            yield
-        finally:
-            sys.stdin, sys.stdout, sys.stderr = before
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdin, sys.stdout, sys.stderr = self._before
 
 
 def _stdin() -> io.TextIOWrapper:

@@ -11,8 +11,8 @@ import atexit
 import gc
 import io
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -236,7 +236,7 @@ class PythonSystem:
         afterwards."""
         driving.refuse_nesting()
         run.serve(self._layers)
-        with self._loader.importing(), self._sink.quiet(), _unwound_quietly():
+        with self._loader.importing(), self._sink, _UnwoundQuietly():
             self._capture.begin_run()
             spinning.begin(self._capture)
             specifying.begin(self._search.facts, self._search.operations)
@@ -568,20 +568,19 @@ class PythonSystem:
             raise BadSchedule(f"the facts of the schedule are damaged: {error}") from error
 
 
-@contextmanager
-def _unwound_quietly() -> Iterator[None]:
-    """Do not report the unwinding of a thread in a `__del__` as an ignored exception."""
-    before = sys.unraisablehook
+class _UnwoundQuietly:
+    """Context in which the unwinding of a thread in a `__del__` is not reported as an ignored exception."""
 
-    def hook(unraisable: Any) -> None:
+    def __enter__(self) -> None:
+        self._before = sys.unraisablehook
+        sys.unraisablehook = self._report
+
+    def __exit__(self, *_: object) -> None:
+        sys.unraisablehook = self._before
+
+    def _report(self, unraisable: Any) -> None:
         if not issubclass(unraisable.exc_type, UnwindThread):
-            before(unraisable)
-
-    sys.unraisablehook = hook
-    try:
-        yield
-    finally:
-        sys.unraisablehook = before
+            self._before(unraisable)
 
 
 def _report(error: BaseException) -> None:
