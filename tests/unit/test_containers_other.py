@@ -6,6 +6,7 @@ import array
 import collections
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from dpor.python.effects import lookup_target
 from dpor.python.effects.kinds import container_types
 from dpor.python.sharing import shared_object, shared_objects
 from tests.shared_objects import World, learnt, pretending
+from tests.source_outcomes import outcomes
 
 
 @pytest.fixture
@@ -282,3 +284,28 @@ def test_a_bound_method_behaves_as_the_method(kind: Any, calls: Any, data: Any, 
             method = getattr(lookup_target(mine, shared_objects.shared_object_of(mine), name), name)
             assert outcome(lambda: method(*args)) == outcome(lambda: getattr(plain, name)(*args)), (name, args)
             assert mine == plain
+
+
+@pytest.mark.parametrize(
+    ("look", "changes", "seen"),
+    [
+        ("''.join(sorted(c.elements()))", "c['a'] = 2; c['b'] = 2", {"ab", "aab", "aabb"}),
+        ("sum(chain.from_iterable([m, n]))", "m[0] = 10; n[0] = 20", {3, 12, 30}),
+        ("sum(chain.from_iterable((m, n)))", "m[0] = 10; n[0] = 20", {3, 12, 30}),
+        ("sum(chain.from_iterable(x for x in (m, n)))", "m[0] = 10; n[0] = 20", {3, 12, 21, 30}),
+    ],
+)
+def test_iterables_that_are_chained_in_c_are_emptied_in_one_step(
+    look: str, changes: str, seen: set[object], tmp_path: Path
+) -> None:
+    source = f"""
+        from collections import Counter
+        from itertools import chain
+        def scenario():
+            c, m, n, seen = Counter("ab"), [1], [2], []
+            def change():
+                {changes}
+            run(lambda: seen.append({look}), change)
+            return seen[0]
+        """
+    assert outcomes(tmp_path, source) == seen

@@ -95,7 +95,9 @@ def may_be_endless(iterator: Any) -> bool:
     return False
 
 
-harmless_functions: Final = set(map(id, (str, int, float, bool, bytes, repr, ord, chr, abs, len, hash, ascii)))
+harmless_functions: Final = set(
+    map(id, (str, int, float, bool, bytes, repr, ord, chr, abs, len, hash, ascii, itertools.repeat))
+)
 """By `id`: functions (and our wrappers of them) that run no code of the program when given strings and numbers."""
 
 
@@ -172,6 +174,7 @@ def _consumes_iterator_atomically(iterator: Any, touched: Touched, stepwise_touc
     if shared is not None:
         touched.add(((shared.location(STRUCTURE), WRITE),))
     pure, calls, containers = True, False, []
+    nested = type(iterator) is map and stepwise in gc.get_referents(iterator)  # `chain.from_iterable`
     referents = gc.get_referents(iterator)
     for referent in referents:
         kind = type(referent)
@@ -192,13 +195,26 @@ def _consumes_iterator_atomically(iterator: Any, touched: Touched, stepwise_touc
             pure = pure and id(referent) in harmless_functions
         elif kind not in ATOMIC:
             containers.append(referent)
+            if nested:
+                pure = pure and _consumes_all_atomically(referent, touched)
             if type(iterator) in _OVER_VALUES:
                 read_all_of(referent, touched)
             elif is_c_iterator(kind) and kind is not types.GeneratorType:
                 pure = _consumes_iterator_atomically(referent, touched, stepwise_touched) and pure
             else:
                 pure = consumes_atomically(referent, stepwise_touched if kind in _IN_STEPS else touched) and pure
-    return pure and not (calls and not all(map(has_plain_items, containers)))
+    return pure and (not calls or nested or all(map(has_plain_items, containers)))
+
+
+def _consumes_all_atomically(iterables: Any, touched: Touched) -> bool:
+    """Like `consumes_atomically`, for each of the iterables in this iterator over a container of one thread."""
+    if has_plain_items(iterables):
+        return True
+    source = iterables.source if type(iterables) is StepwiseContainer else container_behind(iterables)
+    container_type = container_type_of(type(source))
+    if container_type is None or shared_objects.shared_object_of(source) is not None:
+        return False
+    return all(consumes_atomically(item, touched) for item in container_type.contents(source))
 
 
 def has_plain_items(container: Any) -> bool:
@@ -206,6 +222,8 @@ def has_plain_items(container: Any) -> bool:
     kind = type(container)
     if kind is StepwiseContainer:
         return has_plain_items(container.source)
+    if kind is StepwiseIterator:
+        return has_plain_items(container.iterator)
     container_type = container_type_of(kind)
     if container_type is not None:
         return _SCALARS.issuperset(map(type, container_type.contents(container)))
@@ -290,6 +308,9 @@ def stepwise(items: Any) -> Any:
         yield_before_reading("iterate", (items,), ANYTHING)
     made = iter(items)
     return made if type(made) is kind else stepwise(made)
+
+
+harmless_functions.add(id(stepwise))
 
 
 def report_uninstrumented_iteration(items: Any) -> None:
