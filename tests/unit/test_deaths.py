@@ -490,6 +490,30 @@ return len(refs)"""
     assert outcomes(tmp_path, program(body)) == {0}
 
 
+def test_what_a_dead_thread_object_holds_is_let_go_of_once(tmp_path: Path) -> None:
+    """We cannot let go of the object of a thread: its parts were dropped again and again, without end."""
+    source = """
+        class Part:
+            def __del__(self): pass
+        class Worker(threading.Thread):
+            def __init__(self):
+                super().__init__()
+                self.part = Part()
+            def __del__(self): pass
+        def scenario():
+            seen = []
+            def work():
+                worker = Worker()
+                worker.start()
+                worker.join()
+                del worker
+                seen.append(1)
+                seen.append(2)
+            run(work, lambda: seen.append(3))
+        """
+    assert outcomes(tmp_path, source).executions == 3
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_what_is_published_in_each_run_as_the_same_object_is_counted(
     monkeypatch: pytest.MonkeyPatch, known: bool

@@ -238,6 +238,7 @@ def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int
     released = [
         obj
         for number, obj in mortal.items()
+        if number not in _told
         if theirs[number] == 0 or theirs[number] < before.get(number, 0) + (number in taken)
     ]
     unordered = (0, 0)
