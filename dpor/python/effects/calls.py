@@ -226,7 +226,9 @@ def perform_uninstrumented(call: MethodCall, function: types.FunctionType) -> An
     interrupt it."""
     touched = Touched()
     values = (call.obj, *call.args, *call.kwargs.values())
-    if _is_of_enum(function) or is_mixin(function, type(call.obj)) or not touched.deeply(writes, values):
+    if is_mixin(function, type(call.obj)):
+        return run.above.mixin(function)(call.obj, *call.args, **call.kwargs) if call.args else call.run()
+    if _is_of_enum(function) or not touched.deeply(writes, values):
         return call.run()
     opaque_code.opaque(f"{function.__globals__.get('__name__')}.{function.__qualname__}")
     return call.indivisible(touched, keeps=values[1:])
@@ -261,7 +263,8 @@ def uninstrumented_method_of(kind: type) -> types.FunctionType | None:
 
 
 def is_mixin(function: types.FunctionType, kind: type) -> bool:
-    """True if the function only calls methods of the class that perform operations of their own."""
+    """True if the function calls methods of the class, which perform operations of their own, and otherwise reads only
+    what it is given."""
     return function.__module__ == "collections.abc" and uninstrumented_method_of(kind) is None
 
 

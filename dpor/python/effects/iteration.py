@@ -20,7 +20,13 @@ from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import READ, WRITE, Accesses
 from dpor.python.effects.accesses import NOTHING, Touched, reads_structure, yield_before
-from dpor.python.effects.calls import MethodCall, perform_uninstrumented, uninstrumented_method_of, yield_before_unseen
+from dpor.python.effects.calls import (
+    MethodCall,
+    is_mixin,
+    perform_uninstrumented,
+    uninstrumented_method_of,
+    yield_before_unseen,
+)
 from dpor.python.effects.generators import StepwiseGenerator
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.memoryviews import through
@@ -306,7 +312,9 @@ def stepwise(items: Any) -> Any:
     report_uninstrumented_iteration(items)
     if run.multi and iterates_in_c(kind):
         yield_before_reading("iterate", (items,), ANYTHING)
-    made = iter(items)
+    found = static(kind, "__iter__")
+    is_ours = run.multi and type(found) is types.FunctionType and is_mixin(found, kind)
+    made = run.above.mixin(found)(items) if is_ours else iter(items)
     return made if type(made) is kind else stepwise(made)
 
 

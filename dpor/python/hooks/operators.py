@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, ItemsView, Iterator, KeysView, ValuesView
 from sys import getrefcount
 from typing import Any, Final
 
@@ -252,6 +252,9 @@ def _inplace(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
                 return _both(new, plain, a, b)
             if computes_in_c(type(a)) or computes_in_c(type(b)):
                 return unknown(MethodCall(a, shared_objects.shared_object_of(a), name, plain, (b,)))
+            found = static(type(a), name)
+            if isinstance(found, types.FunctionType) and not is_program(found):
+                return _uninstrumented(a, shared_objects.shared_object_of(a), name, found, plain, b)
         return plain(a, b)
 
     return hook
@@ -418,13 +421,17 @@ def truth(obj: Any) -> Any:
     """Called before a test of `obj`. Returns it."""
     if run.multi and type(obj) not in SCALARS and table.get(id(obj)) is not run.current:
         shared = shared_objects.shared_object_of(obj)
-        if type(obj) in views:
+        if type(obj) in views or type(obj) in _ABSTRACT_VIEWS:
             behind = container_behind(obj)
             _perform(behind, shared_objects.shared_object_of(behind), "__len__", _untouched)
         elif shared is not None:
             method = "__len__" if static(type(obj), "__bool__") is None else "__bool__"
             _perform(obj, shared, method, _untouched)
     return obj
+
+
+_ABSTRACT_VIEWS: Final = frozenset({KeysView, ItemsView, ValuesView})
+"""Classes of which an object may be made for a built-in container."""
 
 
 def _untouched(obj: Any) -> None:

@@ -5,7 +5,7 @@ There is no default: a layer that asks before a run was set up gets an Attribute
 
 from __future__ import annotations
 
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Protocol
 
 
@@ -57,6 +57,10 @@ class Above(Protocol):
 
     def call(self, callee: Any, /) -> Any:
         """The hook around every callee: returns what is to be called in its place."""
+        ...
+
+    def mixin(self, function: FunctionType, /) -> FunctionType:
+        """Return the instrumented copy of a method of `collections.abc`."""
         ...
 
     def lookup_target(self, obj: Any, shared: Any, name: str, /) -> Any:

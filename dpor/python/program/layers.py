@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from dpor.python import effects
-from dpor.python.dropins import modules, stdlib, weak_proxies
+from dpor.python.dropins import mixins, modules, stdlib, weak_proxies
 from dpor.python.effects import letting_go
 from dpor.python.hooks import attributes, calls, special
 from dpor.python.hooks.calls.calling import note_field_store
@@ -42,6 +42,7 @@ class Layers:
     loops_without_operations = staticmethod(spinning.loops_without_operations)
     loops_unseen = staticmethod(spinning.loops_unseen)
     call = staticmethod(calls.call)
+    mixin = staticmethod(mixins.instrumented)
     lookup_target = staticmethod(effects.lookup_target)
     read_operation = staticmethod(attributes.read_operation)
     cleans_up = staticmethod(stacks.cleans_up)

@@ -139,13 +139,12 @@ def _python_function(function: types.FunctionType) -> Any:
 
 
 def _mixin(function: types.FunctionType) -> Callable[..., Any]:
-    """Wrap a mixin such as `MutableMapping.update(d, ...)`. On a built-in container it is uninstrumented code; on an
-    object of the program's it calls the methods of the class."""
+    """Wrap a mixin such as `MutableMapping.update(d, ...)`: it calls methods of the object's class."""
 
     def act(*args: Any, **kwargs: Any) -> Any:
-        if args and container_type_of(type(args[0])) is not None:
+        if args and uninstrumented_method_of(type(args[0])):
             return unknown_python(function, function)(*args, **kwargs)
-        return function(*args, **kwargs)
+        return run.above.mixin(function)(*args, **kwargs)
 
     return act
 
@@ -182,12 +181,8 @@ def _python_method(method: Any, function: Any) -> Any:
         return method
     if function.__name__ in WRITING_FUNCTIONS:
         return unknown_python(function, method, method.__self__)
-    if module == "collections.abc":  # a mixin, which calls methods of the object's class
-        return (
-            unknown_python(function, method, method.__self__)
-            if uninstrumented_method_of(type(method.__self__))
-            else method
-        )
+    if module == "collections.abc":
+        return functools.partial(_mixin(function), method.__self__)
     if module.partition(".")[0] == "asyncio" and not hasattr(method.__self__, "call_soon_threadsafe"):
         return _of_one_thread(method)
     if module not in STATEFUL_MODULES and _is_harmless_module(module):
