@@ -123,6 +123,17 @@ def long():
 
     together(book, book)
     assert len(sold) == 1
+
+
+def namesakes():
+    sold = []
+
+    def book():
+        if len(sold) < 1:
+            sold.append(1)
+
+    together(book, book, names=("Ada", "Ada"))
+    assert len(sold) == 1
 """
 
 
@@ -153,6 +164,15 @@ def test_check_then_act_needs_two_orders() -> None:
     )
     assert also == "It still fails if only one of these orders is reversed:"
     assert others == ["  Bob runs line 19 (append sold) before Ada runs line 19 (append sold)"]
+
+
+def test_threads_of_one_name_are_told_apart() -> None:
+    failure = failure_of("namesakes")
+    orders = closing(failure)
+    assert [order.split(" runs")[0].strip() for order in orders[1:]] == ["Ada", "Ada #2"]
+    assert [step.operation for step in failure.trace if step.thread == "MainThread"][:4] == [
+        "start Ada", "start Ada #2", "join Ada", "join Ada #2",
+    ]  # fmt: skip
 
 
 def test_a_deadlock_needs_each_lock_taken_first() -> None:

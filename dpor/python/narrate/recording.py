@@ -71,6 +71,7 @@ class Recording(Recorder):
         self._error: Exception | None = None
         self._states: dict[Location, str] = {}
         self._threads: dict[int, str] = {}
+        self._labels: dict[tuple[int, str], str] = {}
         self._names = ObjectNames(program_frame, _standing)
         self._calls = LibraryCalls()
 
@@ -84,7 +85,7 @@ class Recording(Recorder):
             self._error = error
 
     def _add(self, thread: ModelThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
-        self._threads[thread.id] = thread.name
+        name = self._threads[thread.id] = self._label(thread.thread_object, thread.name)
         frame = program_frame(sys._getframe(1))
         if objects is None or isinstance(operation.rule, DaemonAccess):
             done = describe(operation, self._names, frame)
@@ -93,7 +94,15 @@ class Recording(Recorder):
             self._note_lock(operation, objects, frame)
         locks = self._changes(objects or (), frame)
         call = self._call(thread, sys._getframe(1), frame)
-        self._events.append(_Event(thread.name, frame, done, locks, self._variables(frame), call))
+        self._events.append(_Event(name, frame, done, locks, self._variables(frame), call))
+
+    def _label(self, thread_object: object, name: str) -> str:
+        """Return the name of the thread, with a number if another thread was called the same before."""
+        key = id(thread_object), name
+        if key not in self._labels:
+            same = sum(known == name for _, known in self._labels)
+            self._labels[key] = f"{name} #{same + 1}" if same else name
+        return self._labels[key]
 
     def _call(self, thread: ModelThread, here: FrameType, frame: FrameType | None) -> tuple[str, int]:
         """Return the call of the library that the event is part of ("put of jobs"), and its number."""
@@ -138,7 +147,7 @@ class Recording(Recorder):
         )
 
     def name_of(self, o: Waited, frame: FrameType | None) -> str:
-        return name_of(o) if has_own_name(o) else self._names.of(o, frame, name_of(o))
+        return self._label(o, name_of(o)) if has_own_name(o) else self._names.of(o, frame, name_of(o))
 
     def _synchronising(self, operation: Operation, objects: tuple[Waited, ...], frame: FrameType | None) -> Description:
         shown = [o for o in map(whole, objects) if not (type(o).__name__.startswith("_") or _is_part(o))]
