@@ -7,7 +7,7 @@ from typing import Any
 
 from dpor.primitives.threads import ENDED, NEW, RUNNING
 from dpor.python.dropins import from_threading
-from dpor.python.dropins.idents import ident_of
+from dpor.python.dropins.idents import ident_of, ident_shown_by
 from dpor.python.dropins.locks import Lock
 from dpor.python.dropins.threads import Startable
 from dpor.python.hooks import failures
@@ -28,7 +28,7 @@ class ThreadHandle(Startable):
 
     @property
     def ident(self) -> int:
-        return self._ident or 0
+        return ident_shown_by(self)
 
     def is_done(self) -> bool:
         return self.dpor_status() is ENDED

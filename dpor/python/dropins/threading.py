@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 from dpor.python.dropins import exits, from_threading, listing, threads
 from dpor.python.dropins.conditions import Condition
 from dpor.python.dropins.events import Event
-from dpor.python.dropins.idents import ident_of, numbering, seen_ident
+from dpor.python.dropins.idents import numbering, seen_ident
 from dpor.python.dropins.locals import local
 from dpor.python.dropins.locks import Lock
 from dpor.python.dropins.locks import RLock as RLockType
@@ -107,7 +107,9 @@ class _Active:
 
     def __getitem__(self, ident: int) -> Any:
         found = [
-            t.thread_object for t in run.threads if isinstance(t.thread_object, Thread) and ident_of(t.id) == ident
+            t.thread_object
+            for t in reversed(run.threads)
+            if isinstance(t.thread_object, Thread) and t.thread_object._ident == ident
         ]
         if not found:
             raise KeyError(ident)

@@ -17,7 +17,15 @@ from typing import Any, Final
 
 from dpor.primitives.threads import ENDED, NEW, RUNNING, End, JoinStarted, JoinStartedOrTimeout, Start, Status
 from dpor.python.dropins import from_threading, listing
-from dpor.python.dropins.idents import get_ident, ident_of, look_at_thread, numbering
+from dpor.python.dropins.idents import (
+    choose_ident,
+    get_ident,
+    ident_of,
+    ident_shown_by,
+    look_at_thread,
+    note_child,
+    numbering,
+)
 from dpor.python.dropins.presentation import presented_as
 from dpor.python.dropins.state import THREADING, library
 from dpor.python.dropins.timeouts import duration
@@ -45,6 +53,7 @@ class Startable(SyncObject):
 
     _ident: int | None
     _daemonic: bool
+    dpor_may_reuse = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,6 +68,7 @@ class Startable(SyncObject):
         return self._launch(body)
 
     def _launch(self, body: Callable[[], None]) -> bool:
+        choose_ident(self)
         listing.enter(self)
         if perform(_START, self) is False:
             return False
@@ -66,11 +76,13 @@ class Startable(SyncObject):
         library.unjoined[id(self)] = self
         library.launching = self
         spawn(self, partial(self._bootstrap, body))
+        note_child(thread_of(self))
         return True
 
     def _bootstrap(self, body: Callable[[], None]) -> None:
         library.launching = None
-        object.__setattr__(self, "_ident", get_ident())  # bypasses a `__setattr__` of the program
+        if self._ident is None:
+            object.__setattr__(self, "_ident", get_ident())  # bypasses a `__setattr__` of the program
         body()
         listing.strike_out(self)
         run.current.data.clear()
@@ -227,7 +239,7 @@ class Thread(Startable):
     def ident(self) -> int | None:
         assert self._initialized, "Thread.__init__() not called"
         known = run.current.thread_object is self or self.dpor_status() is not NEW
-        return self._ident if known else None
+        return ident_shown_by(self) if known else None
 
     @property
     def native_id(self) -> int | None:
@@ -248,7 +260,7 @@ class Thread(Startable):
         known = self.dpor_status()
         status = "initial" if known is NEW else "stopped" if known is ENDED else "started"
         daemon = " daemon" if self._daemonic else ""
-        ident = "" if known is NEW else f" {self._ident}"
+        ident = "" if known is NEW else f" {ident_shown_by(self)}"
         return f"<{type(self).__name__}({self._name}, {status}{daemon}{ident})>"
 
     def isDaemon(self) -> bool:
