@@ -61,6 +61,7 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
         max_steps=options.max_steps,
         timeouts=options.timeouts.value,
         timeout_limit=options.timeout_limit,
+        max_delay=options.max_delay,
         every_access=options.every_access,
         whole_states=options.whole_states,
         statics=statics,

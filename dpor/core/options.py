@@ -520,6 +520,19 @@ class Options:
             saved=True,
         ),
     )
+    max_delay: float = attrs.field(
+        default=10,
+        validator=Number(0, whole=False),
+        metadata=_about(
+            "with timeouts='any': by how many seconds a thread may be late; longer waits time out no sooner",
+            Group.RUNS,
+            help="With --timeouts any: by how many seconds a loaded machine may make a thread late. A wait of S seconds"
+            " or more times out only if others wait or sleep as long, or nothing else can move.",
+            metavar="S",
+            python_only=True,
+            saved=True,
+        ),
+    )
     every_access: bool = attrs.field(
         default=False,
         validator=_is_bool,

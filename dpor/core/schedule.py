@@ -55,8 +55,8 @@ class SavedSchedule:
     """The contents of a schedule file.
 
     target, name   as given to the check
-    settings       the options that change what an event is: strategy, max_steps, timeouts, timeout_limit, races,
-                   every_access, instrument
+    settings       the options that change what an event is: strategy, max_steps, timeouts, timeout_limit,
+                   max_delay, races, every_access, instrument
     facts          what the search had learnt about the program and relied on (opaque; the system's own)
     hash_seed      PYTHONHASHSEED; None if hashes were random
     python         the version of Python that made it

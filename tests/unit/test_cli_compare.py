@@ -166,6 +166,7 @@ def test_the_arguments_of_a_process_say_all_that_was_asked() -> None:
         "max_steps": 9,
         "timeouts": "idle",
         "timeout_limit": 10,
+        "max_delay": 2.5,
         "every_access": True,
         "races": True,
         "instrument": ("a", "b"),

@@ -362,7 +362,10 @@ def _late(process_events: Callable[..., None]) -> Callable[..., None]:
     def process(loop: Any, events: Any) -> None:
         if loop._scheduled and _calls_of(loop) is not None and run.options.timeouts == "any" and not run.unwinding:
             now = BOOT + timing.now()
-            later = sorted({handle._when for handle in loop._scheduled if handle._when > now and not handle._cancelled})
+            latest = now + run.options.max_delay
+            later = sorted(
+                {handle._when for handle in loop._scheduled if now < handle._when <= latest and not handle._cancelled}
+            )
             chosen = choose(len(later) + 1) if later else 0
             if chosen:
                 timing.advance_to(later[chosen - 1] - BOOT)

@@ -28,6 +28,9 @@ DYING: Final = "objects die"
 """Objects die while several threads exist, and somebody could notice: letting go of them is an operation."""
 EXECUTED_AGAIN: Final = ("modules", "executed again")
 """What runs change in modules cannot be restored in place, so they are executed again before each run."""
+TIME_PASSES: Final = "time passes"
+"""While a thread waited with a long timeout, the time of others came so near to its end that it may have timed out
+first."""
 SPINS: Final = "spins"
 """A fact about a loop, named by file, function and line: it waits by spinning."""
 

@@ -20,7 +20,7 @@ from dpor.core.operations import (
     Rule,
 )
 from dpor.core.system import Chooser, Ending, Pending, Trace
-from dpor.python.kernel import depth, unwinding
+from dpor.python.kernel import depth, timing, unwinding
 from dpor.python.kernel.assumptions import DAEMONS, DYING, SPINS, Following, about
 from dpor.python.kernel.blocked import left_blocked
 from dpor.python.kernel.depth import DEEP
@@ -90,6 +90,7 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
         run.workers.begin(main, body)
         left = left_blocked() if run.error is None else []
         if run.multi and run.error is None:
+            timing.run_over()
             run.above.run_over()
         if run.recorder is not None:
             run.recorder.finish()

@@ -36,6 +36,7 @@ class RuntimeOptions:
     every_access   make operations also of accesses to what no run has written while several threads exist
     whole_states   keep whole states beside their keys, and report two different ones with the same key
     timeout_limit  how often a call site may time out in one thread and run while something else can move
+    max_delay      seconds by which a thread may be late
     statics        how the program is analysed; None: not at all
     oracle         what is asked instead of the analysis
     trusted        packages of which each call is one step
@@ -47,6 +48,7 @@ class RuntimeOptions:
     max_back_edges: int = 1_000_000
     timeouts: Literal["any", "idle"] = "any"
     timeout_limit: int = 1
+    max_delay: float = 10
     every_access: bool = False
     whole_states: bool = False
     statics: StaticOptions | None = None

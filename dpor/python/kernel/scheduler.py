@@ -88,10 +88,9 @@ def _could_time_out() -> int:
     waiting = [t for t in run.threads if t.running and t.timed is not None and (not t.daemon or run.process.dpor_state)]
     if not waiting:
         return 0
-    if run.options.timeouts == "idle":
-        first = min(t.deadline for t in waiting if t.deadline is not None)
-        waiting = [t for t in waiting if t.deadline == first]
-    return sum(t.bit for t in waiting)
+    first = min(t.deadline for t in waiting if t.deadline is not None)
+    latest = first if run.options.timeouts == "idle" else first + run.options.max_delay
+    return sum(t.bit for t in waiting if t.deadline is not None and t.deadline <= latest)
 
 
 def yield_before_pending(me: ModelThread) -> None:

@@ -3,6 +3,13 @@
 With `timeouts="any"` a wait with a timeout may end at any moment, which is one more possible result of trying the
 operation; with "idle" it ends only when nothing else can move. `dpor.python.kernel.virtual_time` says what the clocks
 show.
+
+A *long* wait is one of `max_delay` seconds or more. A step of another thread comes less than `max_delay` after the time
+that the thread's clock shows. So the wait can time out before that step only if the clock shows more than the wait's
+deadline less `max_delay`. It is assumed that no clock does while a thread waits, and a long wait ends as with "idle".
+The first step that comes so late breaks the assumption (`TIME_PASSES`). If it wakes the thread, or leads to what does,
+the thread has its clock from then on. If nothing wakes the thread, the step has been made when the wait times out, or
+the program ends.
 """
 
 from __future__ import annotations
@@ -15,7 +22,7 @@ from typing import Any, TypeAlias
 from dpor.core.operations import Effect, Rule, States, ThreadId
 from dpor.primitives.rules import BaseRule
 from dpor.python.kernel import assumptions, unwinding
-from dpor.python.kernel.assumptions import CLOCKS
+from dpor.python.kernel.assumptions import CLOCKS, TIME_PASSES
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.performing import perform, without_control
@@ -32,12 +39,15 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
 
     `timed` is the variant of the rule whose result is False if it times out; `blocking` the one that never times out.
     With `timeouts="any"` it may time out wherever it waits, but each call site in a thread only `timeout_limit` times
-    while something else can move. When nothing else can move, it always may.
+    while something else can move. When nothing else can move, it always may. A long wait times out only then.
     """
     if run.unwinding:
         return without_control(timed, objects)
     me = run.current
-    if run.options.timeouts == "any":
+    is_long = run.options.timeouts == "any" and timeout >= run.options.max_delay and TIME_PASSES not in run.facts
+    if is_long:
+        assumptions.note(CLOCKS)
+    elif run.options.timeouts == "any":
         site = site or site_of(me, 2)
         used = run.timeouts.get(site, 0)
         if used < run.options.timeout_limit:
@@ -52,9 +62,29 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
         incomplete(f"{where} may time out more often in a run than --timeout-limit {run.options.timeout_limit}")
     me.timed, me.deadline = timed, now() + timeout
     try:
-        return perform(blocking, *objects)
+        result = perform(blocking, *objects)
+        if is_long:
+            _note_lateness(me, now() if result is not False else run.virtual_time.of_others(me))
+        return result
     finally:
         me.timed = me.deadline = None
+
+
+def _note_lateness(me: ModelThread, time: float) -> None:
+    """The time of others when the thread's long wait ended, or the run did."""
+    assert me.deadline is not None
+    if time > me.deadline - run.options.max_delay:
+        assumptions.broken(
+            TIME_PASSES, "a timed wait of --max-delay or more can end because other threads wait or sleep as long"
+        )
+
+
+def run_over() -> None:
+    """The run has ended: the daemon threads that still wait may have timed out before."""
+    if run.options.timeouts == "any" and TIME_PASSES not in run.facts:
+        for thread in run.threads:
+            if thread.daemon and thread.deadline is not None:
+                _note_lateness(thread, run.virtual_time.of_others(thread))
 
 
 def poll(timed: Rule, *objects: SyncObject) -> Any:

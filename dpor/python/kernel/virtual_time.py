@@ -38,6 +38,10 @@ class VirtualTime:
         thread.time = time
         self.advances.setdefault(thread.id, []).append((thread.events + 1, time))
 
+    def of_others(self, thread: ModelThread) -> float:
+        """Return the latest time to which other threads have advanced their clocks."""
+        return max((times[-1][1] for other, times in self.advances.items() if other != thread.id), default=0.0)
+
     def now(self, thread: ModelThread, trace: Trace, length: int) -> float:
         """Return the thread's clock after `length` events of the trace: the latest of the clocks that happened before,
         and of its own sleeps."""

@@ -306,7 +306,7 @@ class Capture:
         part.add(thread.thread_object)
         if thread.timed is not None:
             part.add(thread.timed)
-            part.shape.append(("deadline", thread.deadline if run.options.timeouts == "idle" else None))
+            part.shape.append(("deadline", thread.deadline if _has_clocks() else None))
         self._own(thread, part)
 
     def _own(self, thread: ModelThread, part: Part) -> None:
