@@ -13,7 +13,8 @@ no run changes what they read; it lets go of these as well (`_with_silent_parts`
 and falls takes the mortal one with it: that is seen, and its class is then treated as mortal, too (`_note_what_falls`).
 
 In which order a step drops several objects is seen only if one of them holds the others. If it is not seen and several
-of them die, the run is incomplete.
+of them die, the run is incomplete. To drop a weak reference with a callback is no operation. So if an object dies and
+such a reference to it was dropped before or is dropped later, other than by its callback, the run is incomplete, too.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ import sys
 import weakref
 from _weakref import getweakrefs
 from collections.abc import Collection, Iterable, Mapping
-from types import CellType, MemberDescriptorType
+from types import CellType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any, Final, cast
 
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses, Location, Operation, ThreadId
-from dpor.python.effects.accesses import KEY_SET, changes
+from dpor.python.effects.accesses import KEY_SET, Touched, changes, yield_before
+from dpor.python.effects.kinds import static
+from dpor.python.effects.reach import writes
 from dpor.python.kernel import accessing, assumptions
 from dpor.python.kernel.assumptions import DYING, about
 from dpor.python.kernel.classes import is_a
@@ -35,10 +38,16 @@ from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
-from dpor.python.sharing import deaths, shared_objects, type_traits
+from dpor.python.sharing import children, deaths, shared_objects, type_traits
 from dpor.python.sharing.census import census
 from dpor.python.sharing.deaths import dies, held_by
 from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, SharedObject
+
+UNORDERED: Final = "several objects died in one step of a thread: not every order of dropping them is tried"
+DROPPED: Final = (
+    "a weak reference with a callback is dropped while several threads exist, and its object dies: not every order of"
+    " the two is tried"
+)
 
 _counted: dict[ThreadId, dict[int, int]] = {}
 """By thread: how many references the program had to each mortal object when the thread's present step began."""
@@ -49,6 +58,10 @@ waiting: Final[set[ThreadId]] = set()
 """The threads that are waiting to let go of an object."""
 _asked: dict[int, tuple[Any, list[Location]]] = {}
 """By `id`: weak references to objects that have died, with the locations that say whether these are alive."""
+_dropped: Final[dict[int, Any]] = {}
+"""By `id`: weak references to objects to which the program has dropped a weak reference with a callback."""
+_called: Final[set[int]] = set()
+"""The `id`s of weak references that the program still had when their callbacks had been called."""
 _told: set[int] = set()
 """By `id`: the objects that have died and that we cannot let go."""
 _pending: Final[dict[ThreadId, set[int]]] = {}
@@ -65,6 +78,8 @@ def begin() -> None:
     _taken.clear()
     waiting.clear()
     _asked.clear()
+    _dropped.clear()
+    _called.clear()
     _told.clear()
     _pending.clear()
     _order.clear()
@@ -202,21 +217,24 @@ def step_ends() -> None:
             if _die_if_fallen(number, accesses, cause, order):
                 causes.add(cause)
     if len(causes) > 1:
-        incomplete("several objects died in one step of a thread: not every order of dropping them is tried")
+        incomplete(UNORDERED)
 
 
 def _let_go_of(obj: Any) -> Accesses:
     """Perform the operation, if somebody may notice; return its accesses."""
     mode = WRITE if dies(obj) else UPDATE  # who is the last matters only where it dies by that
-    accesses: Accesses = tuple((location, mode) for location in _written_by(obj))
-    if accesses:
+    touched = Touched((location, mode) for location in _written_by(obj))
+    in_c = [callback for callback in children.callbacks(obj) if not _is_code(callback)]
+    if in_c:  # its death calls them, which may change what they refer to
+        touched.deeply(writes, [part for callback in in_c for part in gc.get_referents(callback)])
+    if touched:
         number = run.current.id
         waiting.add(number)
         try:
-            accessing.touch("let go", accesses)
+            yield_before("let go", touched)
         finally:
             waiting.discard(number)
-    return accesses
+    return touched.accesses()
 
 
 def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int, tuple[int, int]]) -> list[Any]:
@@ -225,8 +243,9 @@ def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int
     while True:
         census.count()
         theirs, lasting = census.theirs, census.lasting
+        later = _dropped_later(order)
         mortal = deaths.mortal()
-        silent = census.fallen - mortal.keys() - lasting
+        silent = census.fallen - mortal.keys() - lasting - later
         if not silent:
             break
         for number in silent:
@@ -248,6 +267,24 @@ def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int
     left = {number: obj for number, obj in everything.items() if number not in pending and number not in _told}
     pending.update(left)
     return [*left.values()]
+
+
+def _dropped_later(order: Mapping[int, tuple[int, int]]) -> set[int]:
+    """Return the weak references that have fallen in this step, and whose objects have been dropped before them: they
+    are to call their callbacks. Note the objects of the others."""
+    later: set[int] = set()
+    references = [number for number in census.fallen if children.may_call(census.object(number))]
+    together = set(map(id, deaths.fallen())) if references else ()
+    for number in references:
+        referent = id(weakref.ReferenceType.__call__(census.object(number)))
+        (_, own), (_, its) = order.get(number, (0, 0)), order.get(referent, (0, 0))
+        if referent in together and its and (not own or its < own):
+            later.add(number)
+            continue
+        if referent in together and not own:
+            incomplete(UNORDERED)
+        _dropped[referent] = weakref.ref(weakref.ReferenceType.__call__(census.object(number)))
+    return later
 
 
 def _note_what_falls(obj: Any, mortal: Mapping[int, Any]) -> None:
@@ -280,20 +317,31 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     new = noticed and deaths.learns(kind, f"a {kind.__qualname__} died while several threads existed")
     if not new and (number in lasting or not written):
         deaths.report_death(obj)
+    if number in _dropped and _dropped[number]() is obj:
+        incomplete(DROPPED)
     locations = _written_by(obj)
-    for ref in getweakrefs(obj):
-        _asked[id(ref)] = (ref, locations)
+    _asked.update((id(ref), (ref, locations)) for ref in getweakrefs(obj))
     if number in lasting:
         _told.add(number)
         return False
     order.update((id(part), (cause, place)) for place, part in enumerate(held_by(obj), 1))
     for counted in _counted.values():
         counted.pop(number, None)
+    called = [id(ref) for ref in children.references_to(obj) if theirs.get(id(ref)) and children.may_call(ref)]
     del obj
     census.let_go({number})
+    if called:
+        census.count()
+        _called.update(ref for ref in called if census.theirs.get(ref, 0) > theirs[ref])  # one is in `_asked`
     if run.unwinding:  # it has been thrown into a `__del__`, which swallows it
         raise UnwindThread
     return noticed
+
+
+def _is_code(callback: Any) -> bool:
+    """True if a call of the callback executes Python code, which performs operations."""
+    function = callback.__func__ if is_a(callback, MethodType) else callback
+    return is_a(function, FunctionType) or is_a(static(type(function), "__call__"), FunctionType)
 
 
 def _written_by(obj: Any) -> list[Location]:
@@ -310,6 +358,29 @@ def _written_by(obj: Any) -> list[Location]:
         for part in filter(dies, held_by(obj)):
             found.update(_written_by(part))
     return sorted(found)
+
+
+# ---------------------------------------------------------------------- other threads have ended, or the run
+
+
+def alone() -> None:
+    """Called when all other threads have ended: from here on objects die where the program drops them."""
+    _note_dropped()
+    deaths.alone()
+
+
+def run_over() -> None:
+    """Called when the run is over while several threads exist."""
+    _note_dropped()
+    deaths.report_deaths()
+
+
+def _note_dropped() -> None:
+    """If weak references were dropped after their callbacks were called, they may have been dropped before as well."""
+    if _called:
+        census.count()
+        if any(census.theirs.get(number) == 1 for number in _called):  # which is the one in `_asked`
+            incomplete(DROPPED)
 
 
 # ---------------------------------------------------------------------- weak references

@@ -11,7 +11,7 @@ from dpor.python.dropins import mixins, modules, stdlib, weak_proxies
 from dpor.python.effects import letting_go
 from dpor.python.hooks import attributes, calls, special
 from dpor.python.hooks.calls.calling import note_field_store
-from dpor.python.sharing import deaths, shared_objects
+from dpor.python.sharing import shared_objects
 from dpor.python.states import spinning, stacks
 
 
@@ -34,10 +34,10 @@ class Layers:
         self.imports_in_steps: Final = imports_in_steps
 
     publish_roots = staticmethod(shared_objects.publish_roots)
-    alone = staticmethod(deaths.alone)
+    alone = staticmethod(letting_go.alone)
     step_begins = staticmethod(letting_go.step_begins)
     step_ends = staticmethod(letting_go.step_ends)
-    run_over = staticmethod(deaths.report_deaths)
+    run_over = staticmethod(letting_go.run_over)
     back_edge_taken = staticmethod(spinning.back_edge_taken)
     loops_without_operations = staticmethod(spinning.loops_without_operations)
     loops_unseen = staticmethod(spinning.loops_unseen)

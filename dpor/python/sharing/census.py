@@ -91,6 +91,8 @@ class Census:
         """Count again."""
         for forget in before_counting:
             forget()
+        if run.recorder is not None:
+            run.recorder.finish()  # it keeps what the last event has changed
         self._look_at_held()
         counts, before = list(map(getrefcount, self.objects)), self.counts
         if counts != before:

@@ -40,13 +40,37 @@ def adopts(kind: type) -> bool:
     return _any_adopted and adopted(kind) in run.facts
 
 
-def callbacks(obj: Any) -> list[Any]:
-    """List the callbacks of the weak references to an object. Proxies do not give theirs, and are left out."""
+def references_to(obj: Any) -> list[weakref.ref[Any]]:
+    """List the weak references to an object that have callbacks. Proxies do not give theirs, and are left out."""
     refs = [ref for ref in getweakrefs(obj) if issubclass(type(ref), weakref.ReferenceType)]
-    return [callback for callback in map(_callback_of, refs) if callback is not None]
+    return [ref for ref in refs if _callback_of(ref) is not None]
+
+
+def may_call(obj: Any) -> bool:
+    """True if the object is a weak reference with a callback that is still to be called. Callbacks by which weak
+    containers remove what has died do nothing if the reference is dropped first: it is not in the container then."""
+    if not issubclass(type(obj), weakref.ReferenceType) or _referent_of(obj) is None:
+        return False
+    callback = _callback_of(obj)
+    return callback is not None and not (
+        type(callback) is types.FunctionType and (callback.__module__, callback.__qualname__) in _REMOVING
+    )
+
+
+def callbacks(obj: Any) -> list[Any]:
+    """List the callbacks of these references."""
+    return [*map(_callback_of, references_to(obj))]
 
 
 _callback_of: Final = vars(weakref.ReferenceType)["__callback__"].__get__
+_referent_of: Final = weakref.ReferenceType.__call__
+_REMOVING: Final = frozenset(
+    {
+        ("weakref", "WeakKeyDictionary.__init__.<locals>.remove"),
+        ("weakref", "WeakValueDictionary.__init__.<locals>.remove"),
+        ("_weakrefset", "WeakSet.__init__.<locals>._remove"),
+    }
+)
 
 
 def children(obj: Any, kind: type) -> list[Any]:

@@ -32,7 +32,7 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import children, orders
-from dpor.python.sharing.children import adopts, callbacks, finder_of, finders
+from dpor.python.sharing.children import adopts, callbacks, finder_of, finders, may_call, references_to
 from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_unseen_code
 from dpor.python.sharing.shared_object import Namespace, SharedObject, exposed, reads_names, type_key
 from dpor.python.sharing.sharing_state import Roots, sharing
@@ -162,6 +162,13 @@ def own_weakly(obj: Any) -> None:
         sharing.owned_weakly[number] = weakref.ref(obj, lambda _: _died(number))
         sharing.counted.clear()
         sharing.kept[:] = [kept for kept in sharing.kept if kept is not obj]
+
+
+def keep_reference(ref: weakref.ref[Any]) -> None:
+    """Keep the weak reference to a shared object alive if it has a callback: the thread that drops it may have dropped
+    the object before, and so called the callback."""
+    if may_call(ref):
+        sharing.kept.append(ref)
 
 
 def own_references(obj: Any) -> int:
@@ -401,8 +408,11 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                 expose(obj, fields)
                 stack.extend(reversed(fields.values()))
         found = (finders.get(kind) or finder_of(kind))(obj, kind)
-        if dying and getweakrefcount(obj):
-            found += callbacks(obj)
+        if getweakrefcount(obj):
+            for ref in references_to(obj):
+                keep_reference(ref)
+            if dying:
+                found += callbacks(obj)
         found.reverse()
         stack += found
 

@@ -429,6 +429,8 @@ def _maker(kind: type) -> Callable[[type], Any] | None:
     if functions:
         foreign = [f for f in functions if not _keeps_nothing(f) and not _is_generated(f)]
         return None if not foreign else lambda k: unknown_python(foreign[0], k)
+    if issubclass(kind, weakref.ReferenceType):
+        return objects.making_reference
     if container_type_of(kind) is not None and kind is not memoryview:
         if issubclass(kind, dict):
             return lambda k: lambda *args, **kwargs: consumers.make_dict(k, args, kwargs)

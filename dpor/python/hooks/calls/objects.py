@@ -12,6 +12,7 @@ import types
 import typing
 import weakref
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any, Final
 
@@ -27,7 +28,7 @@ from dpor.python.hooks import attributes, special
 from dpor.python.hooks.adopted import note_store, reads_field
 from dpor.python.hooks.calls.executing import GlobalsAsLocals
 from dpor.python.hooks.calls.formatting import simplified
-from dpor.python.hooks.calls.registry import set_wrapper, wrap, wrappers
+from dpor.python.hooks.calls.registry import set_class_wrapper, set_wrapper, wrap, wrappers
 from dpor.python.hooks.calls.unknown import module_of, reading_c, yield_before_call
 from dpor.python.hooks.operators import SCALARS, shown, truth
 from dpor.python.kernel import accessing, opaque_code
@@ -187,16 +188,33 @@ def _len(obj: Any, /) -> int:
     return _plain_len(obj)
 
 
-@wrap(weakref.ref)
-def _ref(*args: Any) -> Any:
-    """Publish the callback, or note the owner: whoever has the weak reference can reach the object, and whoever drops
-    the object last calls the callback."""
-    if run.multi and args:
-        if isinstance(shared_objects.table.get(id(args[0])), shared_object.SharedObject):
+def making_reference(kind: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `weakref.ref`, or a class derived from it, or its `__new__`.
+
+    The callback is published, or the owner noted: whoever has the weak reference can reach the object, and whoever
+    drops the object last calls the callback.
+    """
+
+    def make(*args: Any) -> Any:
+        if not run.multi or not args:
+            return kind(*args)
+        is_shared = isinstance(shared_objects.table.get(id(args[0])), shared_object.SharedObject)
+        if is_shared:
             shared_objects.publish(args[1:])
         else:
             shared_objects.own_weakly(args[0])
-    return weakref.ref(*args)
+        ref = kind(*args)
+        if is_shared:
+            shared_objects.keep_reference(ref)
+        return ref
+
+    return make
+
+
+set_wrapper(weakref.ref, making_reference(weakref.ref))
+set_class_wrapper(
+    weakref.ref, "__new__", lambda kind, *args: making_reference(partial(weakref.ref.__new__, kind))(*args)
+)
 
 
 _remove_dead: Final = _weakref._remove_dead_weakref  # type: ignore[attr-defined]
