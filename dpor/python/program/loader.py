@@ -35,7 +35,7 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import CLOSED, CONSTANT, GIVES_MODULES, MODELLED, PARTS, STDLIB
 from dpor.python.kernel.run import run
-from dpor.python.program import changing_globals, import_once
+from dpor.python.program import afterlife, changing_globals, import_once
 from dpor.python.program.sides import Sides
 from dpor.python.rewrite import instrument
 from dpor.python.rewrite.cache import kept, source_of
@@ -548,7 +548,7 @@ class Loader:
     def clear(self) -> None:
         """Release all that the modules hold."""
         for loaded in self.modules.values():
-            loaded.module.__dict__.clear()
+            afterlife.release(loaded.module.__dict__)
             loaded.first.clear()
 
     @property

@@ -1,0 +1,30 @@
+"""Code of a program that runs when its last run is long over: finalisers of objects that die later, perhaps when the
+interpreter ends. Its hooks are still there, and do nothing. What else it needs is not, so its failures are no news."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Callable
+from typing import Any
+
+_A_HOOK = ".attr"
+
+
+def release(names: dict[str, Any]) -> None:
+    """Release what the globals of a module of the program hold, apart from its hooks."""
+    for name in [name for name in names if not name.startswith(".") and name != "__builtins__"]:
+        del names[name]
+
+
+@atexit.register
+def _fail_silently() -> None:
+    """Report no exceptions of finalisers of programs from now on. (No globals of ours are left when the hook is
+    called.)"""
+
+    def hook(unraisable: Any, report: Callable[[Any], object] = sys.unraisablehook, a_hook: str = _A_HOOK) -> None:
+        trace = unraisable.exc_traceback
+        if trace is None or a_hook not in trace.tb_frame.f_globals:
+            report(unraisable)
+
+    sys.unraisablehook = hook
