@@ -30,7 +30,7 @@ from dpor.app.checkpoint import Checkpoint, Keeper, damaged, told
 from dpor.app.crew import GivenBack
 from dpor.app.found import Repeatable, Results, Seen, by_group, in_words
 from dpor.app.sharing import Sharing, is_worth_it, prepared
-from dpor.app.stages import DEPTH_FIRST, Stage, stages, work
+from dpor.app.stages import DEPTH_FIRST, Stage, is_for_states, stages, work
 from dpor.app.strategies import explorer_of, is_estimable, is_resumable, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, shareable, target_name
 from dpor.core.errors import (
@@ -56,7 +56,7 @@ from dpor.explorers import SAMPLERS, STATEFUL, Explorer, Stats, saved_tree
 from dpor.explorers.estimate import FEWEST_WALKS, estimate, walks
 from dpor.explorers.search import Search
 from dpor.explorers.states import StatefulSearch
-from dpor.findings.explain import Checkable, explain, unexplained, with_orders
+from dpor.findings.explain import Checkable, explain, undescribed, unexplained, with_orders
 from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredClass
 from dpor.report.progress import Monitor, Progress
 
@@ -162,7 +162,7 @@ class Session:
         begun = self._stages.index(self._stage)
         with self._beating(), prepared(self.options) as self._server:
             for stage, explorer in zip(self._stages[begun:], explorers[begun:], strict=True):
-                if stage is not self._stage and stage.needs_states and not isinstance(self._system, StatefulSystem):
+                if stage is not self._stage and not self._is_of_use(stage):
                     continue
                 self._stage = stage
                 report = self._run(explorer)
@@ -171,6 +171,10 @@ class Session:
                 self._besides += self._results.counts.executions
                 self._remember_found()
         return report
+
+    def _is_of_use(self, stage: Stage) -> bool:
+        """True if a later stage may cover what the last one has not."""
+        return isinstance(self._system, StatefulSystem) if stage.needs_states else not self._results.finished
 
     @property
     def _lasting(self) -> list[Stage]:
@@ -366,6 +370,8 @@ class Session:
                 results.resumable = stopped is not None
             if stopped is None:
                 results.finished = True
+                tells = isinstance(system, StatefulSystem) and not results.seen
+                results.left = tells and is_for_states(self._stages, self._stage, results.incomplete)
             else:
                 results.reasons[stopped] = None
         except KeyboardInterrupt:
@@ -623,14 +629,14 @@ class Session:
             except KeyboardInterrupt:
                 if not self.monitor.interruptible:
                     raise
-                failure = _undescribed(seen)
+                failure = undescribed(seen.finding, seen.schedule)
             except UserError as error:
                 failure = unexplained(seen.finding, seen.schedule)
                 results.reasons[f"{type(error).__name__}: {error}"] = None
             except Exception:
                 if not self._is_over():
                     raise
-                failure = _undescribed(seen)
+                failure = undescribed(seen.finding, seen.schedule)
             failure = seen.counted(failure)
             results.failures.append(attrs.evolve(failure, saved=self._saved(system, failure)))
             results.explained.append(explained)
@@ -690,10 +696,3 @@ def _not_kept(options: Options) -> str:
     why = f"since {name} stores states; with --checkpoint FILE, none are stored" if name in STATEFUL else f"by {name}"
     bound = "" if options.preemptions is None else " with --preemptions"
     return f"what is left is not kept {why}{bound}"
-
-
-def _undescribed(seen: Seen) -> Failure:
-    failure = unexplained(seen.finding, seen.schedule)
-    return attrs.evolve(
-        failure, details=(*failure.details, "The run could not be described in time; dpor explain describes it.")
-    )

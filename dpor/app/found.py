@@ -14,7 +14,7 @@ from dpor.core.outcome import Finding, Kind, digest
 from dpor.core.results import Estimate, Failure
 from dpor.core.schedule import follow
 from dpor.core.steps import Step
-from dpor.core.system import STOP, Ending, Run, System, Trace
+from dpor.core.system import STOP, Ending, IfEndless, Run, System, Trace
 from dpor.explorers import Stats
 from dpor.explorers.states import StatefulSearch
 from dpor.findings.explain import Checkable, FailureWithRun
@@ -189,6 +189,9 @@ class Results:
     def note_states(self, system: Checkable, search: StatefulSearch) -> None:
         """Note which states could not be stored, whether the program terminates, and if not, the steps of a cycle."""
         self.unstored, self.terminates = search.system.unstored(), search.terminates
+        if search.terminates:
+            for reason in [reason for reason in self.incomplete if isinstance(reason, IfEndless)]:
+                del self.incomplete[reason]
         if search.cycle is not None:
             way, once_round = search.cycle
             trace = Trace()

@@ -8,17 +8,18 @@ Otherwise it goes on without them, depth first. (With a file to be kept in, or s
 never stores states.)
 
 Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept. If a run
-is too long and is cut, a search without states cannot cover everything; one that stores states can, if the run goes
-round in a circle.
+is too long and is cut, or a wait in a loop may time out any number of times, a search without states cannot cover
+everything; one that stores states can, if the run goes round in a circle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 
 import attrs
 
 from dpor.core.options import Options, Order
+from dpor.core.system import StatesMayTell
 from dpor.explorers import STATEFUL, Stats
 
 DEPTH_FIRST = 20_000
@@ -69,6 +70,13 @@ def stages(options: Options) -> list[Stage]:
     ]
     stores = not options.checkpoint and not options.is_shared
     return [stage for stage in found if stores or not stage.needs_states]
+
+
+def is_for_states(stages: Sequence[Stage], ended: Stage, incomplete: Collection[str]) -> bool:
+    """True if a stage after the one that has ended stores states, and so may cover what that did not, for these reasons
+    alone."""
+    states_may_tell = bool(incomplete) and all(isinstance(reason, StatesMayTell) for reason in incomplete)
+    return states_may_tell and any(stage.needs_states for stage in stages[stages.index(ended) + 1 :])
 
 
 def work(counts: Stats) -> int:

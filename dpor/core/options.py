@@ -512,9 +512,11 @@ class Options:
         default=1,
         validator=Number(0),
         metadata=_about(
-            "with timeouts='any': how often one call of a thread may time out in one execution",
+            "with timeouts='any': how often one call of a thread may time out in one execution (searches that store"
+            " states need no limit where states come back)",
             Group.RUNS,
-            help="With --timeouts any: how often one call of a thread may time out in one execution.",
+            help="With --timeouts any: how often one call of a thread may time out in one execution. Searches that"
+            " store states need no limit where states come back.",
             metavar="N",
             python_only=True,
             saved=True,

@@ -88,6 +88,18 @@ class Pending(NamedTuple):
     states: States
 
 
+class StatesMayTell(str):
+    """A reason why a run shows less than everything, which may not hold for a search that stores states."""
+
+    __slots__ = ()
+
+
+class IfEndless(str):
+    """A reason why a run shows less than everything, which holds only if the program need not come to an end."""
+
+    __slots__ = ()
+
+
 class Run:
     """How a run ended.
 

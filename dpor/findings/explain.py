@@ -101,6 +101,12 @@ def unexplained(finding: Finding, schedule: Sequence[Action]) -> Failure:
     )
 
 
+def undescribed(finding: Finding, schedule: Sequence[Action]) -> Failure:
+    """Like `unexplained`, for a failure that there was no time to explain."""
+    why = "The run could not be described in time; dpor explain describes it."
+    return unexplained(attrs.evolve(finding, details=(*finding.details, why)), schedule)
+
+
 @attrs.frozen
 class FailureWithRun:
     """A failure, and the run that shows it."""

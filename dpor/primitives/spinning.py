@@ -1,6 +1,9 @@
-"""A loop that waits by spinning goes on when something that it has read is written. States: the numbers of writes."""
+"""A loop that waits by spinning goes on when something that it has read is written. States: those of synchronisation
+objects, and of other locations how often they have been written."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import attrs
 
@@ -10,9 +13,9 @@ from dpor.primitives.rules import BaseRule
 
 @attrs.frozen
 class Spin(BaseRule):
-    """Comes after an iteration of a loop that only read. `seen`: how often each location had been written by then."""
+    """Comes after an iteration of a loop that only read. `seen`: the states that it saw."""
 
-    seen: tuple[int, ...]
+    seen: tuple[Any, ...]
     name = "spin"
     modes: tuple[Mode, ...] = attrs.field(init=False)  # type: ignore[misc]
 

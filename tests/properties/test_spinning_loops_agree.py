@@ -18,6 +18,7 @@ EXAMPLES = int(os.environ.get("DPOR_SPINNING_EXAMPLES", "60"))
 """By hand: DPOR_SPINNING_EXAMPLES=2000."""
 
 HEAD = """
+import queue
 import threading
 import time
 
@@ -33,6 +34,7 @@ class Box:
 
 def scenario():
     box, items, lock = Box(), [], threading.Lock()
+    flag, gate, queued = threading.Event(), threading.Semaphore(0), queue.Queue()
     log = [[] for _ in range(3)]
 """
 
@@ -46,6 +48,14 @@ TAIL = """
 """
 
 PLAIN = ["box.a = {n}", "box.b = {n}", "see(box.a)", "see(box.b)", "box.a += 1", "items.append({n})", "see(len(items))"]
+PLAIN += [
+    "flag.set()",
+    "flag.clear()",
+    "see(flag.is_set())",
+    "gate.release()",
+    "queued.put({n})",
+    "see(queued.empty())",
+]
 
 LOOPS = [
     "while not box.a:\n    pass",
@@ -60,6 +70,13 @@ LOOPS = [
     "n = 0\nwhile not box.a and n < 2:\n    n += 1\nsee(n)",
     "with lock:\n    while not box.b:\n        pass",
     "with lock:\n    box.b = 1",
+    "while not flag.is_set():\n    pass",
+    "while flag.is_set() == box.a:\n    pass",
+    "while not gate.acquire(False):\n    time.sleep(0.01)\nsee(1)",
+    "while not lock.acquire(False):\n    pass\nsee(1)\nlock.release()",
+    "while queued.empty():\n    pass\nsee(queued.qsize())",
+    "while True:\n    try:\n        see(queued.get_nowait())\n        break\n    except queue.Empty:\n        pass",
+    "while queued.qsize() < 2:\n    mine = [1]",
 ]
 
 

@@ -16,6 +16,7 @@ class Stuck(NamedTuple):
     waits_for  the kind of its pending operation, and the object
     sentence   "at file:line waits to lock ..., held by ..."
     spins      the locations one of which it waits to be written; None if it does not spin
+    reads      the names of the synchronisation objects among these
     """
 
     thread: str
@@ -24,6 +25,7 @@ class Stuck(NamedTuple):
     place: tuple[str, int] | None
     sentence: str
     spins: tuple[Location, ...] | None = None
+    reads: tuple[str, ...] = ()
 
 
 _WAITS_TO = {

@@ -17,9 +17,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from types import CodeType
+from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import Effect, Rule, States, ThreadId
+from dpor.core.system import StatesMayTell
 from dpor.primitives.rules import BaseRule
 from dpor.python.kernel import assumptions, unwinding
 from dpor.python.kernel.assumptions import CLOCKS, TIME_PASSES
@@ -39,7 +41,9 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
 
     `timed` is the variant of the rule whose result is False if it times out; `blocking` the one that never times out.
     With `timeouts="any"` it may time out wherever it waits, but each call site in a thread only `timeout_limit` times
-    while something else can move. When nothing else can move, it always may. A long wait times out only then.
+    while something else can move. When nothing else can move, it always may. A long wait times out only then. Searches
+    that store states need no limit, since what waits in a loop comes back to a state; but where one run times out
+    `MANY` times, they have the same (`COUNTED`).
     """
     if run.unwinding:
         return without_control(timed, objects)
@@ -49,17 +53,14 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
         assumptions.note(CLOCKS)
     elif run.options.timeouts == "any":
         site = site or site_of(me, 2)
-        used = run.timeouts.get(site, 0)
-        if used < run.options.timeout_limit:
+        if _may_time_out(site):
             result = perform(timed, *objects)
             if result is False:
-                run.timeouts[site] = used + 1
+                _timed_out(site)
                 run.timed_out = True
                 _advance(me, timeout)
             return result
-        _, code, line = site
-        where = f"{code.co_filename}:{line}" if hasattr(code, "co_filename") else "a timed wait"
-        incomplete(f"{where} may time out more often in a run than --timeout-limit {run.options.timeout_limit}")
+        incomplete(_limited(site))
     me.timed, me.deadline = timed, now() + timeout
     try:
         result = perform(blocking, *objects)
@@ -96,7 +97,49 @@ def poll(timed: Rule, *objects: SyncObject) -> Any:
     return result
 
 
+MANY: Final = 500
+"""How often a wait times out in one run before it is counted."""
+COUNTED: Final = "times out again and again"
+"""A fact about a timed wait, named by file, function and line: no state comes back after it has timed out."""
+
 Site: TypeAlias = tuple[ThreadId, Any, int]
+
+
+def _may_time_out(site: Site) -> bool:
+    limit = run.options.timeout_limit
+    return run.timeouts.get(site, 0) < limit or (limit > 0 and not is_counted(site))
+
+
+def _timed_out(site: Site) -> None:
+    """Count it. (In a variable of the caller, the number would be part of the state.)"""
+    used = run.timeouts[site] = run.timeouts.get(site, 0) + 1
+    if used >= MANY > run.options.timeout_limit and not is_counted(site):
+        reason = f"{_where(site)} timed out {MANY} times in a run: from now on at most --timeout-limit times"
+        assumptions.broken(_fact(site), reason, at_once=True)
+
+
+def _limited(site: Site) -> StatesMayTell:
+    limit = run.options.timeout_limit
+    more = f"{_where(site)} may time out more often in a run than --timeout-limit {limit}"
+    if not limit:
+        return StatesMayTell(more)
+    why = "something changes each time" if run.stateful else "strategies that store states need no limit"
+    return StatesMayTell(f"{more}: {why}")
+
+
+def is_counted(site: Site) -> bool:
+    """True if it is part of the state how often the wait has timed out: then the number is limited."""
+    return not run.stateful or _fact(site) in run.facts
+
+
+def _fact(site: Site) -> tuple[object, ...]:
+    _, code, line = site
+    return (COUNTED, code.co_filename, code.co_qualname, line) if isinstance(code, CodeType) else (COUNTED,)
+
+
+def _where(site: Site) -> str:
+    _, code, line = site
+    return f"{code.co_filename}:{line}" if isinstance(code, CodeType) else "a timed wait"
 
 
 def site_of(me: ModelThread, callers: int = 1) -> Site:

@@ -94,8 +94,8 @@ def describe(operation: Operation, names: ObjectNames, frame: FrameType | None) 
 
 
 def place_in_words(location: Location) -> str:
-    """Name the location as the program does, as far as its name is known outside a run."""
-    return _on("", location, WRITE, ObjectNames(), None).text.strip() or "what it reads"
+    """Name the location as the program does, as far as its name is known outside a run; "" if it is not."""
+    return _on("", location, WRITE, ObjectNames(), None).text.strip()
 
 
 def _on(kind: str, location: Location, mode: Mode, names: ObjectNames, frame: FrameType | None) -> Description:

@@ -14,7 +14,8 @@ def livelock_finding(stuck: list[Stuck]) -> Finding:
     def sentence(s: Stuck) -> str:
         if s.spins is None:
             return s.sentence
-        what = ", ".join(sorted({place_in_words(location) for location in s.spins})) or "what it reads"
+        places = {place_in_words(location) for location in s.spins}
+        what = ", ".join(sorted({*(places - {""}), *s.reads})) or "what it reads"
         return f"{s.sentence}{NOBODY_WRITES} {what}"
 
     first = next(s for s in stuck if s.spins is not None)

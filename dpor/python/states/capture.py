@@ -30,7 +30,7 @@ from dpor.python.dropins.idents import numbering
 from dpor.python.dropins.locals import Here
 from dpor.python.dropins.threads import DummyThread
 from dpor.python.effects import letting_go, process_state
-from dpor.python.kernel import host_modules
+from dpor.python.kernel import host_modules, timing
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
 from dpor.python.kernel.driving import Search
 from dpor.python.kernel.model_thread import ModelThread
@@ -377,6 +377,7 @@ class Capture:
                 sorted(
                     (thread, self._layouts.number(code) if isinstance(code, types.CodeType) else -1, line, used)
                     for (thread, code, line), used in run.timeouts.items()
+                    if timing.is_counted((thread, code, line))
                 ),
             )
         )

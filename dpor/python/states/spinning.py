@@ -1,9 +1,9 @@
 """Loops that wait by spinning (`while not self.ready: pass`): the thread is blocked until what it reads is written.
 
-A round of a loop, from one back edge to the next, *spins* if all operations of the thread in it were plain reads, and
-all that only this thread can reach is the same at both ends: then the next round is the same again, for as long as
-nobody writes what it read. So the thread waits at a `Spin`, which is enabled by such a write. Whether a round spins
-depends only on what its own thread did and read, so equivalent runs agree on it.
+A round of a loop, from one back edge to the next, *spins* if all operations of the thread in it only read (the failed
+try of a lock does), and all that only this thread can reach is the same at both ends: then the next round is the same
+again, for as long as nobody writes what it read. So the thread waits at a `Spin`, which is enabled by such a write.
+Whether a round spins depends only on what its own thread did and read, so equivalent runs agree on it.
 
 That a loop spins is a fact: the search starts again, counts the writes of locations (`sync_objects.count_writes`), and
 captures the private state whenever that loop begins a round. Before that, a round costs only a look at its operations;
@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any, Final
 
 from dpor.core.operations import READ, Location, Operation
-from dpor.primitives.daemons import DaemonAccess
+from dpor.core.system import IfEndless
 from dpor.primitives.spinning import Spin
 from dpor.python.kernel import assumptions, timing
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES, SPINS
@@ -65,7 +65,7 @@ class Loop:
 _reads: dict[Operation, bool] = {}
 """For each operation examined: True if it is a plain read."""
 _MOST_KNOWN: Final = 10_000
-_rules: dict[tuple[int, ...], Spin] = {}
+_rules: dict[tuple[Any, ...], Spin] = {}
 """The rules made so far: other caches look up operations by the identity of their rules."""
 
 
@@ -131,13 +131,13 @@ def _back_edge_of_spinning_loop(me: ModelThread, frame: FrameType) -> None:
 
 
 def _look_at_clocks(me: ModelThread, frame: FrameType) -> None:
-    """In searches that store states: note that the run is incomplete if the loop looks at the clock. There a loop ends
-    when it reaches a state again, although the clock might go on."""
+    """In searches that store states: note that the run is incomplete if the loop looks at the clock, unless the program
+    comes to an end. A loop that does not ends there when it reaches a state again, although the clock might go on."""
     key = (id(frame.f_code), frame.f_lasti)
     loop = me.loops.get(key) or _enter(me, key)
     if me.clock_read_at >= loop.start and me.time == loop.time and run.options.timeouts == "any":
         place = short_place((frame.f_code.co_filename, frame.f_lineno))
-        incomplete(f"the loop at {place} looks at the clock: only optimal tries that time passes meanwhile")
+        incomplete(IfEndless(f"the loop at {place} looks at the clock: only optimal tries that time passes meanwhile"))
     loop.start, loop.time = run.position, me.time
 
 
@@ -210,13 +210,7 @@ def _has_accesses(me: ModelThread, start: int) -> bool:
 
 
 def _is_read(operation: Operation) -> bool:
-    rule = operation.rule
-    return (
-        (rule is None or type(rule) is DaemonAccess)
-        and operation.alternatives == 1
-        and not operation.barrier
-        and all(mode is READ for _, mode in operation.accesses)
-    )
+    return operation.alternatives == 1 and not operation.barrier and all(mode is READ for _, mode in operation.accesses)
 
 
 def _private(me: ModelThread, frame: FrameType) -> bytes | None:
@@ -226,20 +220,19 @@ def _private(me: ModelThread, frame: FrameType) -> bytes | None:
 
 def _spin(me: ModelThread, start: int) -> None:
     """Wait until something is written that the thread has read since position `start`."""
-    seen: dict[Location, int] = {}
+    seen: dict[Location, Any] = {}
     trace = run.trace
     for position in range(start, run.position):
         if trace.threads[position] == me.id:
             befores = trace.befores[position]
             assert befores is not None
             for (location, _), before in zip(trace.operations[position].accesses, befores, strict=True):
-                if location == run.process.dpor_location:
-                    continue
-                if not _is_memory(location):
-                    return
-                seen.setdefault(location, before)
+                if location != run.process.dpor_location:
+                    seen.setdefault(location, before)
     locations = sorted(seen)
-    _yield_before_spin(me, start, _rule(tuple([seen[n] for n in locations])), *map(counter_of, locations))
+    objects = [found for location in locations if (found := _object_at(location)) is not None]
+    if len(objects) == len(locations):
+        _yield_before_spin(me, start, _rule(tuple([seen[n] for n in locations])), *objects)
 
 
 def _yield_before_spin(me: ModelThread, start: int, spin: Spin, *objects: SyncObject) -> None:
@@ -254,16 +247,20 @@ def _yield_before_spin(me: ModelThread, start: int, spin: Spin, *objects: SyncOb
             perform(spin, *objects)
 
 
-def _rule(seen: tuple[int, ...]) -> Spin:
+def _rule(seen: tuple[Any, ...]) -> Spin:
     rule = _rules.get(seen)
     if rule is None:
         rule = _rules[seen] = Spin(seen)
     return rule
 
 
-def _is_memory(location: Location) -> bool:
-    """True if only plain accesses write the location."""
+def _object_at(location: Location) -> SyncObject | None:
+    """Return the object whose state changes with what is at the location: a synchronisation object, or the counter of
+    the writes if only plain accesses write it."""
     name: Any = run.operations.name_of(location)
     if isinstance(name, tuple) and isinstance(name[0], int):
         name = run.operations.name_of(name[0])
-    return isinstance(name, tuple) and name[0] in shared_object.NAMES
+    if isinstance(name, tuple) and name[0] in shared_object.NAMES:
+        return counter_of(location)
+    living = (one() for one in run.made)
+    return next((o for o in living if o is not None and o.dpor_location == location), None)
