@@ -33,6 +33,9 @@ def suspended(name, told):
     next(made)
     return made
 
+class Ref(weakref.ref):
+    pass
+
 class Holder:
     def __init__(self, inner):
         self.inner = inner
@@ -83,6 +86,15 @@ _DROPS = (
     *("o = hub.x\nhub.x = None\nsee(o is None)\no = None", "o = hub.items.pop() if hub.items else None\no = None"),
     *("hub.table.clear()", "del hub.x\nhub.x = None", "hub.table['k'] = 2"),
 )
+_CALLED = (
+    "refs.clear()",
+    "refs.append(weakref.ref(hub, told.append))\nrefs.pop()",
+    "o = hub.x\nif type(o) is Plain:\n    r = weakref.ref(o, lambda _: told.append('own'))\no = None\nr = None",
+    "o = hub.x\nif type(o) is Plain:\n    r = weakref.ref(o, lambda _: told.append('own'))\nhub.x = None\nr = o = None",
+    "o = hub.x\nif type(o) is Noisy:\n    r = Ref(o, told.append)\nhub.x = o = None\nsee(len(told))\nr = None",
+    "o = hub.x\nif type(o) is Noisy:\n    f = weakref.finalize(o, told.append, 'f')\no = None\nsee(0)\nf = None",
+)
+"""They drop weak references with callbacks."""
 _TAKES = (
     *("o = hub.x\nsee(o is None)\no = None", "hub.y = hub.x", "hub.items.append(hub.x)", "hub.table['k'] = hub.y"),
     *("hub.x, hub.y = hub.y, None", "o = hub.table.get('k')\nsee(type(o).__name__)", "hub.x = [hub.y]"),
@@ -125,7 +137,7 @@ def program(seed: int) -> str:
     made.append("o = None" if rng.random() < 0.8 else "kept = o")
     bodies = []
     for _ in range(rng.choice((2, 2, 2, 3))):
-        body = [rng.choice(rng.choice((_DROPS, _DROPS, _TAKES, _LOOKS))) for _ in range(rng.choice((1, 1, 2)))]
+        body = [rng.choice(rng.choice((_DROPS, _DROPS, _TAKES, _LOOKS, _CALLED))) for _ in range(rng.choice((1, 1, 2)))]
         if rng.random() < 0.2:
             body[0] = "with lock:\n" + indent(body[0], "    ")
         bodies.append(body)
