@@ -469,12 +469,27 @@ def _refill_dict(found: dict[Any, Any], contents: dict[Any, Any]) -> None:
 
 
 def _refill_modules(found: dict[str, Any], contents: dict[str, Any]) -> None:
-    """Restore `sys.modules`. Modules imported meanwhile stay, with the entries that they made for their own parts."""
+    """Restore `sys.modules`. Modules imported meanwhile stay, with the entries that they made for their own parts, and
+    also those that have put another object in their own place."""
+    tops = {name.partition(".")[0] for name in found.keys() - contents.keys()}
+    stay = {top for top in tops if _is_imported(found.get(top), top)}
     for name in found.keys() - contents.keys():
-        top = name.partition(".")[0]
-        if getattr(getattr(found.get(top), "__spec__", None), "name", None) != top:
+        if name.partition(".")[0] not in stay:
             del found[name]
-    found.update(contents)
+    found.update({name: module for name, module in contents.items() if not _has_replaced(found.get(name), module)})
+
+
+def _is_imported(module: Any, name: str) -> bool:
+    return getattr(getattr(module, "__spec__", None), "name", None) == name or _is_of_program(module)
+
+
+def _has_replaced(module: Any, before: Any) -> bool:
+    return module is not before and _is_of_program(module) and module.__file__ == getattr(before, "__file__", None)
+
+
+def _is_of_program(module: Any) -> bool:
+    file = getattr(module, "__file__", None)
+    return isinstance(file, str) and run.is_program_file(file)
 
 
 for _list in ("path", "argv", "meta_path", "path_hooks", "warnoptions"):
