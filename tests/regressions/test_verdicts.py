@@ -458,8 +458,8 @@ def test_the_names_that_getmembers_finds_in_a_class_depend_on_other_threads() ->
 
 
 def test_two_threads_that_run_one_thread_object_race_for_its_target(tmp_path: Path) -> None:
-    """Whoever comes second finds no target any more. The search did not know why, and went on with a thread that had
-    ended."""
+    """Whoever comes second finds no target any more (from 3.13 on, it notices before). The search did not know why, and
+    went on with a thread that had ended."""
     file = tmp_path / "program.py"
     file.write_text(
         """
@@ -484,7 +484,8 @@ def scenario():
 """
     )
     report = dpor.check(f"{file}::scenario", all=True, order="random", max_executions=300)
-    assert {finding.message.partition(":")[0] for finding in report.findings} == {"AttributeError", "RuntimeError"}
+    expected = {"KeyError"} if sys.version_info >= (3, 13) else {"AttributeError", "RuntimeError"}
+    assert {finding.message.partition(":")[0] for finding in report.findings} == expected
 
 
 def test_nobody_is_inside_a_generator_whose_code_does_not_run() -> None:
