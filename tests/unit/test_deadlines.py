@@ -102,6 +102,31 @@ def test_a_failure_that_does_not_depend_on_time_is_not_marked() -> None:
     assert not failure.needs_timeout
 
 
+@pytest.mark.parametrize("timeouts", ["any", "idle"])
+def test_a_timer_that_fires_is_no_slow_machine(timeouts: str) -> None:
+    def program() -> None:
+        fired: list[int] = []
+        timer = threading.Timer(0.01, fired.append, args=(1,))
+        timer.start()
+        timer.join()
+        assert not fired
+
+    (failure,) = dpor.check(program, timeouts=timeouts).findings
+    assert not failure.needs_timeout
+
+
+def test_a_timer_that_fires_before_it_is_cancelled_is_one() -> None:
+    def program() -> None:
+        fired: list[int] = []
+        timer = threading.Timer(5, fired.append, args=(1,))
+        timer.start()
+        timer.cancel()
+        assert not fired
+
+    (failure,) = dpor.check(program).findings
+    assert failure.needs_timeout
+
+
 def test_a_thread_is_told_by_the_name_that_it_has_then() -> None:
     def program() -> None:
         def work() -> None:

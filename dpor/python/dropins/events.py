@@ -5,10 +5,13 @@ from __future__ import annotations
 import warnings
 
 from dpor.primitives.events import AwaitSet, AwaitSetOrTimeout, BeginWait, Clear, IsSet, Set
+from dpor.python.dropins import from_threading
 from dpor.python.dropins.presentation import address, full_name, presented_as
 from dpor.python.dropins.timeouts import duration
 from dpor.python.kernel import timing
+from dpor.python.kernel.model_thread import EXPIRES
 from dpor.python.kernel.performing import perform
+from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 
 _IS_SET, _SET, _CLEAR, _BEGIN = IsSet(), Set(), Clear(), BeginWait()
@@ -30,6 +33,10 @@ _Waiters.__name__ = "Event"
 
 @presented_as("threading")
 class Event(SyncObject):
+    """`dpor_expired` is the number of the timer's thread that has waited for this event until its time was up."""
+
+    dpor_expired = -1
+
     def __init__(self) -> None:
         super().__init__()
         self.dpor_state = False
@@ -48,6 +55,8 @@ class Event(SyncObject):
 
     def set(self) -> None:
         perform(_SET, self, self.dpor_waiters)
+        if self.dpor_expired >= 0 and run.current is not None and run.current.id != self.dpor_expired:
+            run.timed_out = True  # a timer is cancelled too late
 
     def clear(self) -> None:
         perform(_CLEAR, self)
@@ -60,7 +69,16 @@ class Event(SyncObject):
             return perform(_AWAIT, self.dpor_waiters)  # type: ignore[no-any-return]
         if seconds == 0:
             return timing.poll(_AWAIT_OR_TIMEOUT, self.dpor_waiters)  # type: ignore[no-any-return]
-        return timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self.dpor_waiters)  # type: ignore[no-any-return]
+        me = run.current
+        timer = from_threading.is_timer(me.thread_object) and vars(me.thread_object).get("finished") is self
+        if timer:
+            me.data[EXPIRES] = True
+        try:
+            woken: bool = timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self.dpor_waiters)
+        finally:
+            me.data.pop(EXPIRES, None)
+        self.dpor_expired = me.id if timer and not woken else -1
+        return woken
 
     def _at_fork_reinit(self) -> None:
         """Nothing to do: there is no fork."""

@@ -63,6 +63,10 @@ def _no_drop_in(name: str) -> None:
     """These sources import nothing that differs between runs."""
 
 
+def is_timer(thread_object: Any) -> bool:
+    return _copy is not None and isinstance(thread_object, vars(_copy)["Timer"])
+
+
 def condition_class() -> Any:
     """Return CPython's `Condition`."""
     copy()

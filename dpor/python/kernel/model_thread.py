@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from greenlet import greenlet
 
 from dpor.core.operations import Accesses, Location, Operation, Rule, ThreadId
+
+EXPIRES: Final = "expires"
+"""Key in the data of a thread while it waits for nothing but the time: if its wait times out, that is no sign of a slow
+machine."""
 
 
 class UnwindThread(BaseException):

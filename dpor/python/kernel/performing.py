@@ -17,7 +17,7 @@ from dpor.python.kernel import unwinding
 from dpor.python.kernel.depth import with_room
 from dpor.python.kernel.events import describe, differs, happened
 from dpor.python.kernel.incomplete import incomplete
-from dpor.python.kernel.model_thread import ModelThread, Waited
+from dpor.python.kernel.model_thread import EXPIRES, ModelThread, Waited
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import yield_before_blocking, yield_before_pending
 from dpor.python.kernel.sync_objects import count_writes, guards, note_holders, set_states
@@ -145,7 +145,7 @@ def _time_out(me: ModelThread, operation: Operation, objects: tuple[Waited, ...]
     events."""
     assert me.timed is not None
     assert me.deadline is not None
-    run.timed_out = True
+    run.timed_out |= EXPIRES not in me.data
     own = len(me.timed.modes)  # a daemon thread's operation has one more object, the process
     effect = me.timed.apply(states[:own], me.id)
     note_holders(objects[:own], effect.states)

@@ -26,7 +26,7 @@ from dpor.primitives.rules import BaseRule
 from dpor.python.kernel import assumptions, unwinding
 from dpor.python.kernel.assumptions import CLOCKS, TIME_PASSES
 from dpor.python.kernel.incomplete import incomplete
-from dpor.python.kernel.model_thread import ModelThread
+from dpor.python.kernel.model_thread import EXPIRES, ModelThread
 from dpor.python.kernel.performing import perform, without_control
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
@@ -57,7 +57,7 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
             result = perform(timed, *objects)
             if result is False:
                 _timed_out(site)
-                run.timed_out = True
+                run.timed_out |= EXPIRES not in me.data
                 _advance(me, timeout)
             return result
         incomplete(_limited(site))
