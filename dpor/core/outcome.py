@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from enum import Enum
 from hashlib import blake2b
@@ -55,8 +56,14 @@ class Finding:
 
     @property
     def group(self) -> tuple[object, ...]:
-        """Findings with the same identity are reported once: they are of one kind and at one place."""
-        return (self.kind, self.file, self.line, self.other, self.message if self.line is None else None)
+        """Findings with the same identity are reported once: they are of one kind and at one place. If they have none,
+        their messages differ at most in addresses.
+
+        >>> len({Finding(Kind.EXCEPTION, f"Error: <C at {address}>", "Ada").group for address in ("0x7f0", "0x7e1")})
+        1
+        """
+        message = re.sub("0x[0-9a-f]+", "0x", self.message) if self.line is None else None
+        return (self.kind, self.file, self.line, self.other, message)
 
 
 def digest(value: Hashable) -> str:

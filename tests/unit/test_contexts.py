@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import sys
 import threading
@@ -67,9 +68,22 @@ def the_context_itself() -> list[int | None]:
     return seen
 
 
+def entered_by_both() -> int:
+    """A context can be entered only when the other thread has left it."""
+    context = contextvars.copy_context()
+    seen: list[int] = []
+
+    def enter() -> None:
+        with contextlib.suppress(RuntimeError):
+            context.run(lambda: seen.append(1))
+
+    both(enter, enter)
+    return len(seen)
+
+
 @pytest.mark.parametrize(
     ("program", "executions", "outcomes"),
-    [(private, 1, 1), (in_a_default, 4, 2), (in_a_copy, 4, 2), (the_context_itself, 2, 2)],
+    [(private, 1, 1), (in_a_default, 4, 2), (in_a_copy, 4, 2), (the_context_itself, 2, 2), (entered_by_both, 4, 2)],
 )
 def test_executions_and_outcomes(program: Callable[[], object], executions: int, outcomes: int) -> None:
     report = dpor.check(program, all=True)

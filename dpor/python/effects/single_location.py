@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import array
 import collections
+import functools
 import io
 import types
 from collections.abc import Callable, Iterable
+from contextvars import Context
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Accesses, Mode
@@ -30,7 +32,7 @@ from dpor.python.effects.iteration import C_ITERATORS, advance, consumes_atomica
 from dpor.python.effects.kinds import is_c_iterator, register_container_type
 from dpor.python.effects.lists import looks_deep
 from dpor.python.effects.memoryviews import behind, through
-from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
+from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads, writes
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
 
@@ -230,6 +232,33 @@ def _look(call: MethodCall) -> Any:
 
 for _iterator_type in C_ITERATORS:
     entries_of_types[_iterator_type] = _iterator
+
+# ---------------------------------------------------------------------- contexts
+
+
+def _context(call: MethodCall) -> Any:
+    """`run` enters the context, and leaves it after the call of a function, in which other threads may run: a step of
+    its own."""
+    if call.name != "run" or call.shared is None or not call.args or type(call.args[0]) not in _IN_PYTHON:
+        return unknown(call)
+    function, *args = call.args
+    leave: Accesses = ((call.shared.location(STRUCTURE), WRITE),)
+
+    def inside(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        finally:
+            yield_before("leave", leave)
+
+    touched = Touched()
+    given = (*call.args, *call.kwargs.values())
+    touched.deeply(writes, (call.obj, *given))
+    call.prepare(touched, given)
+    return call.plain(call.obj, inside, *args, **call.kwargs)
+
+
+_IN_PYTHON: Final = frozenset({types.FunctionType, types.MethodType, functools.partial})
+entries_of_types[Context] = _context
 
 # ---------------------------------------------------------------------- streams
 
