@@ -44,6 +44,8 @@ class Guarded:
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
         self._reported: object = None
+        self._waiting: list[bytes] = []
+        self._is_sending = False
 
     def tell(self, over_at: float, news: object, known: Callable[[], object]) -> None:
         """Send that the child lives, when its time is over (by `time.monotonic`), and, if `news` has changed, what is
@@ -59,12 +61,20 @@ class Guarded:
         self._send(_ENDED, b"")
 
     def _send(self, over_at: float, message: bytes) -> None:
-        data = _HEADER.pack(over_at, len(message)) + message
+        """Send a message. What a signal handler sends while a long one is being written comes after that."""
+        self._waiting.append(_HEADER.pack(over_at, len(message)) + message)
+        if self._is_sending:
+            return
+        self._is_sending = True
         try:
-            while data:
-                data = data[os.write(self._pipe, data) :]
+            while self._waiting:
+                data = memoryview(self._waiting.pop(0))
+                while data:
+                    data = data[os.write(self._pipe, data) :]
         except BrokenPipeError:  # the parent was killed; nobody waits for an answer
             os._exit(_ORPHAN)
+        finally:
+            self._is_sending = False
 
 
 def guard(deliver: Callable[[Any, str], int]) -> Guarded | None:

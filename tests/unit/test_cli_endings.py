@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
@@ -17,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import dpor
-from dpor.cli.guard import guard
+from dpor.cli.guard import Guarded, guard
 from dpor.cli.main import cli
 
 PROGRAMS = """\
@@ -274,6 +275,24 @@ def test_the_verdict_counts_where_nothing_can_be_written(to: str) -> None:
     assert done.stderr.count("\n") == ("/dev/full" in to)
     assert "No space left on device" in done.stderr or "/dev/full" not in to
     assert shell("--help >/dev/full").stderr == "dpor: standard output cannot be written: No space left on device\n"
+
+
+def test_a_beat_amid_a_long_message_comes_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known may be longer than a pipe holds, and the signal of the next beat comes while it is written."""
+    child, written = Guarded(0), [b""]
+
+    def write(pipe: int, data: memoryview) -> int:
+        if len(written) == 1:
+            written.append(b"")
+            child.tell(2.0, "news", lambda: None)
+        written.append(bytes(data[:10]))
+        return len(written[-1])
+
+    monkeypatch.setattr("os.write", write)
+    child.tell(1.0, "news", lambda: "x" * 100)
+    first, second = struct.pack("!d", 1.0), struct.pack("!dI", 2.0, 0)
+    assert b"".join(written).startswith(first)
+    assert b"".join(written).endswith(second)
 
 
 def test_there_is_no_second_process_where_a_tool_watches_this_one() -> None:
