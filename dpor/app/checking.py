@@ -31,7 +31,7 @@ from dpor.app.crew import GivenBack
 from dpor.app.found import Repeatable, Results, Seen, by_group, in_words
 from dpor.app.sharing import Sharing, is_worth_it, prepared
 from dpor.app.stages import DEPTH_FIRST, Stage, is_for_states, stages, work
-from dpor.app.strategies import explorer_of, is_estimable, is_resumable, shortfall
+from dpor.app.strategies import explorer_of, is_estimable, is_resumable, not_kept, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, shareable, target_name
 from dpor.core.errors import (
     AssumptionBroken,
@@ -410,7 +410,7 @@ class Session:
         most = self._most
         most_states = options.max_states or sys.maxsize
         tick = min(self._begun + PROGRESS_EVERY, deadline)
-        estimated = most is None and is_estimable(self._stage.options)
+        estimated, since = most is None and is_estimable(self._stage.options), 0
         results.counts = stats if most is None else Stats()
         for run in explorer.explore():
             if most is not None:
@@ -433,17 +433,20 @@ class Session:
                 if self._estimate(system, results):
                     return FAILED_AT_RANDOM
             shares = not self._is_alone and self._stage.is_last and run.ending is not Ending.ENDED
-            if shares and isinstance(explorer, Search) and is_worth_it(stats):
+            if shares and isinstance(explorer, Search | StatefulSearch) and is_worth_it(stats, since):
                 if estimated and self._estimate(system, results):
                     return FAILED_AT_RANDOM
-                explorer.settle()
                 try:
-                    return self._shared(system, explorer, results)
+                    stopped = self._shared(system, explorer, results)
+                    if stopped is not None or isinstance(explorer, Search):
+                        return stopped
                 except GivenBack as given:
                     monitor.say(f"{given.reason}: one process goes on alone")
                     self._is_alone = True
-                    results.counts = stats if most is None else attrs.evolve(stats)
-                    explorer.go_on_at(explorer.nodes[0], explorer.nodes[0])
+                    if isinstance(explorer, Search):
+                        explorer.go_on_at(explorer.nodes[0], explorer.nodes[0])
+                since = work(stats)
+                results.counts = stats if most is None else attrs.evolve(stats)
             now = time.monotonic()
             if self._stage.is_over(stats) or (run.ending is Ending.CUT and not self._stage.may_cut):
                 results.left = True
@@ -469,15 +472,19 @@ class Session:
         results.counts = stats
         return None
 
-    def _shared(self, system: Checkable, search: Search, results: Results) -> str | None:
+    def _shared(self, system: Checkable, search: Search | StatefulSearch, results: Results) -> str | None:
         """Let several processes search. Returns why they were stopped, or None if they have finished."""
         assert isinstance(self.target, str)
         options, monitor, stats = self._stage.options, self.monitor, search.stats
-        tree, results.counts = (search.nodes[0], stats, self._most), stats
-        with Sharing(self.target, options, system, tree, results, monitor.say, self._server) as sharing:
+        if isinstance(search, Search):
+            search.settle()
+        results.counts = stats
+        with Sharing(self.target, options, system, search, self._most, results, monitor.say, self._server) as sharing:
             while sharing.go_on():
                 if results.seen and not options.all:
                     return f"stopped at the first failure, execution {next(iter(results.seen.values())).execution:,}"
+                if options.max_states is not None and stats.states > options.max_states:
+                    return f"--max-states {options.max_states} reached"
                 now = time.monotonic()
                 monitor.progress(self._progress(stats, now))
                 over = INTERRUPTED if monitor.stops else self._over if now >= self._deadline else None
@@ -488,7 +495,7 @@ class Session:
                     results.cut, results.resumable = over == self._over, True
                     left = self._progress(stats, now).left
                     return f"{over}, {left}" if left and not monitor.stops else over
-                if self.keeper is not None and self.keeper.is_due(now):
+                if self.keeper is not None and self.keeper.is_due(now) and isinstance(search, Search):
                     sharing.settle()
                     self._write(self.keeper, search, results)
         return None
@@ -503,7 +510,7 @@ class Session:
             return
         if not isinstance(search, Search) or not is_resumable(self._stage.options):
             if self._stage.options.explorer not in SAMPLERS:
-                results.reasons[_not_kept(self._stage.options)] = None
+                results.reasons[not_kept(self._stage.options)] = None
             return
         results.counts = attrs.evolve(results.counts)
         with suppress(OutOfTime):
@@ -689,10 +696,3 @@ class Session:
 
 
 INTERRUPTED = "interrupted"
-
-
-def _not_kept(options: Options) -> str:
-    name = options.explorer
-    why = f"since {name} stores states; with --checkpoint FILE, none are stored" if name in STATEFUL else f"by {name}"
-    bound = "" if options.preemptions is None else " with --preemptions"
-    return f"what is left is not kept {why}{bound}"

@@ -27,9 +27,10 @@ class Ended:
 
 
 class Member(Protocol):
-    """One process (`dpor.app.working`). `part`: the number of the part that it has."""
+    """One process (`dpor.app.working`). `part`: the number of the part that it has; `told`: how many keys it knows."""
 
     part: int | None
+    told: int
 
     def send(self, message: Any) -> None:
         """Send a message. If the member has ended, `Crew.listen` will say so."""

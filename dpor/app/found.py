@@ -188,7 +188,7 @@ class Results:
 
     def note_states(self, system: Checkable, search: StatefulSearch) -> None:
         """Note which states could not be stored, whether the program terminates, and if not, the steps of a cycle."""
-        self.unstored, self.terminates = search.system.unstored(), search.terminates
+        self.unstored, self.terminates = search.unstored(), search.terminates
         if search.terminates:
             for reason in [reason for reason in self.incomplete if isinstance(reason, IfEndless)]:
                 del self.incomplete[reason]
@@ -237,7 +237,10 @@ class Results:
     def from_json(cls, content: Mapping[str, Any]) -> Results:
         return cls(
             counts=Stats(**content["counts"]),
-            incomplete=dict.fromkeys(content["incomplete"]),
+            incomplete={
+                IfEndless(reason) if reason in content.get("if_endless", ()) else reason: None
+                for reason in content["incomplete"]
+            },
             digests=dict(content["digests"]),
             outcomes=set(content["outcomes"]),
             deadlocks=set(content["deadlocks"]),

@@ -21,19 +21,24 @@ from dpor.app.crew import Crew, Ended, GivenBack, Member
 from dpor.app.forking import ForkServer
 from dpor.app.found import Results, Seen
 from dpor.app.processes import Processes
-from dpor.app.working import Asked, Broken, Done, Failed, Part, Setup
+from dpor.app.working import Asked, Broken, Done, Failed, Known, Part, Setup, cannot_be_shared
 from dpor.core.errors import AssumptionBroken, InternalError, NotDeterministic
 from dpor.core.options import Options
 from dpor.core.schedule import follow
 from dpor.core.system import Ending, Trace
 from dpor.explorers import Stats
 from dpor.explorers.parts import SharedTree
-from dpor.explorers.tree import Node
+from dpor.explorers.search import Search
+from dpor.explorers.shared_graph import SharedGraph
+from dpor.explorers.states import StatefulSearch
 from dpor.findings.explain import Checkable
 
 AFTER: Final = 20_000
 """New and repeated events of a search after which it is shared: before that, to start workers takes longer than to go
 on alone."""
+PARTS_OF_GRAPH: Final = 8
+"""So many parts of a graph are given away before the first comes back: the more, the less is known to who has them, and
+the more is searched twice."""
 PATIENCE: Final = 1.0
 """Seconds that workers have to give back their parts when the search is over."""
 LOOK_EVERY: Final = 0.05
@@ -42,7 +47,8 @@ LOOK_EVERY: Final = 0.05
 class Sharing:
     """A search that is shared by workers.
 
-    tree      its root, the counts of the search, and how many executions there may be
+    search    what has been searched so far
+    most      how many executions there may be
     results   what it has found; grows
     say       tells the user something in one line
     server    makes the workers of this machine (`prepared`)
@@ -53,16 +59,17 @@ class Sharing:
         target: str,
         options: Options,
         system: Checkable,
-        tree: tuple[Node, Stats, int | None],
+        search: Search | StatefulSearch,
+        most: int | None,
         results: Results,
         say: Callable[[str], None],
         server: ForkServer | None,
     ) -> None:
         self._system, self._results, self._say = system, results, say
         self._all = options.all
-        names = system.locations()
-        if names is None:
-            raise GivenBack("what threads share has a key that other processes cannot name")
+        if (why := cannot_be_shared(system, options)) is not None:
+            raise GivenBack(why)
+        names = system.locations() or []
         self._names, self._number_of = names, {name: number for number, name in enumerate(names)}
         self._facts = system.facts()
         known = None if self._facts is None else {**self._facts, "locations": names}
@@ -70,8 +77,12 @@ class Sharing:
         self._threads = {(p, nth): number for p, nth, number in known["threads"]} if known is not None else {}
         self._crew = _crew(options, system, say, server)
         self._ahead = 2 * self._crew.most  # parts given away before the first comes back; for any number of workers
-        root, self._stats, self._most = tree
-        self._tree = SharedTree(root, self._stats, few=self._ahead)
+        self._stats, self._most = search.stats, most
+        self._tree: SharedTree | SharedGraph
+        if isinstance(search, StatefulSearch):
+            self._ahead, self._tree = PARTS_OF_GRAPH, SharedGraph(search)
+        else:
+            self._tree = SharedTree(search.nodes[0], search.stats, few=self._ahead)
         self._parts: dict[int, Part] = {}  # those that have been given away and not been taken back, by number
         self._to_do: deque[int] = deque()
         self._done: dict[int, Done] = {}
@@ -109,6 +120,10 @@ class Sharing:
         self._crew.grow(self._setup, len(self._parts) - len(self._done))
         for worker in self._crew.members:
             if worker.part is None and self._to_do:
+                keys = self._tree.keys
+                if len(keys) > worker.told:
+                    worker.send(Known(keys[worker.told :]))
+                    worker.told = len(keys)
                 worker.part = self._to_do.popleft()
                 worker.send(self._parts[worker.part])
         self._listen(LOOK_EVERY)
@@ -154,8 +169,8 @@ class Sharing:
         del self._done[number], self._parts[number]
         if done.accesses is not None:
             self._system.recall_accesses(done.accesses)
-        self._tree.take(number, done.rest)
         self._results.add(found)
+        self._tree.take(number, done.rest)
 
     def _fails_here(self, seen: Seen) -> bool:
         """True if what a worker has found is a failure in this process, too. (On another machine, a file that the
@@ -238,6 +253,7 @@ def _crew(options: Options, system: Checkable, say: Callable[[str], None], serve
     return Cluster(options.cluster, packed(system), say)
 
 
-def is_worth_it(stats: Stats) -> bool:
-    """True if a search is so large that it should be shared."""
-    return stats.events + stats.replayed >= AFTER
+def is_worth_it(stats: Stats, since: int) -> bool:
+    """True if a search is so large that it should be shared. `since`: its work (`dpor.app.stages.work`) when it was
+    shared before."""
+    return stats.events + stats.replayed >= AFTER + since

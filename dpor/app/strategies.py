@@ -11,6 +11,7 @@ from dpor.core.errors import UserError
 from dpor.core.options import AUTO, Options, spelled
 from dpor.core.plural import plural
 from dpor.core.schedule import hash_seed
+from dpor.core.system import Store
 from dpor.explorers import SAMPLERS, STATEFUL, STATELESS, STRATEGIES, Explorer, Stats, Strategy, strategies_with
 from dpor.findings.explain import Checkable
 
@@ -64,8 +65,14 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
 
 def _check_is_shareable(options: Options) -> None:
     how = "--workers" if options.cluster is None else "--cluster"
-    if options.explorer != "optimal":
-        raise UserError(f"{how} goes with --strategy optimal, not with {options.explorer}")
+    stores = options.explorer in STATEFUL and options.cluster is None
+    if options.explorer != "optimal" and not stores:
+        known = ["optimal", *(STATEFUL if options.cluster is None else ())]
+        raise UserError(f"{how} goes with --strategy {' or '.join(known)}, not with {options.explorer}")
+    if stores and options.store is not Store.EVENTS:
+        raise UserError(f"{how} needs --store events: others can meet stored states only")
+    if options.oracle is not None:
+        raise UserError(f"{how}: an oracle of your own cannot be sent to other processes; leave it out")
     if hash_seed() is None:
         raise UserError(f"{how} needs the same hashes of strings in all processes: set PYTHONHASHSEED")
     if options.cluster is not None:
@@ -84,6 +91,14 @@ def is_estimable(options: Options) -> bool:
 def is_resumable(options: Options) -> bool:
     """True if a file can keep what is left of the search."""
     return STRATEGIES[options.explorer].resumes and options.preemptions is None and options.oracle is None
+
+
+def not_kept(options: Options) -> str:
+    """Say why no file keeps what is left of the search."""
+    name = options.explorer
+    why = f"since {name} stores states; with --checkpoint FILE, none are stored" if name in STATEFUL else f"by {name}"
+    bound = "" if options.preemptions is None else " with --preemptions"
+    return f"what is left is not kept {why}{bound}"
 
 
 def shortfall(options: Options, counts: Stats) -> Iterator[str]:

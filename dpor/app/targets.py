@@ -189,6 +189,9 @@ class _ModelTarget(Forwarding):
     def facts(self) -> Any:
         return None
 
+    def states_are_common(self) -> bool:
+        return True
+
     def locations(self) -> list[str]:
         return []  # every process numbers them in the order of the program
 

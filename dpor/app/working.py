@@ -7,6 +7,7 @@ processes agree on them. A message that comes while it searches means that it sh
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
@@ -21,12 +22,17 @@ from dpor.app.targets import beat_of, open_target
 from dpor.core.errors import AssumptionBroken, OutOfTime, UserError
 from dpor.core.options import Options
 from dpor.core.pulse import beating
-from dpor.core.system import Ending
+from dpor.core.system import Ending, IfEndless, StateKey
+from dpor.explorers import STATEFUL, STRATEGIES
 from dpor.explorers.parts import SearchOfPart
+from dpor.explorers.shared_graph import SearchOfStates
+from dpor.explorers.states import StatefulSearch
 from dpor.findings.explain import Checkable
 
 EVENTS: Final = 15_000
-"""New and repeated events after which a part is given back."""
+"""New and repeated events after which a part is given back, ..."""
+EVENTS_WITH_STATES: Final = 30_000
+"""... if states are stored: then larger parts repeat less."""
 
 
 @attrs.frozen
@@ -48,6 +54,13 @@ class Part:
 
 
 @attrs.frozen
+class Known:
+    """Keys of states that are known, those after which the process has been told of before."""
+
+    keys: Sequence[StateKey]
+
+
+@attrs.frozen
 class Asked:
     """A question for the number of a location or a thread."""
 
@@ -59,7 +72,7 @@ class Asked:
 class Done:
     """What a worker gives back.
 
-    rest, results   see `SearchOfPart.rest` and `Results.to_json`
+    rest, results   see `SearchOfPart.rest`, `SearchOfStates.rest` and `Results.to_json`
     accesses        what the worker has seen of accesses
     """
 
@@ -94,6 +107,7 @@ class _Worker:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._stopped = self._asks = False
+        self._known: dict[StateKey, int] = {}
         setup: Setup = connection.recv()
         self._options = setup.options
         sys.path[:] = setup.path
@@ -107,15 +121,16 @@ class _Worker:
     def work(self) -> None:
         with beating(self._beat):
             while True:
-                part = self._connection.recv()
-                if isinstance(part, Part):
+                message = self._connection.recv()
+                if isinstance(message, Known):
+                    self._known.update({key: number for number, key in enumerate(message.keys, len(self._known))})
+                elif isinstance(message, Part):
                     self._stopped = False
-                    self._connection.send(self._searched(part))
+                    self._connection.send(self._searched(message))
 
     def _searched(self, part: Part) -> Done | Broken | Failed:
         options, system = self._options, self._system
-        search = SearchOfPart(system, options.order, options.seed, part.content)
-        search.pace = self._pace
+        search, most = self._search_of(part.content), EVENTS if options.explorer == "optimal" else EVENTS_WITH_STATES
         results, last = Results(search.stats), None
         try:
             for run in search.explore():
@@ -123,7 +138,7 @@ class _Worker:
                     break
                 results.take(run, search.trace, lambda run: in_words(system, run), options.all)
                 last = run
-                enough = search.stats.events + search.stats.replayed >= EVENTS
+                enough = search.stats.events + search.stats.replayed >= most
                 if self._stopped or enough or (results.seen and not options.all):
                     search.settle()
                     break
@@ -132,10 +147,26 @@ class _Worker:
         except AssumptionBroken as fact:
             return Broken(fact.reason, system.facts(), system.accesses())
         again = search.take_back()
-        if system.locations() is None:
-            return Failed("what threads share has a key that other processes cannot name", False)
+        if (why := cannot_be_shared(system, options)) is not None:
+            return Failed(why, False)
         found = results.to_json(search.stats, again if again is last else None)
-        return Done(part.number, search.rest(), found, system.accesses())
+        found["if_endless"] = [reason for reason in results.incomplete if isinstance(reason, IfEndless)]
+        try:
+            rest = search.rest()
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            return Failed(f"what has been found cannot be sent ({error})", False)
+        return Done(part.number, rest, found, system.accesses())
+
+    def _search_of(self, content: Any) -> SearchOfPart | SearchOfStates:
+        options, system = self._options, self._system
+        if options.explorer in STATEFUL:
+            whole = STRATEGIES[options.explorer].make(system, options)
+            assert isinstance(whole, StatefulSearch)
+            whole.pace = self._pace
+            return SearchOfStates(whole, content, self._known)
+        search = SearchOfPart(system, options.order, options.seed, content)
+        search.pace = self._pace
+        return search
 
     def _pace(self) -> None:
         if self._stopped:
@@ -153,6 +184,15 @@ class _Worker:
         if not (self._stopped or self._asks) and self._connection.poll():
             self._stopped = True
         self._beat_of_run(frame, 0 if self._stopped else None)
+
+
+def cannot_be_shared(system: Checkable, options: Options) -> str | None:
+    """Return why the processes cannot understand each other, or None."""
+    if system.locations() is None:
+        return "what threads share has a key that other processes cannot name"
+    if options.explorer in STATEFUL and not system.states_are_common():
+        return "states have something that other processes cannot name"
+    return None
 
 
 def work(connection: Connection) -> None:

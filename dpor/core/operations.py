@@ -160,6 +160,20 @@ class Operation:
         self.starts = starts
         self.visible: object = None
 
+    @property
+    def described(self) -> tuple[Any, ...]:
+        """All that tells it from other operations: the arguments of `OperationTable.intern`."""
+        return (
+            self.kind,
+            self.accesses,
+            self.rule,
+            self.thread,
+            self.value,
+            self.alternatives,
+            self.barrier,
+            self.starts,
+        )
+
     def enabled(self, states: States) -> bool:
         """True if the operation can run when its objects are in these states. Operations without a rule always can."""
         return self.rule is None or self.applied(states) is not None

@@ -379,7 +379,7 @@ class Options:
             "how many processes search, once the search is large; 'auto': one for each processor; None: this one",
             Group.SEARCH,
             help="Let N processes search, once the search is large; auto: one for each processor. The default search"
-            " then stores no states. With --strategy optimal. [default: 1]",
+            " then stores no states. With --strategy optimal, or one that stores states. [default: 1]",
             commands=("check", "resume"),
             metavar="N|auto",
             mark=False,

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from typing import Any
 
 from sortedcontainers import SortedSet
 
@@ -45,6 +46,8 @@ class Dpor(StatefulSearch):
         self._spread: list[Summary] = []  # what of each was carried back, over as many incoming events:
         self._spread_over = array("q")
         self._sync: list[SyncNumber] = []
+        self._pending: dict[StateNumber, Summary] = {}  # in a part of another search: what each state began with
+        self._unseen: set[StateNumber] = set()  # of which nothing is known yet
         self._grown: SortedSet[StateNumber] = SortedSet()  # their summaries have grown; deep ones have large numbers
 
     def first(self, enabled: int) -> int:
@@ -52,12 +55,30 @@ class Dpor(StatefulSearch):
 
     def added(self, state: StateNumber) -> None:
         system = self.system
-        self._new(system.pending(), self._items.sync_number(system.sync_states()))
+        self._new(self._summary_of(system.pending()), self._items.sync_number(system.sync_states()))
 
     def ended(self, state: StateNumber, run: Run) -> None:
-        self._new(run.blocked, self._items.sync_number({}))
+        self._new(self._summary_of(run.blocked), self._items.sync_number({}))
 
-    def _new(self, pending: Iterable[Pending], sync: SyncNumber) -> None:
+    def tell(self, state: StateNumber) -> Any:
+        return self._items.of(self._pending[state]), self._items.sync_states(self._sync[state])
+
+    def hear(self, state: StateNumber, known: Any) -> None:
+        items, states = ((), {}) if known is None else known
+        self._new(self._items.summary(items), self._items.sync_number(states))
+        if known is None:
+            self._unseen.add(state)
+
+    def returned(self, state: StateNumber) -> None:
+        if state in self._unseen:
+            self._unseen.remove(state)
+            summary = self._summary_of(self.system.pending())
+            self._summaries[state] |= summary
+            self._offered[state] |= summary
+            self._sync[state] = self._items.sync_number(self.system.sync_states())
+            self._grown.add(state)
+
+    def _summary_of(self, pending: Iterable[Pending]) -> Summary:
         summary, standing = 0, self._standing
         for thread, operation, _ in pending:
             event = thread, operation
@@ -66,6 +87,11 @@ class Dpor(StatefulSearch):
                 exact = operation.rule is None
                 item = standing[event] = self._items.pending(thread, self.system.canonical(operation), exact)
             summary |= item
+        return summary
+
+    def _new(self, summary: Summary, sync: SyncNumber) -> None:
+        if self.scope is not None:
+            self._pending[len(self._summaries)] = summary
         self._summaries.append(summary)
         self._offered.append(summary)
         self._spread.append(0)
@@ -130,7 +156,7 @@ class Dpor(StatefulSearch):
     def _event(self, number: int) -> KnownEvent:
         known = self._known
         for thread, operation in self.graph.events[len(known) : number + 1]:
-            known.append(self._items.event(thread, self.system.canonical(operation)))
+            known.append(self._items.event(thread, self.canonical(operation)))
         return known[number]
 
     def _compare(self, source: StateNumber, event: KnownEvent, below: Summary) -> None:

@@ -15,7 +15,7 @@ import heapq
 from typing import Any
 
 from dpor.core.options import Order
-from dpor.core.system import Run, System
+from dpor.core.system import Run, StateKey, System
 from dpor.explorers import invariants, saved_tree
 from dpor.explorers.jobs import DeepestFirst
 from dpor.explorers.optimal import Optimal
@@ -76,6 +76,9 @@ class SharedTree:
     stats   the counts of the search; those of a part have to be added when it is given back
     few     if there are no more parts than so many, what is left of one is divided
     """
+
+    keys: tuple[StateKey, ...] = ()
+    """Of states that all have to know: none."""
 
     def __init__(self, root: Node, stats: Stats, few: int) -> None:
         self.root = root

@@ -22,8 +22,8 @@ what the thread waits with at a state: a may have made it wait for ever.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from dpor.core.dependence import dependent
 from dpor.core.operations import Operation, ThreadId
@@ -88,6 +88,16 @@ class Sa(Original):
             waiting = [(p.thread, canonical(p.operation)) for p in pending if not enabled >> p.thread & 1]
             self._waiting[state] = tuple(waiting)
 
+    def tell(self, state: StateNumber) -> Any:
+        return self._relied.get(state), self._waiting.get(state)
+
+    def hear(self, state: StateNumber, known: Any) -> None:
+        reliance, waiting = known or (None, None)
+        if reliance is not None:
+            self._relied[state] = reliance
+        if waiting is not None:
+            self._waiting[state] = waiting
+
     def complete(self) -> bool:
         if not super().complete():
             return False
@@ -103,7 +113,7 @@ class Sa(Original):
             numbers.setdefault(reliance, len(numbers))
         if not numbers:
             return set()
-        events = _Contradicting(list(numbers), self._all_events(), self.system)
+        events = _Contradicting(list(numbers), self._all_events(), self.canonical)
         below = [0] * len(self.graph)
         for state, waiting in self._waiting.items():
             for event in waiting:
@@ -126,8 +136,10 @@ class Sa(Original):
 class _Contradicting:
     """Finds which reliances an event contradicts, as a mask of their numbers."""
 
-    def __init__(self, reliances: list[Reliance], events: Iterable[Event], system: OracleSystem) -> None:
-        self._system = system
+    def __init__(
+        self, reliances: list[Reliance], events: Iterable[Event], canonical: Callable[[Operation], Operation]
+    ) -> None:
+        self._canonical = canonical
         self._parents = {operation.starts: thread for thread, operation in set(events) if operation.starts >= 0}
         self._masks: dict[Event, int] = {}
         self._by_location: dict[int, list[tuple[int, Reliance]]] = defaultdict(list)
@@ -143,7 +155,7 @@ class _Contradicting:
 
     def _of(self, thread: ThreadId, operation: Operation) -> int:
         mask = 0
-        operation = self._system.canonical(operation)
+        operation = self._canonical(operation)
         for location, _ in operation.accesses:
             for number, reliance in self._by_location.get(location, ()):
                 if dependent(reliance.operation, operation) and self._is_other(thread, reliance):

@@ -169,6 +169,14 @@ class StateGraph:
                 return target if edge - action + number in _edges(self._incoming[target]) else NOWHERE
         return NOWHERE
 
+    def target_of(self, state: StateNumber, action: Action) -> StateNumber | None:
+        """Return the state to which this action has led from `state`; None if it has not been tried."""
+        mask = (1 << _STATES) - 1
+        for edge in _edges(self._outgoing[state]):
+            if edge & mask == action:
+                return state + 1 + (edge >> _STATES)
+        return None
+
     def above_cycles(self) -> list[StateNumber]:
         """Return the states from which a cycle can be reached: those that are left when states from which no event
         leads to a state that is left are taken away again and again."""
@@ -193,6 +201,10 @@ class StateGraph:
                 if source in out:
                     out[source].append(target)
         return out
+
+    def actions_to(self, state: StateNumber) -> list[Action]:
+        """Return the actions that lead to the state."""
+        return [self.actions[at] for at in self._way(state)]
 
     def way_to(self, state: StateNumber, trace: Trace) -> bool:
         """Make `trace` the one that leads to the state. Returns True if all its operations are known; those that are

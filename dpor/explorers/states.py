@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import heapq
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, Protocol
 
 from dpor.core.errors import NotDeterministic
 from dpor.core.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation
-from dpor.core.outcome import Finding
+from dpor.core.outcome import Finding, digest
 from dpor.core.system import STOP, Ending, Run, StatefulSystem, StateKey, Store, Trace
 from dpor.explorers import invariants
 from dpor.explorers.cycles import breaking
@@ -34,6 +36,21 @@ endless programs do not lead the search astray. (Also, a run may be as long as t
 and this many events more.)"""
 
 
+class Scope(Protocol):
+    """What a search that is a part of another one is to search: see `dpor.explorers.shared_graph`."""
+
+    def share_of(self, state: StateNumber, key: StateKey | None, trace: Trace, threads: int) -> int:
+        """Return which of these threads the search is to run at a new state, to which this trace has led; others will
+        run the rest of them."""
+        ...
+
+    def edge(
+        self, source: StateNumber, action: Action, operation: Operation, target: StateNumber, has_changed: bool
+    ) -> None:
+        """Take note of an event. `has_changed`: see `StatefulSearch.add_edge`."""
+        ...
+
+
 class StatefulSearch:
     """A stateful search. Each run goes from a state at which something is left to do to the next known state, or to the
     end.
@@ -41,6 +58,9 @@ class StatefulSearch:
     store       which states are stored, and so can be met again
     terminates  True if the program comes to an end under every schedule; None if that is not known (yet)
     cycle       if it does not: a schedule that leads to a cycle, and the one that goes round it once
+    scope       if it is a part of another search: what it is to search; else None
+    told        of operations that other processes have performed: their canonical ones, and whether they change data
+    told_unstored   why they could not store states, and how often
     """
 
     def __init__(self, system: StatefulSystem, store: Store = Store.EVENTS) -> None:
@@ -52,6 +72,10 @@ class StatefulSearch:
         self.graph = StateGraph()
         self.terminates: bool | None = None
         self.cycle: tuple[tuple[Action, ...], tuple[Action, ...]] | None = None
+        self.scope: Scope | None = None
+        self.told: dict[Operation, tuple[Operation, bool]] = {}
+        self.told_unstored: Counter[str] = Counter()
+        self._end_keys: dict[Hashable, StateKey] = {}
         self._at: StateNumber = NOWHERE
         self._resumed = False
         self._is_way_known = False  # are the operations known on the way to the state where the search resumed?
@@ -87,6 +111,15 @@ class StatefulSearch:
     def between(self) -> None:
         """Called when a run is over, and before a run goes on from a known state that it has met."""
 
+    def tell(self, state: StateNumber) -> Any:
+        """Return what another process has to know of a state that this search has found: what `added` has noted."""
+
+    def hear(self, state: StateNumber, known: Any) -> None:
+        """Take note of what another process has told of a state; None if nothing is known yet."""
+
+    def returned(self, state: StateNumber) -> None:
+        """Called in a part of another search when a run has come to a state at which something is left to do."""
+
     def complete(self) -> bool:
         """Called when nothing planned is left: check that every cycle has a state at which all enabled threads are
         planned [God96, section 5: the ignoring problem].
@@ -117,6 +150,8 @@ class StatefulSearch:
     def explore(self) -> Iterator[Run]:
         """Explore the system: yield run after run. The trace of each is in `self.trace` until the next is asked for."""
         stats, trace = self.stats, self.trace
+        if self.scope is not None and not self._go_back():
+            return
         while True:
             start = len(trace)
             run = self.system.run(trace, self._choose)
@@ -130,6 +165,8 @@ class StatefulSearch:
                 self.check()
             yield run
             while not self._go_back():
+                if self.scope is not None:
+                    return
                 if self.complete():
                     if self._is_checked:
                         self.check_finished()
@@ -138,7 +175,7 @@ class StatefulSearch:
 
     def _rounds(self) -> Iterator[Run]:
         """Find the endless cycles, and for each livelock yield a run that goes round it once."""
-        rounds = find_rounds(self.graph, self.system.changes_data)
+        rounds = find_rounds(self.graph, self.changes_data)
         self.terminates = not rounds
         for found in rounds:
             self.graph.way_to(found.state, self.trace)
@@ -160,6 +197,20 @@ class StatefulSearch:
         run = self.system.run(self.trace, choose)
         return Run(run.ending, run.blocked, findings=findings, incomplete=run.incomplete, silent=run.silent)
 
+    def canonical(self, operation: Operation) -> Operation:
+        """See `dpor.core.system.StatefulSystem.canonical`."""
+        told = self.told.get(operation)
+        return self.system.canonical(operation) if told is None else told[0]
+
+    def changes_data(self, operation: Operation) -> bool:
+        """See `dpor.core.system.StatefulSystem.changes_data`."""
+        told = self.told.get(operation)
+        return self.system.changes_data(operation) if told is None else told[1]
+
+    def unstored(self) -> Mapping[str, int]:
+        """See `dpor.core.system.StatefulSystem.unstored`."""
+        return self.told_unstored + Counter(self.system.unstored())
+
     def plan(self, state: StateNumber, threads: int) -> None:
         """Plan the threads of this mask at the state, too."""
         graph = self.graph
@@ -173,6 +224,54 @@ class StatefulSearch:
 
     def _open_up(self, state: StateNumber) -> None:
         heapq.heappush(self._open, (self.graph.depths[state], state))
+
+    # ------------------------------------------------------------------ searching together
+
+    def take_open(self) -> Iterator[StateNumber]:
+        """Yield each state at which something is left to do; they are not searched from then on."""
+        while (state := self._shallowest()) is not None:
+            heapq.heappop(self._open)
+            yield state
+
+    def open_up(self, states: Iterable[StateNumber]) -> None:
+        """Search those of these states again at which something is left to do."""
+        self._barren.clear()
+        for state in states:
+            if self._is_left(state):
+                self._open_up(state)
+
+    @property
+    def at(self) -> StateNumber:
+        """The state to which the run has come last."""
+        return self._at
+
+    def values_left(self, state: StateNumber) -> list[Action]:
+        """Return the data choices that are left at a state."""
+        return self._values.get(state, [])
+
+    def leave_values(self, state: StateNumber, values: list[Action]) -> None:
+        if values:
+            self._values[state] = values
+        else:
+            self._values.pop(state, None)
+
+    def add_state(
+        self, source: StateNumber, action: Action, operation: Operation, enabled: int, known: Any
+    ) -> StateNumber:
+        """Add a state that another process has found. `known`: see `hear`."""
+        self._is_stored.append(True)
+        number = self.graph.add(enabled, source, action, operation, False)
+        self.hear(number, known)
+        return number
+
+    def add_known(self, key: StateKey | None) -> StateNumber:
+        """Add a state that another process has found, and at which nothing is to be done."""
+        number = self.add_state(NOWHERE, 0, UNKNOWN, 0, None)
+        if key is not None:
+            self.graph.numbers[key] = number
+        return number
+
+    # ------------------------------------------------------------------ one run
 
     def _choose(self, enabled: int) -> Action:
         if not self._ahead:
@@ -298,6 +397,12 @@ class StatefulSearch:
         elif self._unstored & (self._unstored - 1) == 0:  # at every power of two: [Brent 1980]
             self._passing = key, number
         self.added(number)
+        if self.scope is not None:
+            threads = self.scope.share_of(number, key, self.trace, threads)
+            if not threads:
+                self._take_edge(number)
+                self._met = number
+                return False
         graph.planned[number] = threads
         if threads & (threads - 1):
             self.stats.choices += 1
@@ -330,12 +435,30 @@ class StatefulSearch:
             thread = action & THREAD_MASK
             self._values[source] = [thread | value << VALUE_SHIFT for value in range(1, operation.alternatives)]
             self._open_up(source)
-        self.graph.add_edge(source, action, operation, target, self._on_way)
-        if self.system.has_changed_silently():
+        has_changed = self.system.has_changed_silently()
+        if self.scope is not None:
+            self.scope.edge(source, action, operation, target, has_changed)
+        self.add_edge(source, action, operation, target, has_changed, self._on_way)
+
+    def add_edge(
+        self,
+        source: StateNumber,
+        action: Action,
+        operation: Operation,
+        target: StateNumber,
+        has_changed: bool,
+        on_way: bool = False,
+    ) -> None:
+        """Add an event to the graph. `has_changed`: see `StatefulSystem.has_changed_silently`; `on_way`:
+        `StateGraph.add`."""
+        self.graph.add_edge(source, action, operation, target, on_way)
+        if has_changed:
             self.graph.changing.add((source, action))
         self.edge(source, operation, target)
 
     def _take(self, state: StateNumber) -> Action:
+        if self.scope is not None:
+            self.returned(state)
         values = self._values.get(state)
         if values:
             action = values.pop()
@@ -353,7 +476,7 @@ class StatefulSearch:
             return
         if self._resumed:
             raise self._differs()
-        key = (Ending.COMPLETE, run.outcome, run.deadlock)
+        key = self._end_key((run.outcome, run.deadlock))
         number = self.graph.numbers.get(key) if self.store is not Store.NOTHING else None
         if number is None:
             number = self._add(0)
@@ -363,6 +486,12 @@ class StatefulSearch:
         else:
             self.stats.matched += 1
         self._take_edge(number)
+
+    def _end_key(self, result: Hashable) -> StateKey:
+        key = self._end_keys.get(result)
+        if key is None:
+            key = self._end_keys[result] = "end", digest(result)
+        return key
 
     def _go_back(self) -> bool:
         state = self._shallowest()

@@ -26,7 +26,7 @@ In [YCGK08] the summary of a state is the set of visible operations below it. Gu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from dpor.core.dependence import dependent
@@ -120,6 +120,22 @@ class Items:
     def pending(self, thread: ThreadId, operation: Operation, is_exact: bool) -> Summary:
         """Return the summary of a thread that is about to perform this operation."""
         return 1 << self._number(Item(thread, operation, is_exact))
+
+    def of(self, summary: Summary) -> list[Item]:
+        """Return the items of a summary."""
+        found = []
+        while summary:
+            bit = summary & -summary
+            summary ^= bit
+            found.append(self._items[bit.bit_length() - 1])
+        return found
+
+    def summary(self, items: Iterable[Item]) -> Summary:
+        """Return the summary that has these items."""
+        found = 0
+        for item in items:
+            found |= 1 << self._number(item)
+        return found
 
     def threads_of(self, summary: Summary) -> int:
         """Return the mask of the threads that have an item in the summary."""
@@ -239,6 +255,9 @@ class Items:
             number = self._sync_numbers[key] = len(self._sync)
             self._sync.append(dict(states))
         return number
+
+    def sync_states(self, number: SyncNumber) -> dict[Location, Any]:
+        return self._sync[number]
 
     def _stuck_behind(self, event: KnownEvent, below: Summary, sync: SyncNumber) -> Summary:
         own = self._of_thread.get(event.thread, 0) | self._of_thread.get(event.operation.starts, 0)

@@ -66,6 +66,10 @@ class Checkable(ExplainingSystem, Protocol):
         all numbers."""
         ...
 
+    def states_are_common(self) -> bool:
+        """True if the keys of states mean the same in all processes that run the program."""
+        ...
+
     def locations(self) -> list[str] | None:
         """Return the names of all locations, by number, so that another process numbers them equally; None if one
         cannot be told."""

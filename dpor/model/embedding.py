@@ -232,6 +232,9 @@ class Embedded:
     def agree(self, locations: Sequence[str], facts: Any) -> None:
         """Do nothing, likewise."""
 
+    def states_are_common(self) -> bool:
+        return True
+
     def locations(self) -> None:
         """Return None: what the machine calls its locations may mean nothing to another process."""
 

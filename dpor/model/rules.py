@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import attrs
 
 from dpor.core.errors import BadProgram
 from dpor.core.operations import READ, WRITE, Effect, States, ThreadId
-from dpor.model.expressions import Evaluate, Value
+from dpor.model.expressions import Evaluate, Expression, Value
 from dpor.primitives.rules import BaseRule
 
 
@@ -15,24 +17,30 @@ class Await(BaseRule):
     """Wait until a condition on the variable holds. Result: the variable's value.
 
     condition  the text of the condition
-    holds      evaluates the condition, given `registers` and then the value of the variable
-    registers  the values of the registers that the condition reads, so that equal waits are equal rules
+    names      the registers that it reads
+    registers  their values, so that equal waits are equal rules
     """
 
     name = "await"
     modes = (READ,)
     condition: str
-    holds: Evaluate
+    names: tuple[str, ...]
     registers: tuple[Value, ...]
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         try:
-            return bool(self.holds((*self.registers, states[0])))
+            return bool(_compiled(self.condition, self.names)((*self.registers, states[0])))
         except (ArithmeticError, TypeError, ValueError) as error:
             raise BadProgram(f"T{thread} awaits {self.condition!r} of {states[0]!r}: {error}") from error
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect(states, (READ,), states[0])
+
+
+@cache
+def _compiled(condition: str, names: tuple[str, ...]) -> Evaluate:
+    """Return what evaluates the condition, given the values of these registers and then that of the variable."""
+    return Expression(condition, names).compile({name: position for position, name in enumerate((*names, "_"))})
 
 
 @attrs.frozen

@@ -207,9 +207,8 @@ class _ThreadCompiler:
 
     def _find_await(self, s: Simple) -> Find:
         condition = s.expressions[0]
-        names = [name for name in condition.names if name != "_"]
-        holds = condition.compile({name: i for i, name in enumerate((*names, "_"))})
-        bind = self._operands.ruled("await", lambda _, values: Await(condition.text, holds, values))
+        names = tuple([name for name in condition.names if name != "_"])
+        bind = self._operands.ruled("await", lambda _, values: Await(condition.text, names, values))
         return self._operands.find(s.objects, bind, self._operands.values([Expression(n, (n,)) for n in names]))
 
     def _synchronise(self, s: Simple) -> None:

@@ -95,6 +95,7 @@ class PythonSystem:
         self._search = Search()
         if self.options.every_access:
             self._search.facts = EveryAccess()
+        self._withdrawn: set[str] = set()
         if facts:
             self._learn(facts)
             self._search.operations.reserve(facts.get("locations", ()))
@@ -114,7 +115,6 @@ class PythonSystem:
         self._given = target
         self._unhooked: frozenset[str] = frozenset()
         self._oracle: Oracle | None = None
-        self._withdrawn: set[str] = set()
         self._know_facts()
         self._silent = SilentAccesses(self._search.operations)
         self._runs = 0
@@ -542,7 +542,12 @@ class PythonSystem:
     def facts(self) -> Any:
         """Return what the search has learnt about the program, and which threads its numbers mean, as JSON."""
         facts = sorted(([*fact] if isinstance(fact, tuple) else fact for fact in self._search.facts), key=str)
-        return {"facts": facts, "threads": [[*child, number] for child, number in self._search.numbers.items()]}
+        told = {"facts": facts, "threads": [[*child, number] for child, number in self._search.numbers.items()]}
+        return {**told, "withdrawn": sorted(self._withdrawn)} if self._withdrawn else told
+
+    def states_are_common(self) -> bool:
+        """See `dpor.findings.explain.Checkable`."""
+        return self._capture.naming.is_common
 
     def locations(self) -> list[str] | None:
         """Return the names of all locations, by number; None if one has no text."""
@@ -564,6 +569,7 @@ class PythonSystem:
         try:
             self._search.facts.update(_thawed(fact) for fact in facts["facts"])
             self._search.numbers.update({(parent, nth): number for parent, nth, number in facts["threads"]})
+            self._withdrawn.update(facts.get("withdrawn", ()))
         except (TypeError, KeyError, ValueError) as error:
             raise BadSchedule(f"the facts of the schedule are damaged: {error}") from error
 

@@ -82,6 +82,7 @@ def _forget_frames() -> None:
 class Capture:
     """Captures the states of one search.
 
+    naming    numbers what states name
     reasons   why states could not be stored, and how often
     kept      objects on which the end of the run depends and that no thread holds
     """
@@ -92,6 +93,7 @@ class Capture:
         self._search = search
         self._loader = loader
         self._layouts = Layouts(bottom)
+        self.naming = self._layouts.naming
         self._names = CanonicalNames(search.operations)
         self._plans = TypePlans(Classes(self._layouts, self._program_modules, lambda: loader.is_constant))
         self._stateful = False

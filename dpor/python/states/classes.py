@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Final
 
 from dpor.python.dropins import copying, state, stdlib
@@ -47,7 +47,7 @@ class Classes:
         self._are_constant = are_constant
         self._layouts = layouts
         self._program_modules = program_modules
-        self._numbers: dict[Any, int] = {}
+        self.naming = layouts.naming
         self._kept: list[type] = []
         self._host: dict[type, int] = {}
         self.known: Callable[[type], int | None] = self._host.get
@@ -72,28 +72,28 @@ class Classes:
             return self._of_run[kind]
         if not kind.__flags__ & HEAP_TYPE:
             self._kept.append(kind)
-            number = self._host[kind] = self._intern(("built in", id(kind)))
+            number = self._host[kind] = self._intern(("built in", id(kind)), _text_of_type(kind))
             return number
         name = (kind.__module__, kind.__qualname__)
         module = self._program_modules().get(name[0])
         if module is not None:
             self._of_run[kind] = None  # until it is known: a class may refer to itself
             contents = self._contents(kind) if find(module, name[1]) is kind and not _registered(kind) else None
-            number = None if contents is None else self._intern((name, contents))
+            number = None if contents is None else self._intern((name, contents), repr((name, contents)))
             self._of_run[kind] = number
             if "_abc_impl" in kind.__dict__:  # classes may be registered with it, which no attribute shows
                 del self._of_run[kind]
             return number
-        for module in _host_modules(name[0]):
+        for source, module in _host_modules(name[0]):
             if find(module, name[1]) is kind:
                 self._kept.append(kind)
-                number = self._host[kind] = self._intern(("host", id(kind)))
+                number = self._host[kind] = self._intern(("host", id(kind)), f"host {source} {name}")
                 return number
         self._of_run[kind] = None
         return None
 
-    def _intern(self, name: Any) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
+    def _intern(self, kind: Hashable, text: str) -> int:
+        return self.naming.number(kind, lambda kind: f"class {text}")
 
     def _contents(self, kind: type) -> Any:
         """Return the attributes as a value that can be compared; None if they hold something that can change."""
@@ -168,8 +168,18 @@ def find(module: types.ModuleType, qualname: str) -> Any:
     return found
 
 
-def _host_modules(name: str) -> Iterator[types.ModuleType]:
-    """Yield the modules of this name, apart from those of the program."""
-    for module in (*copying.copies, *stdlib.made_modules.values(), state.THREADING, sys.modules.get(name)):
-        if module is not None and module.__name__ == name:
-            yield module
+def _text_of_type(kind: type) -> str:
+    """Return a text of a type in C."""
+    return f"built in {kind.__module__}.{kind.__qualname__} {kind.__basicsize__} {sorted(kind.__dict__)}"
+
+
+def _host_modules(name: str) -> Iterator[tuple[str, types.ModuleType]]:
+    """Yield the modules of this name, apart from those of the program, each with where it comes from."""
+    for source, modules in (
+        ("copy", copying.copies),
+        ("made", [*stdlib.made_modules.values(), state.THREADING]),
+        ("imported", [sys.modules.get(name)]),
+    ):
+        for module in modules:
+            if module is not None and module.__name__ == name:
+                yield source, module

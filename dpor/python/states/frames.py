@@ -20,6 +20,7 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.threads import live
 from dpor.python.states.c_frames import Reading, values_held_by_c
 from dpor.python.states.memory import SLOTS, WORDS, ask, handled_by, why_unreadable
+from dpor.python.states.naming import Naming, text_of
 from dpor.python.states.stacks import Layout, StateUnknown
 
 UNBOUND: Final = (1,)
@@ -56,9 +57,9 @@ class Layouts:
     """
 
     def __init__(self, bottom: Iterable[CodeType]) -> None:
+        self.naming = Naming()
         self._known: dict[int, Layout] = {}
         self._numbers: dict[int, int] = {}
-        self._by_value: dict[tuple[CodeType, str, str], int] = {}
         self._again: list[CodeType] = []
         self.get = self._known.get
         self._bottom: Final = tuple(bottom)
@@ -90,12 +91,9 @@ class Layouts:
         number = self._numbers.get(id(code))
         if number is None:
             key = (code, code.co_filename, code.co_qualname)
-            number = self._by_value.get(key)
-            if number is None:
-                number = self._by_value[key] = len(self._by_value)
-            else:
+            if self.naming.knows(key):
                 self._again.append(code)
-            self._numbers[id(code)] = number
+            number = self._numbers[id(code)] = self.naming.number(key, text_of)
         return number
 
 

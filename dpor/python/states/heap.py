@@ -27,6 +27,7 @@ from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_object, shared_objects
 from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.frames import ATOMS, HOLE, UNBOUND, Layouts, Part
+from dpor.python.states.naming import Naming, text_of
 from dpor.python.states.stacks import StateUnknown
 
 Plan: TypeAlias = Callable[["Heap", Any], None]
@@ -47,10 +48,10 @@ class AttributeNames:
 
     __slots__ = ("names", "number", "others")
 
-    def __init__(self, names: tuple[Any, ...], numbers: dict[tuple[str, ...], int]) -> None:
+    def __init__(self, names: tuple[Any, ...], naming: Naming) -> None:
         self.names = names
         is_plain = all(type(name) is str for name in names)
-        self.number = numbers.setdefault(names, len(numbers)) if is_plain else None
+        self.number = naming.number(names, text_of) if is_plain else None
         kept = [i for i, name in enumerate(names) if not (type(name) is str and name in OF_SYNC)]
         self.others: Callable[[tuple[Any, ...]], Iterable[Any]] | None = None
         if kept:

@@ -37,6 +37,7 @@ from dpor.python.states.classes import HEAP_TYPE, Classes
 from dpor.python.states.contents import EXACT, SUBCLASSED, Content, exception
 from dpor.python.states.frames import HOLE, Part, add_frame
 from dpor.python.states.heap import AttributeNames, Heap, Plan
+from dpor.python.states.naming import text_of
 from dpor.python.states.stacks import StateUnknown
 
 _MANAGED_DICT: Final = 1 << 4
@@ -51,9 +52,8 @@ class TypePlans:
         self.classes = classes
         self._known: dict[type, Plan] = {}
         self._of_run: list[type] = []
-        self._rules: dict[Any, int] = {}
+        self._naming = classes.naming
         self._constants: dict[int, tuple[int, Any]] = {}
-        self._names: dict[tuple[str, ...], int] = {}
         self.known_fields: dict[tuple[int, ...], AttributeNames] = {}
         self.likely_fields: dict[type | None, AttributeNames] = {}
         self.get: Callable[[type], Plan | None] = self._known.get
@@ -76,7 +76,7 @@ class TypePlans:
         if len(self.known_fields) > 5000:  # do not keep names that every run makes anew
             self.known_fields.clear()
             self.likely_fields.clear()
-        found = AttributeNames(tuple(names), self._names)
+        found = AttributeNames(tuple(names), self._naming)
         self.known_fields[tuple(map(id, found.names))] = found
         return found
 
@@ -99,7 +99,7 @@ class TypePlans:
             ModelThread: lambda heap, obj: heap.out.append(("thread", obj.id)),
             shared_object.SharedObject: lambda heap, obj: heap.out.append(("shared", heap.names.location(obj.number))),
             Operation: self._operation,
-            BaseRule: lambda heap, obj: heap.out.append(("rule", self._rules.setdefault(obj, len(self._rules)))),
+            BaseRule: lambda heap, obj: heap.out.append(("rule", self._naming.number(obj, text_of))),
             ContainerType: self._constant,
             BoundMethod: self._bound,
             DropInModule: lambda heap, obj: heap.out.append(("module", obj.__name__)),
@@ -212,7 +212,11 @@ class TypePlans:
 
     def _number(self, obj: Any) -> tuple[int]:
         """Return a number for an object that is kept for ever."""
-        return (self._constants.setdefault(id(obj), (len(self._constants), obj))[0],)
+        known = self._constants.get(id(obj))
+        if known is None:
+            number = self._naming.number(("constant", id(obj)), lambda _: _text_of_constant(obj))
+            known = self._constants[id(obj)] = number, obj
+        return (known[0],)
 
     def operation(self, names: CanonicalNames, operation: Operation) -> int:
         """Return the number of the operation under canonical names."""
@@ -228,6 +232,14 @@ class TypePlans:
             else:  # the host's, which the program uses but has not made
                 self._constant(heap, handler)
         heap.out.append(None)
+
+
+def _text_of_constant(obj: Any) -> str | None:
+    if type(obj) is ContainerType:
+        return f"container {obj.base.__module__}.{obj.base.__qualname__}"
+    if type(obj) is types.MethodDescriptorType:
+        return f"method {obj.__objclass__.__module__}.{obj.__objclass__.__qualname__}.{obj.__name__}"
+    return text_of(obj)
 
 
 def _numbered(number: int, content: Content) -> Plan:
