@@ -160,3 +160,33 @@ def scenario():
 @pytest.mark.parametrize(("seconds", "count"), [(18, 1), (21, 2)])
 def test_what_time_it_is_is_part_of_the_state(seconds: int, count: int, tmp_path: Path) -> None:
     assert len(source_outcomes(tmp_path, OTHERS_SLEEP.replace("SECONDS", str(seconds)), "dpor")) == count
+
+
+POLLS = """
+import time
+
+def scenario():
+    condition, done = threading.Condition(), []
+
+    def poller():
+        deadline = time.monotonic() + SECONDS
+        with condition:
+            while not done:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return done.append("late")
+                condition.wait(min(left, 1))
+
+    def other():
+        with condition:
+            done.append("in time")
+            condition.notify()
+
+    run(poller, other)
+    return done[0]
+"""
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(5, 2), (15, 1)])
+def test_short_waits_may_be_long_together(seconds: int, count: int, tmp_path: Path) -> None:
+    assert len(source_outcomes(tmp_path, POLLS.replace("SECONDS", str(seconds)), "dpor")) == count

@@ -48,7 +48,7 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
     if run.unwinding:
         return without_control(timed, objects)
     me = run.current
-    is_long = run.options.timeouts == "any" and timeout >= run.options.max_delay and TIME_PASSES not in run.facts
+    is_long = run.options.timeouts == "any" and TIME_PASSES not in run.facts and _is_long(me, timeout)
     if is_long:
         assumptions.note(CLOCKS)
     elif run.options.timeouts == "any":
@@ -65,10 +65,22 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
     try:
         result = perform(blocking, *objects)
         if is_long:
-            _note_lateness(me, now() if result is not False else run.virtual_time.of_others(me))
+            woken = result is not False and timeout >= run.options.max_delay
+            _note_lateness(me, now() if woken else run.virtual_time.of_others(me))
         return result
     finally:
         me.timed = me.deadline = None
+
+
+def _is_long(me: ModelThread, timeout: float) -> bool:
+    """True if the thread has waited, with this wait, for as long as no other is late. That several waits together are
+    long matters if the program looks at the clock, as a loop with a deadline does; and it can be said if the clocks of
+    all threads are part of the state."""
+    if timeout >= run.options.max_delay:
+        return True
+    if not (run.stateful and CLOCKS in run.facts):
+        return False
+    return run.virtual_time.of_others(me) <= now() + timeout - run.options.max_delay
 
 
 def _note_lateness(me: ModelThread, time: float) -> None:
