@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, wraps
 from importlib.util import resolve_name, spec_from_file_location
 from types import CodeType, ModuleType
 from typing import Any
@@ -81,6 +81,19 @@ def _storing(module: str) -> Callable[[str, Any], Any]:
         return value
 
     return gstore
+
+
+def stepwise(plain: Any, step_by_step: Any, concerns: Callable[..., bool] = lambda *_, **__: True) -> Any:
+    """Return a function of the library that runs step by step, as instrumented copy, if several threads exist.
+
+    concerns   given the arguments: False if what the function goes through belongs to one thread
+    """
+
+    @wraps(plain)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return (step_by_step if run.multi and concerns(*args, **kwargs) else plain)(*args, **kwargs)
+
+    return function
 
 
 def begin_run() -> None:

@@ -72,12 +72,10 @@ def _wrapping() -> tuple[Any, Any]:
     attributes is stored as by code of the program. (A function that is decorated has been made just before.)"""
     names = {name: getattr(real, name) for name in ("WRAPPER_ASSIGNMENTS", "WRAPPER_UPDATES")}
     source = only(_SOURCE.read_text(), {"update_wrapper"})
-    stepwise = copying.execute("functools", source, str(_SOURCE), names, lambda name: None).update_wrapper
-
-    @real.wraps(real.update_wrapper)
-    def update_wrapper(wrapper: Any, *args: Any, **kwargs: Any) -> Any:
-        update = stepwise if run.multi and type(wrapper) is not FunctionType else real.update_wrapper
-        return update(wrapper, *args, **kwargs)
+    copy = copying.execute("functools", source, str(_SOURCE), names, lambda name: None)
+    update_wrapper = copying.stepwise(
+        real.update_wrapper, copy.update_wrapper, lambda wrapper, *_, **__: type(wrapper) is not FunctionType
+    )
 
     @real.wraps(real.wraps)
     def wraps(
