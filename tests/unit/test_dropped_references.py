@@ -69,6 +69,15 @@ run(finalizer.detach, user, user)""",
 }
 
 NEVER_DROPPED = {
+    "dropped by the thread in which the object dies": """
+def user():
+    thing = box.pop()
+    ref = weakref.ref(thing, lambda _: died.append(1))
+    ref = None
+    len(box)
+    del thing
+    assert not died
+run(user, user)""",
     "kept": """
 ref = weakref.ref(box[0], lambda _: died.append(1))
 run(box.clear, lambda: len(box), lambda: len(died))

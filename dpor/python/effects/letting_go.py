@@ -38,7 +38,7 @@ from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
-from dpor.python.sharing import children, deaths, shared_objects, type_traits
+from dpor.python.sharing import children, deaths, shared_objects, subclasses, type_traits
 from dpor.python.sharing.census import census
 from dpor.python.sharing.deaths import dies, held_by
 from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, SharedObject
@@ -58,8 +58,9 @@ waiting: Final[set[ThreadId]] = set()
 """The threads that are waiting to let go of an object."""
 _asked: dict[int, tuple[Any, list[Location]]] = {}
 """By `id`: weak references to objects that have died, with the locations that say whether these are alive."""
-_dropped: Final[dict[int, Any]] = {}
-"""By `id`: weak references to objects to which the program has dropped a weak reference with a callback."""
+_dropped: Final[dict[int, tuple[ThreadId, Any]]] = {}
+"""By `id`: weak references to objects to which a thread has dropped a weak reference with a callback, and the thread.
+(If the object dies in that thread, it could not die before. If it may die in another, a run shows that.)"""
 _called: Final[set[int]] = set()
 """The `id`s of weak references that the program still had when their callbacks had been called."""
 _told: set[int] = set()
@@ -243,9 +244,9 @@ def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int
     while True:
         census.count()
         theirs, lasting = census.theirs, census.lasting
-        later = _dropped_later(order)
+        _note_dropped_references()
         mortal = deaths.mortal()
-        silent = census.fallen - mortal.keys() - lasting - later
+        silent = census.fallen - mortal.keys() - lasting
         if not silent:
             break
         for number in silent:
@@ -269,22 +270,16 @@ def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int
     return [*left.values()]
 
 
-def _dropped_later(order: Mapping[int, tuple[int, int]]) -> set[int]:
-    """Return the weak references that have fallen in this step, and whose objects have been dropped before them: they
-    are to call their callbacks. Note the objects of the others."""
-    later: set[int] = set()
+def _note_dropped_references() -> None:
+    """Note the objects of the weak references that this step has dropped. Whether an object that has fallen, too, was
+    dropped before is not seen: the container that held it need not have been the last to do so."""
     references = [number for number in census.fallen if children.may_call(census.object(number))]
     together = set(map(id, deaths.fallen())) if references else ()
     for number in references:
         referent = id(weakref.ReferenceType.__call__(census.object(number)))
-        (_, own), (_, its) = order.get(number, (0, 0)), order.get(referent, (0, 0))
-        if referent in together and its and (not own or its < own):
-            later.add(number)
-            continue
-        if referent in together and not own:
+        if referent in together:
             incomplete(UNORDERED)
-        _dropped[referent] = weakref.ref(weakref.ReferenceType.__call__(census.object(number)))
-    return later
+        _dropped[referent] = run.current.id, weakref.ref(weakref.ReferenceType.__call__(census.object(number)))
 
 
 def _note_what_falls(obj: Any, mortal: Mapping[int, Any]) -> None:
@@ -317,8 +312,10 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     new = noticed and deaths.learns(kind, f"a {kind.__qualname__} died while several threads existed")
     if not new and (number in lasting or not written):
         deaths.report_death(obj)
-    if number in _dropped and _dropped[number]() is obj:
+    by, ref = _dropped.get(number, (run.current.id, None))
+    if by != run.current.id and ref is not None and ref() is obj:
         incomplete(DROPPED)
+    del ref
     locations = _written_by(obj)
     _asked.update((id(ref), (ref, locations)) for ref in getweakrefs(obj))
     if number in lasting:
@@ -366,12 +363,14 @@ def _written_by(obj: Any) -> list[Location]:
 def alone() -> None:
     """Called when all other threads have ended: from here on objects die where the program drops them."""
     _note_dropped()
+    subclasses.look()
     deaths.alone()
 
 
 def run_over() -> None:
     """Called when the run is over while several threads exist."""
     _note_dropped()
+    subclasses.look()
     deaths.report_deaths()
 
 

@@ -61,7 +61,7 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.library import HARMLESS_MODULES
 from dpor.python.kernel.run import run
-from dpor.python.sharing import shared_objects, type_traits
+from dpor.python.sharing import shared_objects, subclasses, type_traits
 from dpor.python.sharing.fields import is_instrumented
 
 _FUNCTION: Final = types.FunctionType
@@ -287,7 +287,7 @@ def _c_function(function: Any) -> Any:
         return made
     if is_a(owner, type):
         if function.__name__ == "__subclasses__":
-            incomplete_if_multithreaded("__subclasses__() is called: making a class is not a step")
+            subclasses.asked(owner)
         if type(owner).__module__ == "_ctypes" and function.__name__ in _POINTING:
             return making_incomplete(function, _POINTERS)
         wrapper = class_wrappers.get((id(owner), function.__name__))
