@@ -19,6 +19,7 @@ from dpor.explorers.original import Original
 from dpor.explorers.pct import Pct
 from dpor.explorers.pos import Pos
 from dpor.explorers.random_walk import RandomWalk
+from dpor.explorers.rev import Rev
 from dpor.explorers.sa import Sa
 from dpor.explorers.search import Stats
 from dpor.explorers.source import Source
@@ -162,6 +163,12 @@ _TABLE = (
         paper="YYG18",
         one_line="random priorities of events, drawn anew where they race",
     ),
+    Strategy(
+        "rev",
+        lambda system, options: Rev(system, options.seed),
+        options=("seed",),
+        one_line="one race of the last run reversed, drawn at random",
+    ),
 )
 
 STRATEGIES: Final[dict[str, Strategy]] = {strategy.name: strategy for strategy in _TABLE}
@@ -199,7 +206,7 @@ def in_words(text: str, option: str) -> str:
     `dpor.core.options.About`).
 
     >>> in_words("of {own}, not of {samplers}", "sync_choices")
-    'of original and sa, not of random, pct and pos'
+    'of original and sa, not of random, pct, pos and rev'
     """
     own = strategies_with(option)
     every = (
