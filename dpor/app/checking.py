@@ -179,7 +179,7 @@ class Session:
     @property
     def _lasting(self) -> list[Stage]:
         """The stages that a file can keep."""
-        return [stage for stage in self._stages if not stage.needs_states and not stage.is_random]
+        return [stage for stage in self._stages if not stage.needs_states]
 
     @contextmanager
     def _beating(self) -> Iterator[None]:

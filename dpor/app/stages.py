@@ -3,14 +3,13 @@
 No single search is the best for all programs. One without states ends first where there are few classes, and one that
 stores states where many schedules meet in the same state. So the default begins without states, depth first, which
 costs least for each execution. If that does not end soon, it takes the schedules with the fewest preemptions first,
-since most bugs need few of them [Musuvathi & Qadeer, PLDI 2007], and then random ones (`rev` and `pct`), which find
-bugs that lie deep in a large tree. Then it stores states, as long as these are met again. Otherwise it tries more
-random schedules, and goes on without states, depth first. (With a file to be kept in, or several processes, it neither
-stores states nor draws schedules.)
+since most bugs need few of them [Musuvathi & Qadeer, PLDI 2007]. Then it stores states, as long as these are met again.
+Otherwise it goes on without them, depth first. (With a file to be kept in, or several processes, it
+never stores states.)
 
-Each stage that is not random covers everything if it ends, so the first that ends decides. What an earlier one has
-found is kept. If a run is too long and is cut, or a wait in a loop may time out any number of times, a search without
-states cannot cover everything; one that stores states can, if the run goes round in a circle.
+Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept. If a run
+is too long and is cut, or a wait in a loop may time out any number of times, a search without states cannot cover
+everything; one that stores states can, if the run goes round in a circle.
 """
 
 from __future__ import annotations
@@ -21,18 +20,14 @@ import attrs
 
 from dpor.core.options import Options, Order
 from dpor.core.system import StatesMayTell
-from dpor.explorers import SAMPLERS, STATEFUL, Stats
+from dpor.explorers import STATEFUL, Stats
 
 DEPTH_FIRST = 20_000
 """The `work` of the first stage. In most programs it takes less time than Python needs to start."""
 FEWEST_FIRST = 60_000
 """That of the second."""
-REVERSALS, PRIORITIES = 100_000, 20_000
-"""That of the random ones."""
-MORE_REVERSALS = 500_000
-"""That of the random one after states were given up."""
-LOOK_AFTER, LOOK_AT_LAST = 2_000, 200_000
-"""States, and `work`, after which storing states is given up if they are hardly ever met again, ..."""
+LOOK_AFTER = 2_000
+"""States after which storing them is given up if they are hardly ever met again, ..."""
 LEAST_MET = 0.02
 """... which is so if runs have come to a known state less often than this, for each stored state."""
 
@@ -58,10 +53,6 @@ class Stage:
     def needs_states(self) -> bool:
         return self.options.explorer in STATEFUL
 
-    @property
-    def is_random(self) -> bool:
-        return self.options.explorer in SAMPLERS
-
 
 def stages(options: Options) -> list[Stage]:
     """Return the stages of a check with these options."""
@@ -74,18 +65,11 @@ def stages(options: Options) -> list[Stage]:
         Stage(
             attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: work(counts) >= FEWEST_FIRST, may_cut=False
         ),
-        Stage(attrs.evolve(options, strategy="rev"), lambda counts: work(counts) >= REVERSALS, may_cut=False),
-        Stage(attrs.evolve(options, strategy="pct"), lambda counts: work(counts) >= PRIORITIES, may_cut=False),
         Stage(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),
-        Stage(
-            attrs.evolve(options, strategy="rev", seed=options.seed + 1),
-            lambda counts: work(counts) >= MORE_REVERSALS,
-            may_cut=False,
-        ),
         Stage(optimal, _never),
     ]
-    is_alone = not options.checkpoint and not options.is_shared
-    return [stage for stage in found if is_alone or not (stage.needs_states or stage.is_random)]
+    stores = not options.checkpoint and not options.is_shared
+    return [stage for stage in found if stores or not stage.needs_states]
 
 
 def is_for_states(stages: Sequence[Stage], ended: Stage, incomplete: Collection[str]) -> bool:
@@ -106,5 +90,4 @@ def _never(counts: Stats) -> bool:
 
 
 def _are_hardly_met_again(counts: Stats) -> bool:
-    is_time = counts.states >= LOOK_AFTER or work(counts) >= LOOK_AT_LAST
-    return is_time and counts.matched < LEAST_MET * counts.states
+    return counts.states >= LOOK_AFTER and counts.matched < LEAST_MET * counts.states

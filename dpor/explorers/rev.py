@@ -100,9 +100,10 @@ class Rev(Walk):
         for at, operation in enumerate(operations):
             for location, mode in operation.accesses:
                 here, this = places[location], (operation.kind, mode)
-                for what in here:
+                for what, events in here.items():
                     if what[1] != mode or (mode is not READ and mode is not UPDATE):
-                        kinds[location, what, this].append(at)
+                        if self._could_be_at(events[-1], operation):
+                            kinds[location, what, this].append(at)
                 if at < len(self.trace):
                     here.setdefault(this, []).append(at)
         for _ in range(DRAWS if kinds else 0):

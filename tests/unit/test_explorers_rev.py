@@ -58,10 +58,6 @@ def test_it_is_not_found_if_only_races_are_reversed(target: str, monkeypatch: py
     assert "inconclusive" in found
 
 
-def test_the_default_finds_it(target: str) -> None:
-    assert dpor.check(target).verdict == "fail"
-
-
 def test_the_same_seed_gives_the_same_runs() -> None:
     def runs(seed: int) -> list[list[int]]:
         search = Rev(AbstractSystem(random_program(Random(5))), seed)

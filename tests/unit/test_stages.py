@@ -34,12 +34,6 @@ CLASSES = 90
 """Of `ADDING`: orders of two sections of each of three threads."""
 
 
-@pytest.fixture(autouse=True)
-def _one_random_execution_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("REVERSALS", "PRIORITIES", "MORE_REVERSALS"):
-        monkeypatch.setattr(stages, name, 0)
-
-
 def check(path: Path, length: int = 6, **options: object) -> dpor.Report:
     file = path / "adding.py"
     file.write_text(ADDING.format(length=length))
@@ -75,7 +69,7 @@ def test_accesses_that_are_no_events_are_work(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(stages, "FEWEST_FIRST", second)
     report = check(tmp_path)
     assert report.strategy == "dpor"
-    assert report.executions_besides == len(report.restarts) + 10 + 20 + 2
+    assert report.executions_besides == len(report.restarts) + 10 + 20
 
 
 def test_states_that_are_not_met_again_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,10 +92,7 @@ def test_the_stages_of_the_default() -> None:
     assert [(stage.options.explorer, stage.options.order) for stage in found] == [
         ("optimal", Order.DEPTH),
         ("optimal", Order.PREEMPTIONS),
-        ("rev", Order.DEPTH),
-        ("pct", Order.DEPTH),
         ("dpor", Order.DEPTH),
-        ("rev", Order.DEPTH),
         ("optimal", Order.DEPTH),
     ]
     assert not found[-1].is_over(Stats(events=10**9, states=10**9))
@@ -124,7 +115,7 @@ def test_a_failure_of_a_later_stage_is_found(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("asserted", "verdict"), [("len(seen) == 6", Verdict.INCONCLUSIVE), ("seen != [2, 2, 0, 1, 1, 0]", Verdict.FAIL)]
+    ("asserted", "verdict"), [("len(seen) == 6", Verdict.INCONCLUSIVE), ("seen[0] != 2", Verdict.FAIL)]
 )
 def test_states_that_differ_are_told_and_the_last_stage_goes_on(
     asserted: str, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

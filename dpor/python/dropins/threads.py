@@ -64,10 +64,10 @@ class Startable(SyncObject):
         """Start a model thread that runs `body` and then ends. Return False if it was started before."""
         if run.atomic:
             with divided("a thread was started"):
-                return self._launch(body)
-        return self._launch(body)
+                return self.dpor_begin(body)
+        return self.dpor_begin(body)
 
-    def _launch(self, body: Callable[[], None]) -> bool:
+    def dpor_begin(self, body: Callable[[], None]) -> bool:
         choose_ident(self)
         listing.enter(self)
         if perform(_START, self) is False:
