@@ -186,16 +186,8 @@ class Operation:
             if accesses == self.accesses:
                 done = self
             else:
-                done = self._table.intern(
-                    self.kind,
-                    accesses,
-                    self.rule,
-                    self.thread,
-                    self.value,
-                    self.alternatives,
-                    self.barrier,
-                    self.starts,
-                )
+                kind, _, *others = self.described
+                done = self._table.intern(kind, accesses, *others)
             self._outcomes[modes] = done
         return done
 

@@ -167,7 +167,7 @@ _TABLE = (
         "rev",
         lambda system, options: Rev(system, options.seed),
         options=("seed",),
-        one_line="one race of the last run reversed, drawn at random",
+        one_line="one pair of operations of the last run reversed",
     ),
 )
 
