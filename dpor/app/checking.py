@@ -164,7 +164,7 @@ class Session:
             for stage, explorer in zip(self._stages[begun:], explorers[begun:], strict=True):
                 if stage is not self._stage and not self._is_of_use(stage):
                     continue
-                self._stage = stage
+                self._stage = stage.to_the_end() if self._results.finished else stage
                 report = self._run(explorer)
                 if not self._results.left:
                     break

@@ -219,6 +219,7 @@ class Results:
         return {
             "counts": attrs.asdict(counts),
             "incomplete": list(self.incomplete),
+            "if_endless": [reason for reason in self.incomplete if isinstance(reason, IfEndless)],
             "digests": self.digests,
             "outcomes": sorted(self.outcomes),
             "deadlocks": sorted(self.deadlocks),

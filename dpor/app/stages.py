@@ -53,6 +53,10 @@ class Stage:
     def needs_states(self) -> bool:
         return self.options.explorer in STATEFUL
 
+    def to_the_end(self) -> Stage:
+        """Return this stage without a next one: it alone may cover what a search that has ended could not."""
+        return attrs.evolve(self, is_over=_never)
+
 
 def stages(options: Options) -> list[Stage]:
     """Return the stages of a check with these options."""

@@ -22,7 +22,7 @@ from dpor.app.targets import beat_of, open_target
 from dpor.core.errors import AssumptionBroken, OutOfTime, UserError
 from dpor.core.options import Options
 from dpor.core.pulse import beating
-from dpor.core.system import Ending, IfEndless, StateKey
+from dpor.core.system import Ending, StateKey
 from dpor.explorers import STATEFUL, STRATEGIES
 from dpor.explorers.parts import SearchOfPart
 from dpor.explorers.shared_graph import SearchOfStates
@@ -150,7 +150,6 @@ class _Worker:
         if (why := cannot_be_shared(system, options)) is not None:
             return Failed(why, False)
         found = results.to_json(search.stats, again if again is last else None)
-        found["if_endless"] = [reason for reason in results.incomplete if isinstance(reason, IfEndless)]
         try:
             rest = search.rest()
         except (pickle.PicklingError, TypeError, AttributeError) as error:
