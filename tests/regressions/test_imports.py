@@ -188,3 +188,53 @@ def test_the_run_that_imports_pools_first_is_like_all_others(tmp_path: Path, mon
         "        assert pool.submit(int).result() == 0\n"
     )
     assert dpor.check(f"{file}::scenario").verdict == "pass"
+
+
+def test_the_library_forgets_what_packages_stored_in_it_before_they_had_hooks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `zope.interface` says of the library's classes what they implement, and patches of other packages do. The
+    package is imported without hooks first, and then with hooks, since threads use its objects."""
+    installed = tmp_path / "site-packages"
+    installed.mkdir()
+    (installed / "marks_lib.py").write_text(
+        """
+import collections
+import textwrap
+
+class Mark:
+    n = 0
+
+    def count(self):
+        self.n += 1
+
+def dedent(text):
+    return before(text)
+
+before = textwrap.dedent
+stale = [type(value) for value in vars(collections.Counter).values() if type(value).__name__ == "Mark"]
+assert before.__name__ == "dedent" and before.__module__ == "textwrap", before
+assert not stale, stale
+textwrap.dedent = dedent
+collections.Counter.mark = Mark()
+"""
+    )
+    monkeypatch.syspath_prepend(str(installed))
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import threading
+import marks_lib
+
+def scenario():
+    mark = marks_lib.Mark()
+    threads = [threading.Thread(target=mark.count) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert mark.n == 2, "a lost update"
+"""
+    )
+    report = dpor.check(f"{program}::scenario")
+    assert [finding.message for finding in report.findings] == ["AssertionError: a lost update"], report.reasons

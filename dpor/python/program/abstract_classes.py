@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import _abc  # type: ignore[import-not-found]
 import abc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 from typing import Any
 
@@ -44,6 +44,19 @@ class AbstractClasses:
     def _forget_answers(self) -> None:
         for kind in self._decide:
             _abc._reset_caches(kind)
+
+
+def unregister(kinds: Collection[type]) -> None:
+    """Make all abstract classes forget that these were registered with them."""
+    gone = {id(kind) for kind in kinds}
+    for kind in _abstract_classes():
+        registered = [found for reference in _abc._get_dump(kind)[0] if (found := reference()) is not None]
+        if any(id(found) in gone for found in registered):
+            _abc._reset_registry(kind)
+            _abc._reset_caches(kind)
+            for found in registered:
+                if id(found) not in gone:
+                    _abc._abc_register(kind, found)
 
 
 def refuse_asked(is_known: Callable[[Any], bool]) -> None:

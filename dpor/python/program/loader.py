@@ -639,6 +639,7 @@ class _Finder:
             return known.first["__spec__"]
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or not self._loader._is_program(name, spec.origin):
+            self._loader._sides.remember_library(name)
             return None
         spec.loader = _InstrumentingLoader(self._loader, name, str(spec.origin), spec.loader)
         return spec

@@ -13,6 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from dpor.python.kernel.library import STDLIB, serves_both_sides
+from dpor.python.program.leftovers import Library
 
 
 class Sides:
@@ -31,15 +32,23 @@ class Sides:
         self._all_hidden = False
         self._has_hooks = False
         """True if the program has modules and all of them are instrumented."""
+        self._library: Library | None = None
         self._first: Set[str] = frozenset()
         self._apart: tuple[Set[str], Set[str]] = frozenset(), frozenset()
         """Names of modules to drop, and of those of which it is known that they have nothing of these."""
 
     def forget(self) -> None:
         """Forget the program's modules: it will be imported again, because what is instrumented has changed."""
+        if self._library is not None:
+            self._library.restore(self.program.values())
         self.program.clear()
         self._has_hooks = False
         self._seen = -1
+
+    def remember_library(self, name: str) -> None:
+        """Called before the program imports a module without hooks."""
+        if self._library is None and not serves_both_sides(name):
+            self._library = Library()
 
     def settle(self) -> None:
         """Called when the program is loaded: these modules stay."""
@@ -56,6 +65,8 @@ class Sides:
             others -= found
         if others or known != names:
             self._apart = frozenset(names), frozenset(self.program.keys() - going)
+        if self._library is not None and not all(map(self._is_instrumented, going)):
+            self._library.restore(self.program[name] for name in going & self.program.keys())
         for name in going:
             module = self.program.pop(name, None)
             package, _, part = name.rpartition(".")

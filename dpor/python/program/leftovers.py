@@ -1,0 +1,77 @@
+"""What packages without hooks have stored in classes and modules of the library when they were imported.
+
+Host and program share the library. When the program is imported again with other packages instrumented, its modules are
+new ones, and the library must not go on to refer to the old: to a class that was registered with an abstract one, to
+`OrderedDict.__implemented__` of zope.interface, to a function that was patched into `socket`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+from dpor.python.kernel.library import serves_both_sides
+from dpor.python.program.abstract_classes import unregister
+
+_CAN_BE_CHANGED: Final = 1 << 9
+_CANNOT_BE_CHANGED: Final = 1 << 8
+"""Flags of classes: they are made at run time; and nobody can store attributes in them."""
+
+
+class Library:
+    """The attributes of the library's classes and modules, as they were before a package without hooks was imported."""
+
+    def __init__(self) -> None:
+        modules = [module for name, module in sys.modules.items() if serves_both_sides(name)]
+        holders = chain(_classes(), (module for module in modules if type(module) is ModuleType))
+        self._before = {id(holder): (holder, {**vars(holder)}) for holder in holders}
+
+    def restore(self, modules: Iterable[ModuleType]) -> None:
+        """Undo what refers to these modules, their classes and functions."""
+        gone = [*modules]
+        names = {module.__name__ for module in gone}
+        values = [value for module in gone for value in vars(module).values()]
+        kinds = [kind for kind in values if isinstance(kind, type) and kind.__module__ in names]
+        unregister(kinds)
+        is_gone = _refers_to({id(module) for module in gone}, {id(vars(module)) for module in gone}, {*map(id, kinds)})
+        for holder, before in self._before.values():
+            changed = [(name, value) for name, value in vars(holder).items() if value is not before.get(name, holder)]
+            for name, value in changed:
+                if is_gone(value):
+                    if name in before:
+                        setattr(holder, name, before[name])
+                    else:
+                        delattr(holder, name)
+
+
+def _refers_to(modules: set[int], namespaces: set[int], kinds: set[int]) -> Callable[[Any], bool]:
+    """Return a function that is true of these modules, their functions and classes, and objects of these classes."""
+
+    def refers(value: Any) -> bool:
+        if isinstance(value, (staticmethod, classmethod)):
+            value = value.__func__
+        elif isinstance(value, property):
+            value = value.fget
+        if type(value) is FunctionType:
+            return id(value.__globals__) in namespaces
+        return id(value) in modules or id(value) in kinds or id(type(value)) in kinds
+
+    return refers
+
+
+def _classes() -> Iterator[type]:
+    """Yield the library's classes in which attributes can be stored."""
+    seen: set[int] = set()
+    stack: list[type] = [object]
+    while stack:
+        derived: list[type] = type.__subclasses__(stack.pop())
+        for kind in derived:
+            if id(kind) not in seen:
+                seen.add(id(kind))
+                stack.append(kind)
+                flags = kind.__flags__
+                if flags & _CAN_BE_CHANGED and not flags & _CANNOT_BE_CHANGED and serves_both_sides(kind.__module__):
+                    yield kind
