@@ -381,12 +381,13 @@ def _trace(frame: Any, event: str, arg: object) -> Any:
     code = frame.f_code
     if code.co_filename not in now.files:
         return None
-    frame.f_trace_opcodes = True
-    frame.f_trace_lines = False
     known = _tracers.get(id(code))
     if known is None:
         known = _tracers[id(code)] = (code, *_tracers_of(code))
-    return known[1] if now.baton.schedule.local else known[2]
+    frame.f_trace = tracer = known[1] if now.baton.schedule.local else known[2]
+    frame.f_trace_opcodes = True  # from 3.14 on, without effect as long as the frame is not traced
+    frame.f_trace_lines = False
+    return tracer
 
 
 def _tracers_of(code: types.CodeType) -> tuple[Any, Any]:
