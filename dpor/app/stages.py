@@ -79,8 +79,9 @@ def stages(options: Options) -> list[Stage]:
 def is_for_states(stages: Sequence[Stage], ended: Stage, incomplete: Collection[str]) -> bool:
     """True if a stage after the one that has ended stores states, and so may cover what that did not, for these reasons
     alone."""
-    states_may_tell = bool(incomplete) and all(isinstance(reason, StatesMayTell) for reason in incomplete)
-    return states_may_tell and any(stage.needs_states for stage in stages[stages.index(ended) + 1 :])
+    if ended.needs_states or not incomplete or not all(isinstance(reason, StatesMayTell) for reason in incomplete):
+        return False
+    return any(stage.needs_states for stage in stages[stages.index(ended) + 1 :])
 
 
 def work(counts: Stats) -> int:

@@ -32,7 +32,7 @@ class Timeouts(StrEnum):
     """When a timed wait may time out."""
 
     ANY = "any"
-    """At any point where it waits, as on a loaded machine; `timeout_limit` times a run for each call site."""
+    """At any point where it waits, as on a loaded machine; `timeout_limit` times a run for each call site and object."""
     IDLE = "idle"
     """Only when no thread can move otherwise."""
 
@@ -512,11 +512,11 @@ class Options:
         default=1,
         validator=Number(0),
         metadata=_about(
-            "with timeouts='any': how often one call of a thread may time out in one execution (searches that store"
-            " states need no limit where states come back)",
+            "with timeouts='any': how often one call of a thread may time out for one object in one execution"
+            " (searches that store states need no limit where states come back)",
             Group.RUNS,
-            help="With --timeouts any: how often one call of a thread may time out in one execution. Searches that"
-            " store states need no limit where states come back.",
+            help="With --timeouts any: how often one call of a thread may time out for one object in one execution."
+            " Searches that store states need no limit where states come back.",
             metavar="N",
             python_only=True,
             saved=True,

@@ -229,6 +229,53 @@ class AwaitWorker(BaseRule):
 
 
 @attrs.frozen
+class TakeTask(BaseRule):
+    """A worker takes a task out of the queue of a pool that cancels what is in there when it is shut down. Objects: what
+    counts the tasks that have ended; the queue (state: how many tasks were taken out of it, and how many of these to be
+    cancelled). Result: False if the task was taken out to be cancelled.
+
+    number    of the task: how many were submitted before
+    workers   how many the pool has at most
+    """
+
+    name = "await worker"
+    modes = (READ, WRITE)
+    takes = (0, 1)
+    gives = (1,)
+    number: int
+    workers: int
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        ended, (taken, cancelled) = states
+        return taken > self.number or (taken == self.number and taken - cancelled - ended < self.workers)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        ended, (taken, cancelled) = states
+        if taken > self.number:
+            return Effect(states, (READ, READ), False)
+        return Effect((ended, (taken + 1, cancelled)), (READ, WRITE), True)
+
+
+@attrs.frozen
+class TakeToCancel(BaseRule):
+    """Take the first task out of the queue of a pool, to cancel it. Objects: the queue; the pool. Result: the number of
+    the task; -1 if the queue is empty."""
+
+    name = "take to cancel"
+    modes = (WRITE, READ)
+    gives = (0,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        (taken, cancelled), (count, shut) = states
+        if taken >= count:
+            return Effect(states, (READ, READ), -1)
+        return Effect(((taken + 1, cancelled + 1), (count, shut)), (WRITE, READ), taken)
+
+    def succeeded(self, effect: Effect) -> bool:
+        return bool(effect.result >= 0)
+
+
+@attrs.frozen
 class EndTask(BaseRule):
     """A task has ended: its worker is free. Tasks may end in any order."""
 

@@ -28,7 +28,8 @@ def scenario():
 
     def said(action, *args):
         try:
-            return action(*args)
+            result = action(*args)
+            return "a future" if isinstance(result, futures.Future) else result
         except Exception as error:
             return type(error).__name__
 
@@ -72,7 +73,7 @@ def program(seed: int) -> str:
     random = Random(seed)
     count = random.choice([1, 2, 2, 3])
     main = [f"made.append(pool.submit(task{number}, list(made)))" for number in range(count)]
-    ending = random.choice(["pool.shutdown()", "futures.wait(made)", "early"])
+    ending = random.choice(["pool.shutdown()", "futures.wait(made)", "early", "pool.shutdown(cancel_futures=True)"])
     if ending == "early":
         main += ["pool.shutdown(wait=False)", "note(said(pool.submit, note, 'no'))"]
     main += [*of_main(random, count), ending if ending != "early" else "pass"]

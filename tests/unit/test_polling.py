@@ -209,6 +209,29 @@ def set_for_a_moment():
             pass
 
     beside(wait, event.set, event.clear)
+
+
+def waits_for_one_after_the_other():
+    events = [threading.Event() for _ in range(3)]
+
+    def set_all():
+        for event in events:
+            event.set()
+
+    thread = threading.Thread(target=set_all)
+    thread.start()
+    came = [event.wait(1) for event in events]
+    thread.join()
+    return came
+
+
+def waits_for_new_objects():
+    done = []
+    thread = threading.Thread(target=lambda: done.append(1))
+    thread.start()
+    while not done:
+        threading.Event().wait(1)
+    thread.join()
 '''
 
 LIMITED = "may time out more often in a run than --timeout-limit 1"
@@ -235,6 +258,20 @@ def test_states_tell_how_often_a_wait_may_time_out(name: str, programs: Path) ->
     assert LIMITED in optimal.reasons[0]
     report = dpor.check(f"{programs}::{name}")
     assert (report.verdict, report.strategy) == ("pass", "dpor")
+
+
+def test_a_call_may_time_out_for_each_of_several_objects(programs: Path) -> None:
+    report = dpor.check(f"{programs}::waits_for_one_after_the_other", strategy="optimal")
+    assert (report.verdict, report.outcomes) == ("pass", 8)
+    assert dpor.check(f"{programs}::waits_for_one_after_the_other", strategy="dpor").outcomes == 8
+
+
+def test_but_not_for_ever_more_of_them(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = dpor.check(f"{programs}::waits_for_new_objects", strategy="optimal")
+    assert LIMITED in report.reasons[0]
+    monkeypatch.setattr(timing, "OBJECTS", 1_000_000)  # a planted mistake
+    report = dpor.check(f"{programs}::waits_for_new_objects", strategy="optimal", max_steps=300)
+    assert report.reasons[0].startswith("a run was cut after 300 events")
 
 
 def test_it_is_not_told_if_their_number_is_part_of_the_state(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,9 @@ This holds as long as the program does not ask which thread a task is in, a task
 next (a `threading.local`, a context variable, an `RLock`), and only public methods of pools are used. That one of these
 is not so is a fact (`POOLS_OPENED`): from then on pools are CPython's own, instrumented, with the threads that they
 make.
+
+As long as no pool cancels what is in its queue when it is shut down, a task need only count those that have ended, and
+the queue is no object. That one does is a fact, too (`CANCELS`).
 """
 
 from __future__ import annotations
@@ -16,9 +19,9 @@ import contextvars
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from dpor.primitives.futures import AwaitWorker, BeginEnding, EndTask, ShutDown, Submit
+from dpor.primitives.futures import AwaitWorker, BeginEnding, EndTask, ShutDown, Submit, TakeTask, TakeToCancel
 from dpor.primitives.threads import Join
 from dpor.python.dropins import from_threading
 from dpor.python.dropins.copying import pinned, unnoticed
@@ -33,6 +36,9 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 
 _SUBMIT, _SHUT_DOWN, _BEGIN_ENDING, _END_TASK, _JOIN = Submit(), ShutDown(), BeginEnding(), EndTask(), Join()
+_TAKE_TO_CANCEL = TakeToCancel()
+
+CANCELS: Final = "a pool is shut down with cancel_futures"
 
 
 class Task(Startable):
@@ -55,7 +61,15 @@ class _Ended(Count):
     """Counts the tasks of a pool that have ended."""
 
 
-_Ended.__name__ = "ThreadPoolExecutor"  # reports call it so
+class _Queue(SyncObject):
+    """How many tasks were taken out of the queue of a pool, and how many of these to be cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = (0, 0)
+
+
+_Ended.__name__ = _Queue.__name__ = "ThreadPoolExecutor"  # reports call them so
 
 
 class _Ending(SyncObject):
@@ -74,6 +88,7 @@ class Pool(SyncObject):
     """The methods of `ThreadPoolExecutor` that differ from those of `Executor`.
 
     dpor_ended   counts the tasks that have ended
+    dpor_queue   counts those that were taken out of the queue; None as long as no pool cancels
     dpor_tasks   the tasks, in the order in which they were submitted
     """
 
@@ -94,6 +109,7 @@ class Pool(SyncObject):
         super().__init__()
         self.dpor_state = (0, False)
         self.dpor_ended = _Ended()
+        self.dpor_queue = _Queue() if CANCELS in run.facts else None
         self.dpor_tasks: list[Task] = []
         self.dpor_name = thread_name_prefix or f"ThreadPoolExecutor-{numbering.next('ThreadPoolExecutor', 0)}"
         self._max_workers = max_workers
@@ -126,13 +142,15 @@ class Pool(SyncObject):
         future = type(self).dpor_future()
         task = Task(f"{self.dpor_name} task {number + 1}", future, fn, args, kwargs)
         self.dpor_tasks.append(task)
-        task.dpor_launch(partial(_do, task, number - self._max_workers + 1, self.dpor_ended))
+        task.dpor_launch(partial(_do, task, self, number))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        if cancel_futures:
-            open_up(POOLS_OPENED, "a pool is shut down with cancel_futures")
+        if cancel_futures and self.dpor_queue is None:
+            open_up(CANCELS, CANCELS)
         perform(_SHUT_DOWN, self)
+        while cancel_futures and not run.unwinding and (number := perform(_TAKE_TO_CANCEL, self.dpor_queue, self)) >= 0:
+            self.dpor_tasks[number]._work[0].cancel()
         if wait:
             _join_all(self.dpor_tasks)
 
@@ -147,10 +165,11 @@ def _cpus() -> int | None:
     return getattr(os, "process_cpu_count", os.cpu_count)()  # from 3.13 on
 
 
-def _do(task: Task, wanted: int, ended: _Ended) -> None:
-    """The body of a task's thread. `wanted`: how many tasks of the pool must have ended before it can begin."""
-    if wanted > 0:
-        perform(AwaitWorker(wanted), ended)
+def _do(task: Task, pool: Pool, number: int) -> None:
+    """The body of a task's thread. `number`: how many tasks of the pool were submitted before."""
+    ended = pool.dpor_ended
+    if not _is_taken(pool, number):
+        return
     try:
         from_threading.run_task(*task._work)
     except UnwindThread:
@@ -164,6 +183,16 @@ def _do(task: Task, wanted: int, ended: _Ended) -> None:
     if any(lock.dpor_state is not None and lock.dpor_state[0] == me for lock in locks):
         open_up(POOLS_OPENED, "a task of a pool ends while it holds an RLock")
     perform(_END_TASK, ended)
+
+
+def _is_taken(pool: Pool, number: int) -> bool:
+    """Wait for a worker of the pool. False if the task is cancelled by a shutdown of the pool."""
+    if pool.dpor_queue is not None:
+        return perform(TakeTask(number, pool._max_workers), pool.dpor_ended, pool.dpor_queue) is not False
+    wanted = number - pool._max_workers + 1
+    if wanted > 0:
+        perform(AwaitWorker(wanted), pool.dpor_ended)
+    return True
 
 
 def _join_all(tasks: list[Task]) -> None:

@@ -109,7 +109,7 @@ class Run:
         "iterating", "known_operations", "made", "made_early", "most_events", "multi", "number", "numbers", "observer",
         "operations", "options", "os_thread", "patience", "position", "process", "ready", "recorder", "recursion_limit",
         "replayed", "silent", "specifications", "specified", "spins", "stateful", "still", "stuck", "taken_at",
-        "threads", "timed_out", "timeouts", "trace", "unwinding", "virtual_time", "waiting", "workers", "yielding",
+        "threads", "timed_out", "timeouts", "timeouts_on", "trace", "unwinding", "virtual_time", "waiting", "workers", "yielding",
     )  # fmt: skip
 
     above: Above
@@ -142,6 +142,7 @@ class Run:
         self.virtual_time = VirtualTime()
         self.clock_stands = False
         self.timeouts: dict[tuple[ThreadId, object, int], int] = {}
+        self.timeouts_on: dict[object, int] = {}
         self.still = (0, 0, 0, 0.0)
         self.base_depth = self.recursion_limit = self.host_limit = 0
         self.number = 0
@@ -187,6 +188,7 @@ class Run:
         self.incomplete_if_multithreaded.clear()
         self.waiting.clear()
         self.timeouts.clear()
+        self.timeouts_on.clear()
         self.counters.clear()
 
     def make_current(self, thread: ModelThread) -> None:

@@ -41,9 +41,9 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
 
     `timed` is the variant of the rule whose result is False if it times out; `blocking` the one that never times out.
     With `timeouts="any"` it may time out wherever it waits, but each call site in a thread only `timeout_limit` times
-    while something else can move. When nothing else can move, it always may. A long wait times out only then. Searches
-    that store states need no limit, since what waits in a loop comes back to a state; but where one run times out
-    `MANY` times, they have the same (`COUNTED`).
+    for each object, and `OBJECTS` times as often in all, while something else can move. When nothing else can move, it
+    always may. A long wait times out only then. Searches that store states need no limit, since what waits in a loop
+    comes back to a state; but where one run times out `MANY` times, a site may do so `timeout_limit` times (`COUNTED`).
     """
     if run.unwinding:
         return without_control(timed, objects)
@@ -53,10 +53,10 @@ def perform_timed(blocking: Rule, timed: Rule, timeout: float, *objects: SyncObj
         assumptions.note(CLOCKS)
     elif run.options.timeouts == "any":
         site = site or site_of(me, 2)
-        if _may_time_out(site):
+        if _may_time_out(site, objects[0]):
             result = perform(timed, *objects)
             if result is False:
-                _timed_out(site)
+                _timed_out(site, objects[0])
                 run.timed_out |= EXPIRES not in me.data
                 _advance(me, timeout)
             return result
@@ -109,6 +109,9 @@ def poll(timed: Rule, *objects: SyncObject) -> Any:
     return result
 
 
+OBJECTS: Final = 8
+"""For how many objects, on average, each call of a thread may time out in a run of a search without states. A loop that
+waits for one thread after the other ends; one that makes a new object each time may not."""
 MANY: Final = 500
 """How often a wait times out in one run before it is counted."""
 COUNTED: Final = "times out again and again"
@@ -117,14 +120,19 @@ COUNTED: Final = "times out again and again"
 Site: TypeAlias = tuple[ThreadId, Any, int]
 
 
-def _may_time_out(site: Site) -> bool:
-    limit = run.options.timeout_limit
-    return run.timeouts.get(site, 0) < limit or (limit > 0 and not is_counted(site))
+def _may_time_out(site: Site, obj: SyncObject) -> bool:
+    limit, used = run.options.timeout_limit, run.timeouts.get(site, 0)
+    if run.stateful:
+        return used < limit or (limit > 0 and not is_counted(site))
+    return used < limit * OBJECTS and run.timeouts_on.get((site, obj.dpor_location), 0) < limit
 
 
-def _timed_out(site: Site) -> None:
+def _timed_out(site: Site, obj: SyncObject) -> None:
     """Count it. (In a variable of the caller, the number would be part of the state.)"""
     used = run.timeouts[site] = run.timeouts.get(site, 0) + 1
+    if not run.stateful:
+        here = site, obj.dpor_location
+        run.timeouts_on[here] = run.timeouts_on.get(here, 0) + 1
     if used >= MANY > run.options.timeout_limit and not is_counted(site):
         reason = f"{_where(site)} timed out {MANY} times in a run: from now on at most --timeout-limit times"
         assumptions.broken(_fact(site), reason, at_once=True)
