@@ -231,8 +231,8 @@ class AwaitWorker(BaseRule):
 @attrs.frozen
 class TakeTask(BaseRule):
     """A worker takes a task out of the queue of a pool that cancels what is in there when it is shut down. Objects: what
-    counts the tasks that have ended; the queue (state: how many tasks were taken out of it, and how many of these to be
-    cancelled). Result: False if the task was taken out to be cancelled.
+    counts the tasks that have ended; the queue (its state: how many tasks were taken out of it, and how many of these to
+    be cancelled). Result: False if the task was taken out to be cancelled.
 
     number    of the task: how many were submitted before
     workers   how many the pool has at most
@@ -247,7 +247,8 @@ class TakeTask(BaseRule):
 
     def enabled(self, states: States, thread: ThreadId) -> bool:
         ended, (taken, cancelled) = states
-        return taken > self.number or (taken == self.number and taken - cancelled - ended < self.workers)
+        is_next: bool = taken == self.number and taken - cancelled - ended < self.workers
+        return is_next or taken > self.number
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         ended, (taken, cancelled) = states

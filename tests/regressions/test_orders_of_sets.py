@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from math import factorial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,6 +83,22 @@ def test_of_many_elements_a_few_orders_are_tried_and_that_is_said() -> None:
     report = dpor.check(program, all=True, max_seconds=None)
     assert (report.verdict, report.outcomes) == (dpor.Verdict.INCONCLUSIVE, 6)
     assert any("a set of 6 objects" in reason for reason in report.reasons)
+
+
+def test_while_modules_are_imported_a_set_has_one_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in any one process: `param` makes each of its classes from a set of the base classes."""
+    (tmp_path / "made_at_import.py").write_text(
+        "jobs = {type(name, (), {'calls': 0}) for name in 'abcdef'}\nnames = [job.__name__ for job in jobs]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    target = tmp_path / "program.py"
+    target.write_text(
+        "import threading\nimport made_at_import\n\ndef scenario():\n"
+        "    thread = threading.Thread(target=made_at_import.names.append, args=('g',))\n"
+        "    thread.start()\n    found = made_at_import.names[0]\n    thread.join()\n    return found\n"
+    )
+    report = dpor.check(f"{target}::scenario", all=True)
+    assert (report.verdict, report.outcomes) == (dpor.Verdict.PASS, 1)
 
 
 def test_order_by_identity_is_the_same_whatever_was_tried_before() -> None:

@@ -149,7 +149,8 @@ class Pool(SyncObject):
         if cancel_futures and self.dpor_queue is None:
             open_up(CANCELS, CANCELS)
         perform(_SHUT_DOWN, self)
-        while cancel_futures and not run.unwinding and (number := perform(_TAKE_TO_CANCEL, self.dpor_queue, self)) >= 0:
+        queue = self.dpor_queue if cancel_futures else None
+        while queue is not None and not run.unwinding and (number := perform(_TAKE_TO_CANCEL, queue, self)) >= 0:
             self.dpor_tasks[number]._work[0].cancel()
         if wait:
             _join_all(self.dpor_tasks)

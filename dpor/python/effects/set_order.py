@@ -32,17 +32,18 @@ _OBJECT_HASH: Final = object.__dict__["__hash__"]
 def stable_order(elements: Set[Any]) -> list[Any] | None:
     """List the elements in an order that all runs agree on; None if the set's own order is such an order."""
     found = agreed_order(elements)
-    if found is None or all(_is_order_free(_hashed(element)) for element in found):
+    order = sharing.order
+    if found is None or order is None or all(_is_order_free(_hashed(element)) for element in found):
         return found
     length = len(found)
     orders.note(min(length, MOST))
     if length <= MOST:
-        return permuted(found, sharing.order % factorial(length))
+        return permuted(found, order % factorial(length))
     say = incomplete if len(run.threads) > 1 else incomplete_if_multithreaded
     say(
         f"a set of {length} objects is iterated over in only a few orders; they depend on the addresses of its elements"
     )
-    backwards, turn = divmod(sharing.order, length)
+    backwards, turn = divmod(order, length)
     turned = found[turn:] + found[:turn]
     return turned[::-1] if backwards % 2 else turned
 

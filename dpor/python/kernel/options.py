@@ -35,7 +35,7 @@ class RuntimeOptions:
     timeouts       "any": a timed wait may end at any point where it waits; "idle": only when nothing else can move
     every_access   make operations also of accesses to what no run has written while several threads exist
     whole_states   keep whole states beside their keys, and report two different ones with the same key
-    timeout_limit  how often a call site may time out for one object, in one thread and run, while something else can move
+    timeout_limit  how often a call site may time out for an object in one thread and run while something else can move
     max_delay      seconds by which a thread may be late
     statics        how the program is analysed; None: not at all
     oracle         what is asked instead of the analysis

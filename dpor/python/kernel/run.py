@@ -109,7 +109,8 @@ class Run:
         "iterating", "known_operations", "made", "made_early", "most_events", "multi", "number", "numbers", "observer",
         "operations", "options", "os_thread", "patience", "position", "process", "ready", "recorder", "recursion_limit",
         "replayed", "silent", "specifications", "specified", "spins", "stateful", "still", "stuck", "taken_at",
-        "threads", "timed_out", "timeouts", "timeouts_on", "trace", "unwinding", "virtual_time", "waiting", "workers", "yielding",
+        "threads", "timed_out", "timeouts", "timeouts_on", "trace", "unwinding", "virtual_time",
+        "waiting", "workers", "yielding",
     )  # fmt: skip
 
     above: Above

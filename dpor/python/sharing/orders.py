@@ -20,10 +20,10 @@ _known: Final = Following(lambda facts: max((length for (length,) in about(facts
 
 
 def choose() -> None:
-    """Choose the order for this run, as a data choice; called at the beginning of each run."""
+    """Choose the order for this run, as a data choice; called when the modules that the target imports have been
+    imported. (While that is done, every set has the order of `set_order.agreed_order`, as it has one in each process.)"""
     length = _known(run.facts)
-    if length:
-        sharing.order = data_choices.choose(factorial(length))
+    sharing.order = data_choices.choose(factorial(length)) if length else 0
 
 
 def note(length: int) -> None:

@@ -89,7 +89,8 @@ class Sharing:
         self.exposed.clear()
         self.given.clear()
         self.roots = roots
-        self.order = self.largest_set = 0
+        self.order: int | None = None
+        self.largest_set = 0
         self.any_coarse = self.any_finalised = False
 
     def let_all_go(self) -> None:
