@@ -32,7 +32,7 @@ class Timeouts(StrEnum):
     """When a timed wait may time out."""
 
     ANY = "any"
-    """At any point where it waits, as on a loaded machine: for each object `timeout_limit` times a run and call site."""
+    """At any point where it waits, as on a loaded machine: `timeout_limit` times a run for a call site and object."""
     IDLE = "idle"
     """Only when no thread can move otherwise."""
 

@@ -230,9 +230,10 @@ class AwaitWorker(BaseRule):
 
 @attrs.frozen
 class TakeTask(BaseRule):
-    """A worker takes a task out of the queue of a pool that cancels what is in there when it is shut down. Objects: what
-    counts the tasks that have ended; the queue (its state: how many tasks were taken out of it, and how many of these to
-    be cancelled). Result: False if the task was taken out to be cancelled.
+    """A worker takes a task out of the queue of a pool that cancels what is in there when it is shut down.
+
+    Objects: what counts the tasks that have ended; the queue (its state: how many tasks were taken out of it, and how
+    many of these to be cancelled). Result: False if the task was taken out to be cancelled.
 
     number    of the task: how many were submitted before
     workers   how many the pool has at most

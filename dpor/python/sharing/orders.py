@@ -20,8 +20,8 @@ _known: Final = Following(lambda facts: max((length for (length,) in about(facts
 
 
 def choose() -> None:
-    """Choose the order for this run, as a data choice; called when the modules that the target imports have been
-    imported. (While that is done, every set has the order of `set_order.agreed_order`, as it has one in each process.)"""
+    """Choose the order for this run, as a data choice. Called when the modules that the target imports are imported:
+    until then every set has the order of `set_order.agreed_order`, as it has one in each process."""
     length = _known(run.facts)
     sharing.order = data_choices.choose(factorial(length)) if length else 0
 
