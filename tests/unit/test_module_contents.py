@@ -288,6 +288,7 @@ RESTORED = {
         "issubclass(str, A)", "asked"),
     "counter": ("import itertools\nc = itertools.count(3)", "next(c)", "repr(c)"),
     "the clock was looked at": ("import time\nl = [time.monotonic()]", "l.append(1)", "len(l)"),
+    "standard output": ("import sys\nl = []\ndef f(out=sys.stdout): print(len(l), file=out)", "l.append(f())", "l"),
     "a loop went round": ("l = []\nn = 0\nwhile n < 3:\n    n += 1", "l.append(n)", "l"),
 }  # fmt: skip
 """What does not keep modules from being restored."""
@@ -471,6 +472,11 @@ def test_small_programs_are_executed_in_each_run(tmp_path: Path, monkeypatch: py
             "class C:\n    a, b = 1, 2",
             "n[0] += 1; hasattr(C, 'a') and delattr(C, 'a')",
             "what is in a dict was changed",
+        ),
+        (
+            "import sys\nout = sys.stdout",
+            "n[0] += 1; out.reconfigure(errors='strict')",
+            "a standard stream was changed",
         ),
         (
             "class C: pass\nimport keyword",

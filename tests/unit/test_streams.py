@@ -11,6 +11,7 @@ from textwrap import dedent
 import pytest
 
 import dpor
+from dpor.python.program import initial_state
 
 PROGRAM = """\
 import sys
@@ -136,3 +137,19 @@ def test_prints_of_several_threads_do_not_depend_on_where_output_is_kept(tmp_pat
     command = [sys.executable, "-m", "dpor", "check", f"{tmp_path}/prints.py::scenario", "--save", f"{tmp_path}/s.json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert "FAILED  AssertionError" in done.stdout, done.stdout
+
+
+def test_what_is_printed_to_a_stream_that_a_module_holds_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules are restored between runs, and so hold the stream of the first one."""
+    monkeypatch.setattr(initial_state, "LEAST_SIZE", 0)
+    Path("holds.py").write_text(
+        "import sys, threading\n\nseen = []\ndef say(text, out=sys.stdout):\n    print(text, file=out)\n\n"
+        "def scenario():\n"
+        "    threads = [threading.Thread(target=seen.append, args=(n,)) for n in range(2)]\n"
+        "    for thread in threads: thread.start()\n"
+        "    for thread in threads: thread.join()\n"
+        "    say(seen)\n"
+        "    assert seen == [0, 1], 'another order'\n"
+    )
+    (failure,) = dpor.check("holds.py::scenario").findings
+    assert failure.output == "[1, 0]\n"

@@ -59,6 +59,7 @@ from dpor.python.program.restoring import (
     restore_value,
     restorer,
 )
+from dpor.python.program.sink import is_as_new
 from dpor.python.program.watching import DictBlock, HiddenBlock, ObjectBlock, parts
 from dpor.python.sharing import children, type_traits
 from dpor.python.states.classes import find
@@ -116,6 +117,7 @@ class ModuleContents:
         self._restorers: dict[int, Callable[[], None]] = {}
         self._holders: Counter[int] | None = None
         self._weak: list[Any] = []
+        self._streams: list[io.TextIOWrapper] = []  # those of the run
         self._unseen: list[tuple[Any, list[int]]] = []
         self._abstract = AbstractClasses()
         self._collect()
@@ -208,8 +210,12 @@ class ModuleContents:
             return []
         if issubclass(kind, logging.Handler) and type(obj.lock) is not HandlerLock:  # the host's
             return []
-        if kind is io.TextIOWrapper and obj in (sys.__stdin__, sys.__stdout__, sys.__stderr__):
-            return []
+        if kind is io.TextIOWrapper:
+            if obj in (sys.__stdin__, sys.__stdout__, sys.__stderr__):
+                return []
+            if obj in (sys.stdin, sys.stdout, sys.stderr) and is_as_new(obj):
+                self._streams.append(obj)
+                return []
         if (kind.__module__ == "_io" or is_ours(kind.__module__)) and issubclass(kind, io.IOBase) and obj.closed:
             return []
         if kind is LRU_CACHE:
@@ -345,6 +351,8 @@ class ModuleContents:
 
     def restore(self) -> bool:
         """Return True if anything had changed. Raises `CannotRestore` if it cannot be undone."""
+        if not all(map(is_as_new, self._streams)):
+            raise CannotRestore("a standard stream was changed")
         found = [(block, objects) for block in self._all() if (objects := [*block.changed()])]
         values = [(obj, before) for obj, value_of, before in self._values if value_of(obj) != before]
         if found:

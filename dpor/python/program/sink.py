@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from dpor.python.kernel.streams import BehindStream
@@ -21,7 +21,7 @@ class Sink:
     def __init__(self) -> None:
         self._kept: _Kept | None = None
         self._aloud = False
-        self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
+        self._streams = [_stdin(), _stream(), _stream()]
 
     @property
     def nowhere(self) -> io.TextIOWrapper:
@@ -43,30 +43,41 @@ class Sink:
             self._aloud = False
 
     def __enter__(self) -> None:
-        """Begin a run with fresh streams, whatever programs have done with them. Standard input is empty."""
+        """Begin a run with streams that are as new, whatever programs have done with them. Standard input is empty.
+
+        They are the same streams in all runs, since modules may hold them, until a program changes one.
+        """
         self._before = sys.stdin, sys.stdout, sys.stderr
-        if not all(map(_is_as_new, self._streams)):  # making them costs as much as a thread
-            self._streams = [_stdin(), _stream(_Nowhere()), _stream(_Nowhere())]
+        if not all(map(is_as_new, self._streams)):  # making them costs as much as a thread
+            self._streams = [_stdin(), _stream(), _stream()]
         stdin, stdout, stderr = self._streams
         sys.stdin = stdin
         if self._kept is not None:
-            sys.stdout, sys.stderr = _stream(self._kept), _stream(self._kept)
-        elif not self._aloud:
+            for stream in (stdout, stderr):
+                stream.flush()  # what earlier runs have printed
+                stream.buffer.to = self._kept  # type: ignore[attr-defined]
+                stream.reconfigure(write_through=True)
+        if not self._aloud:
             sys.stdout, sys.stderr = stdout, stderr
 
     def __exit__(self, *_: object) -> None:
         sys.stdin, sys.stdout, sys.stderr = self._before
+        if self._kept is not None:
+            for stream in self._streams[1:]:
+                with suppress(ValueError):  # closed or detached
+                    stream.buffer.to = None  # type: ignore[attr-defined]
+                    stream.reconfigure(write_through=False)
 
 
 def _stdin() -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(), "utf-8", "strict")
 
 
-def _stream(to: Any) -> io.TextIOWrapper:
-    return io.TextIOWrapper(to, "utf-8", "backslashreplace", write_through=type(to) is _Kept)
+def _stream() -> io.TextIOWrapper:
+    return io.TextIOWrapper(_Output(), "utf-8", "backslashreplace")  # type: ignore[arg-type]
 
 
-def _is_as_new(stream: io.TextIOWrapper) -> bool:
+def is_as_new(stream: io.TextIOWrapper) -> bool:
     """True if no program has closed, detached or changed the stream. (What was written to it went nowhere.)"""
     try:
         buffer = stream.buffer
@@ -75,29 +86,36 @@ def _is_as_new(stream: io.TextIOWrapper) -> bool:
             as_new = settings == ("strict", "utf-8", False, False) and not buffer.getvalue()
         else:
             as_new = settings == ("backslashreplace", "utf-8", False, False)
-        return as_new and not stream.closed and not stream.__dict__ and not buffer.__dict__
+        names = {**buffer.__dict__}
+        return as_new and not stream.closed and not stream.__dict__ and names.pop("to", None) is None and not names
     except ValueError:  # closed or detached
         return False
 
 
-class _Nowhere(BehindStream):
+class _Output(BehindStream):
+    """Output that is kept in `to`, or goes nowhere."""
+
+    def __init__(self) -> None:
+        self.to: _Kept | None = None
+
     def write(self, data: Any) -> int:
+        if self.to is not None:
+            self.to.add(data)
         return len(data)
 
     def writable(self) -> bool:
         return True
 
 
-class _Kept(_Nowhere):
+class _Kept:
     def __init__(self) -> None:
         self._data = bytearray()
         self._lost = 0
 
-    def write(self, data: Any) -> int:
+    def add(self, data: Any) -> None:
         taken = data[: max(0, MOST_OUTPUT - len(self._data))]
         self._data += taken
         self._lost += len(data) - len(taken)
-        return len(data)
 
     def text(self) -> str:
         more = f"\n... and {self._lost:,} bytes more\n" if self._lost else ""
