@@ -9,14 +9,24 @@ from types import ModuleType
 
 from dpor.python.program.leftovers import Library
 
+SOURCE = """
+class Mark: pass
+class Marked: pass
+def dedent(text): return text
+
+class Lazy:
+    def __getattribute__(self, name): raise RuntimeError(name)
+
+lazy = Lazy()
+"""
+
 
 def test_registrations_and_attributes_of_dropped_modules_are_undone() -> None:
     class Kept:
         pass
 
     dropped = ModuleType("dropped")
-    source = "class Mark: pass\nclass Marked: pass\ndef dedent(text): return text"
-    exec(source, vars(dropped))
+    exec(SOURCE, vars(dropped))
     library, original = Library(), textwrap.dedent
     MutableSet.register(Kept)
     MutableSet.register(dropped.Marked)

@@ -13,6 +13,7 @@ from itertools import chain
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
+from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.library import serves_both_sides
 from dpor.python.program.abstract_classes import unregister
 
@@ -31,12 +32,12 @@ class Library:
 
     def restore(self, modules: Iterable[ModuleType]) -> None:
         """Undo what refers to these modules, their classes and functions."""
-        gone = [*modules]
-        names = {module.__name__ for module in gone}
-        values = [value for module in gone for value in vars(module).values()]
-        kinds = [kind for kind in values if isinstance(kind, type) and kind.__module__ in names]
+        gone = {id(module): _namespace_of(module) for module in modules if is_a(module, ModuleType)}
+        names = {namespace.get("__name__") for namespace in gone.values()}
+        values = [value for namespace in gone.values() for value in namespace.values()]
+        kinds = [kind for kind in values if is_a(kind, type) and _module_of(kind) in names]
         unregister(kinds)
-        is_gone = _refers_to({id(module) for module in gone}, {id(vars(module)) for module in gone}, {*map(id, kinds)})
+        is_gone = _refers_to({*gone}, {*map(id, gone.values())}, {*map(id, kinds)})
         for holder, before in self._before.values():
             changed = [(name, value) for name, value in vars(holder).items() if value is not before.get(name, holder)]
             for name, value in changed:
@@ -47,13 +48,23 @@ class Library:
                         delattr(holder, name)
 
 
+def _namespace_of(module: ModuleType) -> dict[str, Any]:
+    """Return its names; no code of the program is called."""
+    namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
+    return namespace
+
+
+def _module_of(kind: type) -> object:
+    return type.__getattribute__(kind, "__module__")
+
+
 def _refers_to(modules: set[int], namespaces: set[int], kinds: set[int]) -> Callable[[Any], bool]:
     """Return a function that is true of these modules, their functions and classes, and objects of these classes."""
 
     def refers(value: Any) -> bool:
-        if isinstance(value, (staticmethod, classmethod)):
+        if is_a(value, (staticmethod, classmethod)):
             value = value.__func__
-        elif isinstance(value, property):
+        elif is_a(value, property):
             value = value.fget
         if type(value) is FunctionType:
             return id(value.__globals__) in namespaces
