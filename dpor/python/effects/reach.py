@@ -170,8 +170,8 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
     while stack:
         value = stack.pop()
         kind = type(value)
-        if kind in _PLAIN or id(value) in seen or is_a(value, _CALLABLES):
-            continue
+        if kind in _PLAIN or kind is object or id(value) in seen or is_a(value, _CALLABLES):
+            continue  # an `object()` has nothing that could change
         seen.add(id(value))
         if is_a(value, (tuple, frozenset)):
             stack.extend(value)
