@@ -14,7 +14,6 @@ from dpor.core.system import Chooser, Ending, Run, Trace
 from dpor.explorers import STRATEGIES
 from dpor.primitives.threads import End
 from dpor.python.dropins import stdlib
-from dpor.python.effects import letting_go
 from dpor.python.hooks import attributes, failures
 from dpor.python.kernel import driving
 from dpor.python.kernel.driving import Search
@@ -63,7 +62,6 @@ class FunctionSystem:
             finally:
                 perform(End(), stdlib.main_thread())
 
-        letting_go.begin()
         driving.begin(self._search, self._options, trace, choose, None)
         try:
             shared_objects.begin(self._roots)

@@ -35,8 +35,17 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.unmodelled import refuse
 
-_running: Final[dict[greenlet, tuple[Any, Any]]] = {}
-"""The loops, and tasks, of the greenlets that are not running now. Empty between runs."""
+
+class _Suspended:
+    """The loops, and tasks, of the greenlets that are not running now. Empty between runs."""
+
+    __slots__ = ("loops",)
+
+    def __init__(self) -> None:
+        self.loops: dict[greenlet, tuple[Any, Any]] = {}
+
+
+_suspended: Final = run.attach(_Suspended)
 
 
 class Apart:
@@ -59,7 +68,7 @@ class Apart:
     def __exit__(self, *_: object) -> None:
         _watched.clear()
         settrace(self._before)
-        _running.clear()
+        _suspended.loops.clear()
         if self._asyncio is not None:
             _take(self._asyncio)
             _give(self._asyncio, self._outside)
@@ -380,9 +389,9 @@ def _switching(asyncio: Any) -> Callable[[str, Any], None]:
     def switched(event: str, way: tuple[greenlet, greenlet]) -> None:
         left, entered = way
         if get() is not None:
-            _running[left] = _take(asyncio)
-        if _running:
-            _give(asyncio, _running.pop(entered, _NONE))
+            _suspended.loops[left] = _take(asyncio)
+        if _suspended.loops:
+            _give(asyncio, _suspended.loops.pop(entered, _NONE))
 
     return switched
 

@@ -29,7 +29,7 @@ _LEAST: Final = 1
 _release: Final = CommutingV()
 _await: Final = lru_cache(maxsize=4096)(Spin)
 _seconds: Final[dict[int, float]] = {}
-"""By `id` of a connection: how long its calls are to wait."""
+"""By `id` of a connection: how long its calls are to wait. Connections may outlive a run, and cannot tell any more."""
 
 
 def perform_call(obj: Any, name: str, yield_before: Callable[[], None], call: Callable[[], Any]) -> Any:

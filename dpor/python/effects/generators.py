@@ -2,7 +2,7 @@
 
 Advancing a shared generator is two operations: entering it, and returning with what it yielded. A thread that comes in
 between finds the generator executing, and gets the ValueError that CPython raises. The generator's body may perform no
-operation at all, so the scheduler could not see a thread inside it; therefore `_inside` records which thread is inside,
+operation at all, so the scheduler could not see a thread inside it; therefore `_Inside` records which thread is inside,
 from the first operation to the second.
 """
 
@@ -23,8 +23,17 @@ from dpor.python.sharing.shared_object import STRUCTURE, SharedObject
 WORDS: Final[dict[type, str]] = {types.GeneratorType: "generator", types.CoroutineType: "coroutine"}
 """CPython's words for these types in error messages."""
 
-inside: Final[dict[int, ModelThread]] = {}
-"""By `id` of a shared generator: the thread that is inside it."""
+
+class _Inside:
+    """During a run, by `id` of a shared generator: the thread that is inside it."""
+
+    __slots__ = ("threads",)
+
+    def __init__(self) -> None:
+        self.threads: dict[int, ModelThread] = {}
+
+
+_inside: Final = run.attach(_Inside)
 
 
 Driven: TypeAlias = Generator[Any, Any, Any] | Coroutine[Any, Any, Any] | AsyncGenerator[Any, Any]
@@ -41,7 +50,7 @@ def drive(generator: Driven, step: Callable[..., Any], *args: Any, clash: Except
     if not _executes(generator, step):
         return step(*args)
     key = id(generator)
-    inside[key] = run.current
+    _inside.threads[key] = run.current
     try:
         return step(*args)
     finally:
@@ -76,9 +85,14 @@ def drive_asynchronous(awaitable: Any, step: Callable[..., Any], *args: Any) -> 
     return drive(generator, step, *args, clash=clash)
 
 
+def thread_inside(generator: Driven) -> ModelThread | None:
+    """Return the thread that is inside the shared generator, or was when it was unwound."""
+    return _inside.threads.get(id(generator))
+
+
 def is_executing(generator: Driven) -> bool:
     """True if a thread is inside the shared generator."""
-    owner = inside.get(id(generator))
+    owner = thread_inside(generator)
     return owner is not None and owner.running and owner in run.threads
 
 
@@ -90,7 +104,7 @@ def leave(generator: Driven, shared: SharedObject, key: int) -> None:
         for held in gc.get_referents(generator):
             shared_objects.publish(held)
     finally:
-        inside.pop(key, None)
+        _inside.threads.pop(key, None)
 
 
 async def _asynchronous() -> AsyncGenerator[None, None]:

@@ -49,41 +49,46 @@ DROPPED: Final = (
     " the two is tried"
 )
 
-_counted: dict[ThreadId, dict[int, int]] = {}
-"""By thread: how many references the program had to each mortal object when the thread's present step began."""
-_taken: dict[ThreadId, set[int]] = {}
-"""By thread: the objects to which its present step has taken a reference, and which may die when it drops that
-reference. Even if it drops it in the same step, other threads may run in between."""
-waiting: Final[set[ThreadId]] = set()
-"""The threads that are waiting to let go of an object."""
-_asked: dict[int, tuple[Any, list[Location]]] = {}
-"""By `id`: weak references to objects that have died, with the locations that say whether these are alive."""
-_dropped: Final[dict[int, tuple[ThreadId, Any]]] = {}
-"""By `id`: weak references to objects to which a thread has dropped a weak reference with a callback, and the thread.
-(If the object dies in that thread, it could not die before. If it may die in another, a run shows that.)"""
-_called: Final[set[int]] = set()
-"""The `id`s of weak references that the program still had when their callbacks had been called."""
-_told: set[int] = set()
-"""By `id`: the objects that have died and that we cannot let go."""
-_pending: Final[dict[ThreadId, set[int]]] = {}
-"""By thread: the `id`s of the objects that it is still to let go of."""
-_order: dict[ThreadId, dict[int, tuple[int, int]]] = {}
-"""By thread, and by `id` of what a container held that the thread's present step has changed, or an object that has
-died in it: the `id` of the object whose death led to that (0: the step's operation), and its place in the order of
-dropping."""
+
+class _LettingGo:
+    """What is remembered during a run.
+
+    counted   by thread: how many references the program had to each mortal object when the thread's present step began
+    taken     by thread: the objects to which its present step has taken a reference, and which may die when it drops
+              that reference. Even if it drops it in the same step, other threads may run in between
+    waiting   the threads that are waiting to let go of an object
+    asked     by `id`: weak references to objects that have died, with the locations that say whether these are alive
+    dropped   by `id`: weak references to objects to which a thread has dropped a weak reference with a callback, and
+              the thread. (If the object dies in that thread, it could not die before. If it may die in another, a run
+              shows that.)
+    called    the `id`s of weak references that the program still had when their callbacks had been called
+    immortal   the `id`s of objects that have died and that we cannot let go
+    pending   by thread: the `id`s of the objects that it is still to let go of
+    order     by thread, and by `id` of what a container held that the thread's present step has changed, or an object
+              that has died in it: the `id` of the object whose death led to that (0: the step's operation), and its
+              place in the order of dropping
+    """
+
+    __slots__ = ("asked", "called", "counted", "dropped", "immortal", "order", "pending", "taken", "waiting")
+
+    def __init__(self) -> None:
+        self.counted: dict[ThreadId, dict[int, int]] = {}
+        self.taken: dict[ThreadId, set[int]] = {}
+        self.waiting: set[ThreadId] = set()
+        self.asked: dict[int, tuple[Any, list[Location]]] = {}
+        self.dropped: dict[int, tuple[ThreadId, Any]] = {}
+        self.called: set[int] = set()
+        self.immortal: set[int] = set()
+        self.pending: dict[ThreadId, set[int]] = {}
+        self.order: dict[ThreadId, dict[int, tuple[int, int]]] = {}
 
 
-def begin() -> None:
-    """Reset; called before each run."""
-    _counted.clear()
-    _taken.clear()
-    waiting.clear()
-    _asked.clear()
-    _dropped.clear()
-    _called.clear()
-    _told.clear()
-    _pending.clear()
-    _order.clear()
+_now: Final = run.attach(_LettingGo)
+
+
+def is_waiting() -> bool:
+    """True if a thread is waiting to let go of an object."""
+    return bool(_now.waiting)
 
 
 # ---------------------------------------------------------------------- a step begins
@@ -92,9 +97,9 @@ def begin() -> None:
 def step_begins(thread: ModelThread, access: Operation | None = None) -> None:
     """Called when the thread goes on after it was chosen, before it performs this access."""
     if run.multi:
-        _counted[thread.id] = deaths.references_to_mortal()
+        _now.counted[thread.id] = deaths.references_to_mortal()
         if access is None or access.kind != "let go":
-            _order[thread.id] = {}
+            _now.order[thread.id] = {}
             if access is not None:
                 _note_held(thread, access)
 
@@ -103,7 +108,7 @@ def _note_held(thread: ModelThread, access: Operation) -> None:
     """Note which objects the access drops in which order, or gives the thread."""
     if access.kind in _DROPPING:
         held = [obj for location, mode in access.accesses if mode is WRITE for obj in _held_in(location)]
-        _order[thread.id] = {id(obj): (0, place) for place, obj in enumerate(held, 1)}
+        _now.order[thread.id] = {id(obj): (0, place) for place, obj in enumerate(held, 1)}
     elif access.kind not in _TAKING_NOTHING:
         # who takes an object out, in a WRITE, has the reference that was there
         places = [location for location, mode in access.accesses if mode is READ or access.kind == "setdefault"]
@@ -111,7 +116,7 @@ def _note_held(thread: ModelThread, access: Operation) -> None:
 
 
 def _note_taken(thread: ModelThread, objects: Iterable[Any]) -> None:
-    _taken[thread.id] = set(map(id, _with_silent_parts(list(filter(dies, objects)))))
+    _now.taken[thread.id] = set(map(id, _with_silent_parts(list(filter(dies, objects)))))
 
 
 _DROPPING: Final = frozenset({"write", "delete", "clear"})
@@ -201,13 +206,13 @@ def _silent_parts(obj: Any) -> list[Any]:
 def step_ends() -> None:
     """Called when the current thread has reached its next operation: let go of what its step has dropped."""
     me = run.current
-    if me.id in waiting:
+    if me.id in _now.waiting:
         return
-    taken: Collection[int] = _taken.pop(me.id, ())
-    pending = _pending.setdefault(me.id, set())
-    order = _order.setdefault(me.id, {})
+    taken: Collection[int] = _now.taken.pop(me.id, ())
+    pending = _now.pending.setdefault(me.id, set())
+    order = _now.order.setdefault(me.id, {})
     causes: set[int] = set()
-    while released := _released(_counted.get(me.id, {}), taken, order):
+    while released := _released(_now.counted.get(me.id, {}), taken, order):
         taken = ()
         while released:  # until it has let go of an object, this list keeps it alive
             number = id(released[0])
@@ -230,11 +235,11 @@ def _let_go_of(obj: Any) -> Accesses:
         touched.deeply(writes, [part for callback in in_c for part in gc.get_referents(callback)])
     if touched:
         number = run.current.id
-        waiting.add(number)
+        _now.waiting.add(number)
         try:
             yield_before("let go", touched)
         finally:
-            waiting.discard(number)
+            _now.waiting.discard(number)
     return touched.accesses()
 
 
@@ -254,18 +259,18 @@ def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int
         del mortal
         census.let_go(silent)
     me = run.current.id
-    _counted[me] = {number: theirs[number] for number in mortal}
+    _now.counted[me] = {number: theirs[number] for number in mortal}
     released = [
         obj
         for number, obj in mortal.items()
-        if number not in _told
+        if number not in _now.immortal
         if theirs[number] == 0 or theirs[number] < before.get(number, 0) + (number in taken)
     ]
     unordered = (0, 0)
     released.sort(key=lambda obj: (order.get(id(obj), unordered)[1], shared_objects.run_number(obj) or 0))
     everything = {id(obj): obj for obj in [*released, *_with_silent_parts(list(filter(dies, released)))]}
-    pending = _pending[me]
-    left = {number: obj for number, obj in everything.items() if number not in pending and number not in _told}
+    pending = _now.pending[me]
+    left = {number: obj for number, obj in everything.items() if number not in pending and number not in _now.immortal}
     pending.update(left)
     return [*left.values()]
 
@@ -279,7 +284,7 @@ def _note_dropped_references() -> None:
         referent = id(weakref.ReferenceType.__call__(census.object(number)))
         if referent in together:
             incomplete(UNORDERED)
-        _dropped[referent] = run.current.id, weakref.ref(weakref.ReferenceType.__call__(census.object(number)))
+        _now.dropped[referent] = run.current.id, weakref.ref(weakref.ReferenceType.__call__(census.object(number)))
 
 
 def _note_what_falls(obj: Any, mortal: Mapping[int, Any]) -> None:
@@ -303,7 +308,7 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     """Let the object with this `id` die if only the runtime still refers to it. Return True if that is noticed."""
     census.count()
     theirs, lasting = census.theirs, census.lasting
-    _counted[run.current.id] = dict(theirs)
+    _now.counted[run.current.id] = dict(theirs)
     if theirs.get(number) != 0:
         return False
     obj = census.object(number)
@@ -312,24 +317,24 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     new = noticed and deaths.learns(kind, f"a {kind.__qualname__} died while several threads existed")
     if not new and (number in lasting or not written):
         deaths.report_death(obj)
-    by, ref = _dropped.get(number, (run.current.id, None))
+    by, ref = _now.dropped.get(number, (run.current.id, None))
     if by != run.current.id and ref is not None and ref() is obj:
         incomplete(DROPPED)
     del ref
     locations = _written_by(obj)
-    _asked.update((id(ref), (ref, locations)) for ref in getweakrefs(obj))
+    _now.asked.update((id(ref), (ref, locations)) for ref in getweakrefs(obj))
     if number in lasting:
-        _told.add(number)
+        _now.immortal.add(number)
         return False
     order.update((id(part), (cause, place)) for place, part in enumerate(held_by(obj), 1))
-    for counted in _counted.values():
+    for counted in _now.counted.values():
         counted.pop(number, None)
     called = [id(ref) for ref in children.references_to(obj) if theirs.get(id(ref)) and children.may_call(ref)]
     del obj
     census.let_go({number})
     if called:
         census.count()
-        _called.update(ref for ref in called if census.theirs.get(ref, 0) > theirs[ref])  # one is in `_asked`
+        _now.called.update(ref for ref in called if census.theirs.get(ref, 0) > theirs[ref])  # one is in `_now.asked`
     if run.unwinding:  # it has been thrown into a `__del__`, which swallows it
         raise UnwindThread
     return noticed
@@ -376,9 +381,9 @@ def run_over() -> None:
 
 def _note_dropped() -> None:
     """If weak references were dropped after their callbacks were called, they may have been dropped before as well."""
-    if _called:
+    if _now.called:
         census.count()
-        if any(census.theirs.get(number) == 1 for number in _called):  # which is the one in `_asked`
+        if any(census.theirs.get(number) == 1 for number in _now.called):  # which is the one in `_now.asked`
             incomplete(DROPPED)
 
 
@@ -390,7 +395,7 @@ def yield_before_asking(ref: Any) -> None:
     if not run.multi:
         return
     obj = weakref.ReferenceType.__call__(ref)
-    locations = _asked.get(id(ref), (ref, []))[1] if obj is None else _written_by(obj)
+    locations = _now.asked.get(id(ref), (ref, []))[1] if obj is None else _written_by(obj)
     if not locations and type(obj) in type_traits.CONTAINED:
         incomplete(shared_objects.DEATHS)
     del obj
@@ -401,5 +406,5 @@ def yield_before_asking(ref: Any) -> None:
     accessing.touch("ask", tuple((location, READ) for location in locations))
     if run.dying:
         _note_taken(run.current, [weakref.ReferenceType.__call__(ref)])
-    if id(ref) in _asked and weakref.ReferenceType.__call__(ref) is not None:
+    if id(ref) in _now.asked and weakref.ReferenceType.__call__(ref) is not None:
         incomplete(f"a weak reference is asked for an object that has died and is kept alive: {deaths.NOT_ALL}")

@@ -37,8 +37,31 @@ class Part(NamedTuple):
 parts: Final[dict[str, Part]] = {}
 """The parts that can be read, by name."""
 
-_before: Final[dict[str, Any]] = {}
-"""The former values of the parts that this run has changed, or may have changed."""
+
+class _Remembered:
+    """What is remembered of the process until `restore`. It is not reset when a run begins, as modules may be executed
+    before.
+
+    before        the former values of the parts that this run has changed, or may have changed
+    watched       the objects that the source of the current program names. No run changes any other by itself
+    left_hidden   the parts that the last run has changed and that cannot be read
+    runs          how many runs of this search are over
+    unseen        parts that were found changed: from then on they are restored after every run
+    at_first      the values of the parts that are examined, before the first run
+    """
+
+    __slots__ = ("at_first", "before", "left_hidden", "runs", "unseen", "watched")
+
+    def __init__(self) -> None:
+        self.before: dict[str, Any] = {}
+        self.watched: list[Kept] = []
+        self.left_hidden: set[str] = set()
+        self.runs = 0
+        self.unseen: set[str] = set()
+        self.at_first: dict[str, Any] = {}
+
+
+_now: Final = _Remembered()
 _HIDDEN: Final = object()
 """In place of the value of a part that cannot be read."""
 
@@ -66,9 +89,9 @@ def attribute_read(module: str, name: str) -> Accesses:
 def changes(part: PartName) -> None:
     """Remember the part as it is. Call this before the run changes it, whatever the number of threads."""
     name = part if isinstance(part, str) else part[0]
-    if name not in _before and run.current is not None:
+    if name not in _now.before and run.current is not None:
         known = parts.get(name)
-        _before[name] = _HIDDEN if known is None else known.get()
+        _now.before[name] = _HIDDEN if known is None else known.get()
 
 
 # ---------------------------------------------------------------------- objects of others' modules
@@ -99,8 +122,6 @@ class Kept(NamedTuple):
 
 
 _kept: Final[list[Kept]] = []
-_watched: list[Kept] = []
-"""The objects that the source of the current program names. No run changes any other by itself."""
 
 
 def kept(module: str, name: str, contents: Callable[[Any], Any], refill: Callable[[Any, Any], object]) -> None:
@@ -121,25 +142,24 @@ _WORDS: Final = re.compile(r"\w+")
 
 def watch(found: list[Kept]) -> None:
     """Set the objects that the program, or a module of it, names. Called before a run, and when a module is loaded."""
-    global _watched
-    _watched = found
-    for name in _unseen:
-        if name not in _before:
-            _before[name] = parts[name].get()
+    _now.watched = found
+    for name in _now.unseen:
+        if name not in _now.before:
+            _now.before[name] = parts[name].get()
     for one in found:
         name = f"{one.module}.{one.name}"
-        if name not in _before:
-            _before[name] = one.get()
+        if name not in _now.before:
+            _now.before[name] = one.get()
 
 
 def watched(module: str, name: str) -> tuple[Any, ...]:
     """Return the object, if the program names it."""
-    return tuple(one.find() for one in _watched if one.module == module and one.name == name)
+    return tuple(one.find() for one in _now.watched if one.module == module and one.name == name)
 
 
 def share() -> None:
     """Called when the first thread starts: all threads can reach these objects."""
-    for one in _watched:
+    for one in _now.watched:
         found = one.find()
         if found is not None:
             shared_objects.share(found, (PROCESS, one.module, one.name))
@@ -151,7 +171,7 @@ def share() -> None:
 def values() -> Iterable[tuple[object, Any]]:
     """Yield name and value of all parts that differ from the beginning of the run, except those that cannot be read
     (`hidden`)."""
-    for name, before in _before.items():
+    for name, before in _now.before.items():
         if before is not _HIDDEN:
             value = parts[name].get()
             if value != before:
@@ -167,7 +187,7 @@ def held() -> Iterable[Any]:
 
 def hidden() -> set[str]:
     """Return the names of the parts that this run has changed and that cannot be read."""
-    return {name for name, before in _before.items() if before is _HIDDEN}
+    return {name for name, before in _now.before.items() if before is _HIDDEN}
 
 
 def change_again(name: str, value: Any) -> None:
@@ -176,52 +196,47 @@ def change_again(name: str, value: Any) -> None:
     parts[name].again(value)
 
 
-left_hidden: Final[set[str]] = set()
-"""The parts that the last run has changed and that cannot be read."""
+def left_hidden() -> set[str]:
+    """Return the names of the parts that the last run has changed and that cannot be read."""
+    return _now.left_hidden
 
 
 def restore() -> None:
     """When the run is over: restore all parts, the last changed first."""
-    global _runs
-    left_hidden.clear()
-    while _before:
-        name, before = _before.popitem()
+    _now.left_hidden.clear()
+    while _now.before:
+        name, before = _now.before.popitem()
         if before is not _HIDDEN:
             parts[name].restore(before)
         else:
-            left_hidden.add(name)
-    if _runs % LOOK_EVERY < 2:
+            _now.left_hidden.add(name)
+    if _now.runs % LOOK_EVERY < 2:
         _look_for_unseen()
-    _runs += 1
+    _now.runs += 1
 
 
 LOOK_EVERY: Final = 64
 """Runs between examinations of all parts: uninstrumented code may change some without being seen."""
-_runs = 0
-_unseen: Final[set[str]] = set()
-"""Parts that were found changed: from then on they are restored after every run."""
-_at_first: Final[dict[str, Any]] = {}
 
 
 def _look_for_unseen() -> None:
     for name in looked_at:
         now = parts[name].get()
-        if _at_first.setdefault(name, now) != now:
-            _unseen.add(name)
-            parts[name].restore(_at_first[name])
+        if _now.at_first.setdefault(name, now) != now:
+            _now.unseen.add(name)
+            parts[name].restore(_now.at_first[name])
 
 
 def begin_search() -> None:
     """Before the first run of a program: remember the parts, as all its runs are to find them."""
-    global _runs
-    _runs = 0
-    _unseen.clear()
-    _at_first.update((name, parts[name].get()) for name in looked_at)
+    _now.runs = 0
+    _now.unseen.clear()
+    _now.at_first.update((name, parts[name].get()) for name in looked_at)
 
 
 def has_changed(name: str) -> bool:
     """True if this run has changed the part."""
-    return name in _before
+    return name in _now.before
 
 
 looked_at: Final[list[str]] = []

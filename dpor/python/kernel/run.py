@@ -7,7 +7,7 @@ access.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from weakref import ref
 
 from greenlet import greenlet
@@ -24,6 +24,7 @@ from dpor.python.kernel.stuck import Stuck
 from dpor.python.kernel.virtual_time import VirtualTime
 from dpor.python.kernel.workers import Workers
 
+T = TypeVar("T")
 ABLE_UNKNOWN = -1
 """The value of `Run.able` from when a state has changed until it is computed again."""
 
@@ -93,24 +94,28 @@ class Run:
     incomplete    why it stands for less than everything, in order; `incomplete_if_multithreaded`: counts if a thread
                   starts
     exceptions    the exceptions that ended threads
+    left_behind   the greenlets in which threads could not be unwound, of all runs: one that is released would run on
     broken        why the search has to start again when the run has ended; else None
     half_seen     True if that is because of code that will be instrumented; what escapes unseen, and how containers
                   change, is found out again then
     dirty         True if a run has changed what outlives it (a module's global, a class, a function)
     imports_once  True while modules are executed whose contents later runs will find
     stuck         the threads that can never go on, in words; `taken_at`: where each held lock was taken
+
+    Layers above
+    attached      what modules above the kernel remember during a run: see `attach`
     """
 
     __slots__ = (
-        "able", "above", "alive", "atomic", "back_edges", "base_depth", "broken", "by_thread_object", "careful",
-        "choose", "clock_stands", "counters", "current", "daemons", "deep", "dirty", "discipline", "dying", "ending",
-        "error", "event_operations", "event_threads", "everybody", "exceptions", "facts", "frame_states", "half_seen",
-        "host_limit", "hub", "imports_once", "incomplete", "incomplete_if_multithreaded", "is_program_file",
-        "iterating", "known_operations", "made", "made_early", "most_events", "multi", "number", "numbers", "observer",
-        "operations", "options", "os_thread", "patience", "position", "process", "ready", "recorder", "recursion_limit",
-        "replayed", "silent", "specifications", "specified", "spins", "stateful", "still", "stuck", "taken_at",
-        "threads", "timed_out", "timeouts", "timeouts_on", "trace", "unwinding", "virtual_time",
-        "waiting", "workers", "yielding",
+        "able", "above", "alive", "atomic", "attached", "back_edges", "base_depth", "broken", "by_thread_object",
+        "careful", "choose", "clock_stands", "counters", "current", "daemons", "deep", "dirty", "discipline", "dying",
+        "ending", "error", "event_operations", "event_threads", "everybody", "exceptions", "facts", "frame_states",
+        "half_seen", "host_limit", "hub", "imports_once", "incomplete", "incomplete_if_multithreaded",
+        "is_program_file", "iterating", "known_operations", "left_behind", "made", "made_early", "most_events", "multi",
+        "number", "numbers", "observer", "operations", "options", "os_thread", "patience", "position", "process",
+        "ready", "recorder", "recursion_limit", "replayed", "silent", "specifications", "specified", "spins",
+        "stateful", "still", "stuck", "taken_at", "threads", "timed_out", "timeouts", "timeouts_on", "trace",
+        "unwinding", "virtual_time", "waiting", "workers", "yielding",
     )  # fmt: skip
 
     above: Above
@@ -121,6 +126,8 @@ class Run:
 
     def __init__(self) -> None:
         self.current: ModelThread = None  # type: ignore[assignment]
+        self.attached: list[Any] = []
+        self.left_behind: list[greenlet] = []
         self.threads: list[ModelThread] = []
         self.by_thread_object: dict[int, ModelThread] = {}
         self.waiting: list[ModelThread] = []
@@ -159,6 +166,12 @@ class Run:
         """Set the program of the next run."""
         self.above, self.is_program_file = program, program.is_program_file
 
+    def attach(self, kind: type[T]) -> T:
+        """Return the state of a module for the current run: an object of this class, initialised again for each run."""
+        state = kind()
+        self.attached.append(state)
+        return state
+
     def begin(self, options: RuntimeOptions, trace: Trace, choose: Chooser, recorder: Recorder | None) -> None:
         """Start a new run. The trace says who moves, then `choose` does."""
         self.forget()
@@ -191,6 +204,8 @@ class Run:
         self.timeouts.clear()
         self.timeouts_on.clear()
         self.counters.clear()
+        for state in self.attached:
+            state.__init__()
 
     def make_current(self, thread: ModelThread) -> None:
         self.current = thread

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from greenlet import getcurrent, greenlet
+from greenlet import getcurrent
 
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.run import run
 
 PATIENCE = 10_000
 """Operations or loop iterations that a thread may make while it is unwound, before it is given up."""
-_graveyard: list[greenlet] = []
 
 
 def fail(error: Exception) -> NoReturn:
@@ -40,7 +39,7 @@ def lose_patience() -> None:
 
 def leave() -> None:
     """Leave the current greenlet where it is, for good."""
-    _graveyard.append(getcurrent())
+    run.left_behind.append(getcurrent())
     run.hub.switch()
 
 

@@ -112,7 +112,7 @@ class ImportEffects:
     def refuse_hidden(self) -> None:
         """After a run. Raises `CannotRestore` if it has changed state of the process that cannot be read, and that
         importing had changed, too."""
-        for name in self._hidden & process_state.left_hidden if run.number != self._run else ():
+        for name in self._hidden & process_state.left_hidden() if run.number != self._run else ():
             raise CannotRestore(f"runs change {name}, and so does importing")
 
     def repeat(self, is_made_by_program: Callable[[str], bool]) -> None:

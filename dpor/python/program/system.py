@@ -37,7 +37,7 @@ from dpor.core.steps import Explained
 from dpor.core.system import STOP, Asking, Chooser, Ending, Pending, Run, SyncChoices, Trace
 from dpor.primitives.threads import End
 from dpor.python.dropins.threads import Startable
-from dpor.python.effects import letting_go, process_state
+from dpor.python.effects import process_state
 from dpor.python.effects.reach import ANYTHING, yield_before_reading
 from dpor.python.hooks import attributes, failures
 from dpor.python.hooks.calls.contexts import report_shared_contexts
@@ -240,7 +240,6 @@ class PythonSystem:
             self._capture.begin_run()
             spinning.begin(self._capture)
             specifying.begin(self._search.facts, self._search.operations)
-            letting_go.begin()
             driving.begin(self._search, self.options, trace, self._capture.watching(choose), recorder)
             try:
                 self._stdlib.reset(self._registered)

@@ -18,22 +18,34 @@ from dpor.python.kernel.run import run
 _ASKED: Final = "subclasses"
 _MADE: Final = "__subclasses__() is called: making a class is not a step"
 
-_known: Final[dict[int, tuple[type, dict[int, type]]]] = {}
-"""By `id`: the classes that are asked, with those that derived from them when the first thread started."""
-_asked: Final[set[int]] = set()
-"""The `id`s of those that this run has asked."""
+
+class _Subclasses:
+    """What is remembered during a run.
+
+    known   by `id`: the classes that are asked, with those that derived from them when the first thread started
+    asked   the `id`s of those that this run has asked
+    """
+
+    __slots__ = ("asked", "known")
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[type, dict[int, type]]] = {}
+        self.asked: set[int] = set()
+
+
+_now: Final = run.attach(_Subclasses)
 
 
 def note_several_threads() -> None:
-    """Called when the first thread starts."""
-    _known.clear()
-    _asked.clear()
+    """Called when the first thread starts, maybe again in the same run."""
+    _now.known.clear()
+    _now.asked.clear()
     for module, name in about(run.facts, _ASKED):
         kind: Any = sys.modules.get(module)
         for part in name.split("."):
             kind = getattr(kind, part, None)
         if isinstance(kind, type):
-            _known[id(kind)] = kind, _derived(kind)
+            _now.known[id(kind)] = kind, _derived(kind)
 
 
 def asked(kind: type) -> None:
@@ -43,16 +55,16 @@ def asked(kind: type) -> None:
         return
     if fact not in run.facts:
         assumptions.broken(fact, f"the classes that derive from {kind.__qualname__} are asked for")
-    elif id(kind) in _known:
-        _asked.add(id(kind))
+    elif id(kind) in _now.known:
+        _now.asked.add(id(kind))
     else:
         incomplete(_MADE)
 
 
 def look() -> None:
     """Called when other threads have ended, or the run has."""
-    for number in _asked:
-        kind, before = _known[number]
+    for number in _now.asked:
+        kind, before = _now.known[number]
         if not _derived(kind).keys() <= before.keys():
             incomplete(_MADE)
 

@@ -239,7 +239,7 @@ class Capture:
 
     def _whole(self, returned: Hashable) -> bytes:
         run.stateful = self._stateful = True
-        if letting_go.waiting:
+        if letting_go.is_waiting():
             raise StateUnknown("a thread is letting go of an object, which may die")
         self._look_at_names()
         parts: list[Part] = []

@@ -295,7 +295,7 @@ def _has_fields(kind: type) -> bool:
 def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
     """Encode a generator's frame: by its place in a thread if it is running, else like the frames of threads."""
     frame = obj.gi_frame
-    inside = generators.inside.get(id(obj))
+    inside = generators.thread_inside(obj)
     heap.out.append(("generator", None if inside is None or not inside.running else inside.id))
     if frame is None:
         heap.out.append(None)

@@ -32,8 +32,17 @@ def in_context(function: Any) -> Callable[..., Any]:
 set_wrapper(decimal.Decimal, in_context(decimal.Decimal))
 set_wrapper(decimal.localcontext, reading_c(decimal.localcontext))
 
-_in_force: Final[list[decimal.Context]] = []
-"""Contexts in which threads of this run compute without naming them."""
+
+class _InForce:
+    """Contexts in which threads of a run compute without naming them."""
+
+    __slots__ = ("contexts",)
+
+    def __init__(self) -> None:
+        self.contexts: list[decimal.Context] = []
+
+
+_in_force: Final = run.attach(_InForce)
 
 
 @wrap(decimal.getcontext)
@@ -51,19 +60,20 @@ def _setcontext(context: decimal.Context) -> None:
 
 
 def _note(context: decimal.Context) -> decimal.Context:
-    if all(context is not known for known in _in_force):
-        _in_force.append(context)
+    if all(context is not known for known in _in_force.contexts):
+        _in_force.contexts.append(context)
     return context
 
 
 def report_shared_contexts() -> None:
     """At the end of a run: note that it is incomplete if a thread's current context, or a changed default, was
     shared."""
-    if any(isinstance(shared_objects.table.get(id(context)), shared_object.SharedObject) for context in _in_force):
+    if any(
+        isinstance(shared_objects.table.get(id(context)), shared_object.SharedObject) for context in _in_force.contexts
+    ):
         incomplete(
             "threads share a context of decimal that is current in one of them: what operators do to it is not seen"
         )
-    _in_force.clear()
     default = shared_objects.table.get(id(decimal.DefaultContext))
     if isinstance(default, shared_object.SharedObject) and default.writes:
         incomplete("decimal.DefaultContext is changed while threads run: only getcontext is seen to copy it")

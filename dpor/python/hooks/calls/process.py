@@ -397,15 +397,27 @@ def _put_tracing(value: tuple[bool, int]) -> None:
 
 part(TRACING, lambda: (tracemalloc.is_tracing(), tracemalloc.get_traceback_limit()), _put_tracing)
 
-_searches: Final[list[Any]] = []
-"""The functions that this run has registered with `codecs`."""
-_errors: Final[dict[str, Any]] = {}
-"""The error handlers that it has registered, with the handler that was there before, or None."""
+
+class _Codecs:
+    """What this run has registered with `codecs`; `_put_codecs` empties it.
+
+    searches   the functions
+    errors     the error handlers, each with the handler that was there before, or None
+    """
+
+    __slots__ = ("errors", "searches")
+
+    def __init__(self) -> None:
+        self.searches: list[Any] = []
+        self.errors: dict[str, Any] = {}
+
+
+_registered: Final = _Codecs()
 
 
 def _register(search: Any, /) -> None:
     codecs.register(search)
-    _searches.append(search)
+    _registered.searches.append(search)
 
 
 def _register_error(name: str, handler: Any, /) -> None:
@@ -414,19 +426,18 @@ def _register_error(name: str, handler: Any, /) -> None:
     except LookupError:
         before = None
     codecs.register_error(name, handler)
-    _errors.setdefault(name, before)
+    _registered.errors.setdefault(name, before)
 
 
 def _put_codecs(value: object) -> None:
-    for search in _searches:
+    for search in _registered.searches:
         codecs.unregister(search)
-    _searches.clear()
-    for name, before in _errors.items():
+    for name, before in _registered.errors.items():
         if before is None:
             _registry_of_errors().pop(name, None)
         else:
             codecs.register_error(name, before)
-    _errors.clear()
+    _registered.__init__()  # type: ignore[misc]
 
 
 @functools.cache
@@ -449,7 +460,7 @@ def _put_codecs_again(value: Any) -> None:
 
 part(
     CODECS,
-    lambda: ([*_searches], {name: codecs.lookup_error(name) for name in _errors}),
+    lambda: ([*_registered.searches], {name: codecs.lookup_error(name) for name in _registered.errors}),
     _put_codecs,
     again=_put_codecs_again,
 )
@@ -548,7 +559,6 @@ def _put_filters(value: Any) -> None:
     names.get("onceregistry", {}).update(registry)
     names.update(showing)
     names["_filters_mutated"]()
-    _logs.clear()
 
 
 part(WARNINGS, _filters, _put_filters)
@@ -594,7 +604,7 @@ class _CatchWarnings(warnings.catch_warnings):
         log = super().__enter__()
         if log is not None and run.current is not None:
             shared_objects.publish(log)
-            _logs.append(log)
+            _recording.logs.append(log)
         return log
 
     def __exit__(self, *exc_info: Any) -> None:
@@ -602,8 +612,16 @@ class _CatchWarnings(warnings.catch_warnings):
         super().__exit__(*exc_info)
 
 
-_logs: Final[list[Any]] = []
-"""The lists in which this run records warnings."""
+class _Recording:
+    """The lists in which this run records warnings."""
+
+    __slots__ = ("logs",)
+
+    def __init__(self) -> None:
+        self.logs: list[Any] = []
+
+
+_recording: Final = run.attach(_Recording)
 _CatchWarnings.__name__ = _CatchWarnings.__qualname__ = "catch_warnings"
 set_wrapper(warnings.catch_warnings, _CatchWarnings)
 
@@ -626,6 +644,6 @@ def _yield_before_warning(message: Any) -> None:
         touched = Touched(process_state.accesses(WARNINGS, READ))
         touched.add(process_state.attribute_read("warnings", "showwarning"))
         touched.deeply(reads, (message,), SHOW)
-        touched.deeply(writes, Reread(lambda: _logs[-1:]))
+        touched.deeply(writes, Reread(lambda: _recording.logs[-1:]))
         touched.deeply(reads, process_state.watched("warnings", "filters"), ANYTHING)
         yield_before("warn", touched)
