@@ -95,17 +95,19 @@ class Numbering:
     is first needed. So equivalent runs use equal numbers, two things never have the same number, and if only one thread
     asks, the numbers are CPython's. Not covered are the other orders in which threads that ask at the same time could
     be served.
+
+    asked   how many numbers each thread has been given in this run, by purpose and thread
     """
 
     def __init__(self) -> None:
-        self._asked: dict[tuple[str, ThreadId], int] = {}
+        self.asked: dict[tuple[str, ThreadId], int] = {}
         self._numbers: dict[tuple[str, ThreadId, int], int] = {}
         self._given: dict[str, int] = {}
 
     def next(self, purpose: str, first: int) -> int:
         thread = run.current.id
-        asked = self._asked.get((purpose, thread), 0)
-        self._asked[purpose, thread] = asked + 1
+        asked = self.asked.get((purpose, thread), 0)
+        self.asked[purpose, thread] = asked + 1
         number = self._numbers.get((purpose, thread, asked))
         if number is None:
             number = self._given.get(purpose, first)
@@ -115,13 +117,13 @@ class Numbering:
 
     def is_asked(self) -> bool:
         """Has the run been given a number?"""
-        return bool(self._asked)
+        return bool(self.asked)
 
     def begin_run(self) -> None:
-        self._asked.clear()
+        self.asked.clear()
 
     def begin_search(self) -> None:
-        self._asked.clear()
+        self.asked.clear()
         self._numbers.clear()
         self._given.clear()
 

@@ -105,6 +105,8 @@ class Startable(SyncObject):
         return perform(_STATUS, self)
 
 
+OUTERMOST: Final = Startable._bootstrap.__code__
+"""The code of the outermost frame of a started thread."""
 INHERITS: Final = bool(getattr(sys.flags, "thread_inherit_context", False))
 """Does a thread begin in a copy of the context of the one that starts it? From 3.14 on, if asked for."""
 

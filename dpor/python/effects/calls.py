@@ -313,6 +313,11 @@ class BoundMethod:
         self._name = name
         self._plain = plain
 
+    @property
+    def dpor_parts(self) -> tuple[Any, SharedObject | None, str, Callable[..., Any]]:
+        """The object, its locations, the name of the method, and the method of the class."""
+        return self._obj, self._shared, self._name, self._plain
+
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         shared = self._shared
         if shared is None:

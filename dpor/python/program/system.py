@@ -36,7 +36,7 @@ from dpor.core.outcome import Finding, Kind
 from dpor.core.steps import Explained
 from dpor.core.system import STOP, Asking, Chooser, Ending, Pending, Run, SyncChoices, Trace
 from dpor.primitives.threads import End
-from dpor.python.dropins.threads import Startable
+from dpor.python.dropins.threads import OUTERMOST
 from dpor.python.effects import process_state
 from dpor.python.effects.reach import ANYTHING, yield_before_reading
 from dpor.python.hooks import attributes, failures
@@ -191,9 +191,7 @@ class PythonSystem:
 
     def _begin_search(self) -> None:
         self.initial_state.forget(self._search.facts)
-        self._capture = Capture(
-            self._search, self._loader, [PythonSystem._main.__code__, Startable._bootstrap.__code__]
-        )
+        self._capture = Capture(self._search, self._loader, [PythonSystem._main.__code__, OUTERMOST])
         shared_objects.forget()
         attributes.forget_types()
 

@@ -375,7 +375,7 @@ class Capture:
                 run.alive.dpor_state,
                 library.shutting_down,
                 bool(library.unjoined),
-                sorted(numbering._asked.items()),
+                sorted(numbering.asked.items()),
                 sorted(
                     (thread, self._layouts.number(code) if isinstance(code, types.CodeType) else -1, line, used)
                     for (thread, code, line), used in run.timeouts.items()

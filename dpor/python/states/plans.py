@@ -201,13 +201,13 @@ class TypePlans:
 
     def _bound(self, heap: Heap, obj: BoundMethod) -> None:
         """Encode a bound method: a built-in method has a number, without what it refers to."""
-        shared, plain = obj._shared, obj._plain
+        of, shared, name, plain = obj.dpor_parts
         where = None if shared is None else heap.names.location(shared.number)
-        heap.ref(obj._obj)
+        heap.ref(of)
         if type(plain) is types.MethodDescriptorType and not plain.__objclass__.__flags__ & HEAP_TYPE:
-            heap.out.append(("bound", obj._name, where, *self._number(plain)))
+            heap.out.append(("bound", name, where, *self._number(plain)))
         else:
-            heap.out.append(("bound", obj._name, where))
+            heap.out.append(("bound", name, where))
             heap.ref(plain)
 
     def _number(self, obj: Any) -> tuple[int]:
