@@ -23,7 +23,8 @@ from dpor.python.kernel.run import run
 from dpor.python.program.layers import Layers
 from dpor.python.sharing import shared_objects
 
-run.serve(Layers(lambda filename: False, lambda package: False))  # what the fronts below call goes up through it
+# What the fronts below call goes up through it.
+run.serve(Layers(lambda filename: False, lambda package: False, lambda module: False))
 
 
 class FunctionSystem:

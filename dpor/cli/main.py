@@ -60,6 +60,7 @@ from dpor.report.text import (
 if TYPE_CHECKING:
     from dpor.app.checking import Session
     from dpor.app.checkpoint import Keeper
+    from dpor.cli.guard import Guarded
 
 COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
 ONE_KEY_PRESS = 0.3
@@ -188,6 +189,19 @@ def _keeper(name: str) -> Keeper:
     return Keeper(KEEP / f"{_slug(name)}.checkpoint.json", periodic=False, prepare=keep_folder)
 
 
+class _Parent:
+    """The parent process, which reports if this one gets stuck or dies. Implements `dpor.report.progress.Watcher`."""
+
+    def __init__(self, child: Guarded, session: Session) -> None:
+        self._child, self._session = child, session
+
+    def beat(self) -> None:
+        self._child.tell(self._session.over_at, self._session.news, self._session.report)
+
+    def rest(self) -> None:
+        self._child.end()
+
+
 @contextmanager
 def _guarded(session: Session, monitor: Monitor, deliver: Callable[[Report], Exit]) -> Iterator[None]:
     """If this is the `dpor` command, go on in a child process: the parent reports if the child gets stuck or dies."""
@@ -204,8 +218,7 @@ def _guarded(session: Session, monitor: Monitor, deliver: Callable[[Report], Exi
     if child is None:
         yield
         return
-    monitor.beat = lambda: child.tell(session.over_at, session.news, session.report)  # type: ignore[method-assign]
-    monitor.rest = child.end  # type: ignore[method-assign]
+    monitor.watcher = _Parent(child, session)
     monitor.beat()
     try:
         yield

@@ -232,18 +232,19 @@ UNKNOWN = Operation(None, "unknown", (), None, -1, 0, 1, False, -1)  # type: ign
 
 
 class OperationTable:
-    """Interns operations and locations for one system, for the whole of a search.
-
-    ask   if another process numbers the locations: asks it for the number of a name, given how many names are known
-          here; returns the names from there on
-    """
+    """Interns operations and locations for one system, for the whole of a search."""
 
     def __init__(self) -> None:
-        self.ask: Callable[[int, str], Sequence[str]] | None = None
+        self._ask: Callable[[int, str], Sequence[str]] | None = None
         self._operations: dict[tuple[object, ...], Operation] = {}
         self._locations: dict[Hashable, Location] = {}
         self._names: list[Hashable] = []
         self._reserved: dict[str, Location] = {}
+
+    def number_by(self, ask: Callable[[int, str], Sequence[str]]) -> None:
+        """From now on another process numbers the locations. `ask` asks it for the number of a name, given how many
+        names are known here, and returns the names from there on."""
+        self._ask = ask
 
     def reserve(self, names: Sequence[str]) -> None:
         """Let the locations with these names have the same numbers as in the table that told them (`names_as_text`).
@@ -255,7 +256,7 @@ class OperationTable:
         """Return the number of the location with this name. A name must mean the same place in every run."""
         number = self._locations.get(name)
         if number is None:
-            number = self._agreed(name) if self._reserved or self.ask is not None else None
+            number = self._agreed(name) if self._reserved or self._ask is not None else None
             if number is None:
                 number = len(self._names)
                 self._names.append(name)
@@ -267,8 +268,8 @@ class OperationTable:
     def _agreed(self, name: Hashable) -> Location | None:
         """Return the number that another table has for the name; None if there is none."""
         text = as_text(name)
-        if text is not None and text not in self._reserved and self.ask is not None:
-            self.reserve(self.ask(len(self._names), text))
+        if text is not None and text not in self._reserved and self._ask is not None:
+            self.reserve(self._ask(len(self._names), text))
         return self._reserved.pop(text or "", None)
 
     def names_as_text(self) -> list[str] | None:

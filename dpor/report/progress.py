@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import attrs
 
@@ -85,22 +85,36 @@ def _rounded(number: float) -> str:
     return f"{round(number / unit) * unit:,}"
 
 
+class Watcher(Protocol):
+    """Something that watches over this process: see `Monitor.watcher`."""
+
+    def beat(self) -> None: ...
+
+    def rest(self) -> None: ...
+
+
 class Monitor:
     """Watches a check. This one shows nothing.
 
     stops           how often (by a signal handler) it was asked to end the present phase: first the search, then the
                     minimising of each failure
     interruptible   True if KeyboardInterrupt ends the search with a report; else it is passed on
+    watcher         is told of beats and rests, if present
     """
 
     stops = 0
     interruptible = False
+    watcher: Watcher | None = None
 
     def beat(self) -> None:
         """Called about ten times a second, also during a run (from a signal handler), and at each new finding."""
+        if self.watcher is not None:
+            self.watcher.beat()
 
     def rest(self) -> None:
         """Called when there will be no beats for a while: what follows is not the program's, and may take long."""
+        if self.watcher is not None:
+            self.watcher.rest()
 
     def progress(self, progress: Progress) -> None:
         """Called about ten times a second, between two executions."""

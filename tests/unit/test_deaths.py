@@ -10,9 +10,9 @@ import pytest
 
 from dpor.python.kernel.assumptions import DYING, about
 from dpor.python.kernel.run import run
-from dpor.python.sharing import census, deaths
+from dpor.python.program.layers import Layers
+from dpor.python.sharing import census, deaths, identity
 from dpor.python.sharing.sharing_state import sharing
-from dpor.python.specs import histories
 from tests.source_outcomes import outcomes
 
 HEAD = """
@@ -259,17 +259,14 @@ def test_references_counted_wrongly_by_one_are_noticed(
     assert told() > 0
 
 
-assert histories  # which is one that says so
-
-
 @pytest.mark.parametrize(
-    "forgotten", [i for i, holder in enumerate(census.holders) if holder is not census.mortal_always_shared]
+    ("owner", "forgotten"),
+    [(census, "thread_objects"), (identity, "numbered"), (Layers, "unjoined_threads"), (Layers, "recorded_calls")],
 )
 def test_a_reference_of_ours_that_is_forgotten_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgotten: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, forgotten: str
 ) -> None:
-    others = [holder for i, holder in enumerate(census.holders) if i != forgotten]
-    monkeypatch.setattr(census, "holders", others)
+    monkeypatch.setattr(owner, forgotten, staticmethod(list) if owner is Layers else list)
     assert not all(
         dies(tmp_path, DIES[name], strategy)
         for name in ("a thread", "its identity was asked", "given to an object whose calls are recorded")
@@ -525,5 +522,5 @@ def test_what_is_published_in_each_run_as_the_same_object_is_counted(
 
     monkeypatch.setattr(sharing, "always", SimpleNamespace(records={}, exposed={}, mortal=[Thing()]))
     monkeypatch.setattr(sharing, "kept", [*sharing.always.mortal])  # type: ignore[union-attr]
-    monkeypatch.setattr(census, "holders", [census.mortal_always_shared] if known else [])
+    monkeypatch.setattr(census, "held_elsewhere", census.mortal_always_shared if known else list)
     assert any(type(obj) is Thing for obj in deaths.fallen()) is known

@@ -38,14 +38,15 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import divided
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.threads import spawn, thread_of
-from dpor.python.sharing import census
 
 _START, _END, _JOIN, _JOIN_OR_TIMEOUT, _STATUS = Start(), End(), JoinStarted(), JoinStartedOrTimeout(), Status()
 
 ExceptHookArgs: Any = _thread._ExceptHookArgs
 
 
-census.holders.append(lambda: library.unjoined.values())
+def unjoined() -> Iterable[Any]:
+    """See `unjoined_threads` of `dpor.python.kernel.above.Above`."""
+    return library.unjoined.values()
 
 
 class Startable(SyncObject):

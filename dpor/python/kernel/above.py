@@ -5,6 +5,7 @@ There is no default: a layer that asks before a run was set up gets an Attribute
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Protocol
 
@@ -40,6 +41,14 @@ class Above(Protocol):
 
     def run_over(self) -> None:
         """Called when the run is over while several threads exist, before any of them is unwound."""
+        ...
+
+    def unjoined_threads(self) -> Iterable[Any]:
+        """Return the Thread objects that are kept until they are joined: references of ours, not the program's."""
+        ...
+
+    def recorded_calls(self) -> Iterable[Any]:
+        """Return the program's objects that histories of calls keep, as often as they do."""
         ...
 
     def back_edge_taken(self, frame: FrameType, /) -> None:

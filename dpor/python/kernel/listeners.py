@@ -38,6 +38,10 @@ class FrameStates(Protocol):
         """Return the addresses of the objects in the frame's live variables."""
         ...
 
+    def forget_frames(self) -> None:
+        """Called before references are counted: release what was read of frames."""
+        ...
+
     def private(self, thread: ModelThread, frame: FrameType, /) -> bytes | None:
         """Encode what only the current thread can change and reaches from `frame`; None if the state is unknown."""
         ...

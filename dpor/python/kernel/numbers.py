@@ -12,16 +12,17 @@ Child: TypeAlias = tuple[ThreadId, int]
 
 
 class Numbers(dict[Child, ThreadId]):
-    """The numbers of all threads but the main thread.
+    """The numbers of all threads but the main thread."""
 
-    ask   if another process gives the numbers: asks it for that of a thread; returns all
-    """
+    _ask: Callable[[Child], Mapping[Child, ThreadId]] | None = None
 
-    ask: Callable[[Child], Mapping[Child, ThreadId]] | None = None
+    def number_by(self, ask: Callable[[Child], Mapping[Child, ThreadId]]) -> None:
+        """From now on another process gives the numbers. `ask` asks it for that of a thread, and returns all."""
+        self._ask = ask
 
     def __missing__(self, child: Child) -> ThreadId:
-        if self.ask is None:
+        if self._ask is None:
             self[child] = len(self) + 1
         else:
-            self.update(self.ask(child))
+            self.update(self._ask(child))
         return self[child]

@@ -7,11 +7,12 @@ from functools import partial
 from typing import Final
 
 from dpor.python import effects
-from dpor.python.dropins import mixins, modules, stdlib, weak_proxies
+from dpor.python.dropins import mixins, modules, stdlib, threads, weak_proxies
 from dpor.python.effects import letting_go
 from dpor.python.hooks import attributes, calls, special
 from dpor.python.hooks.calls.calling import note_field_store
 from dpor.python.sharing import shared_objects
+from dpor.python.specs import histories
 from dpor.python.states import spinning, stacks
 
 
@@ -27,7 +28,7 @@ class Layers:
         self,
         is_program_file: Callable[[str], bool],
         can_instrument: Callable[[str], bool],
-        imports_in_steps: Callable[[str], bool] = lambda name: False,
+        imports_in_steps: Callable[[str], bool],
     ) -> None:
         self.is_program_file: Final = is_program_file
         self.can_instrument: Final = can_instrument
@@ -38,6 +39,8 @@ class Layers:
     step_begins = staticmethod(letting_go.step_begins)
     step_ends = staticmethod(letting_go.step_ends)
     run_over = staticmethod(letting_go.run_over)
+    unjoined_threads = staticmethod(threads.unjoined)
+    recorded_calls = staticmethod(histories.held)
     back_edge_taken = staticmethod(spinning.back_edge_taken)
     loops_without_operations = staticmethod(spinning.loops_without_operations)
     loops_unseen = staticmethod(spinning.loops_unseen)

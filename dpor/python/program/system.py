@@ -553,8 +553,8 @@ class PythonSystem:
     def number_by(self, ask: Asking) -> None:
         """See `dpor.findings.explain.Checkable`."""
         operations, numbers = self._search.operations, self._search.numbers
-        operations.ask = lambda known, name: ask("location", (known, name))
-        numbers.ask = lambda child: {(parent, nth): number for parent, nth, number in ask("thread", child)}
+        operations.number_by(lambda known, name: ask("location", (known, name)))
+        numbers.number_by(lambda child: {(parent, nth): number for parent, nth, number in ask("thread", child)})
 
     def agree(self, locations: Sequence[str], facts: Any) -> None:
         """See `dpor.findings.explain.Checkable`."""

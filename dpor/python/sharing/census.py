@@ -7,7 +7,7 @@ few objects come or go. So what was found is kept, and brought up to date.
 from __future__ import annotations
 
 from _weakref import getweakrefcount
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import compress, islice
 from itertools import count as count_up
 from operator import ne
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from dpor.python.kernel.run import run
 from dpor.python.kernel.type_caches import type_cache
-from dpor.python.sharing import shared_objects
+from dpor.python.sharing import identity, shared_objects
 from dpor.python.sharing.sharing_state import sharing
 
 
@@ -25,19 +25,22 @@ def mortal_always_shared() -> list[Any]:
     return [] if sharing.always is None else sharing.always.mortal
 
 
-holders: Final[list[Callable[[], Iterable[Any]]]] = [
-    lambda: [thread.thread_object for thread in run.threads],
-    mortal_always_shared,
-]
-"""Parts of the runtime that refer to objects of the program where CPython would not. Each function returns the objects
-that its part refers to, as often as it does."""
-
-before_counting: Final[list[Callable[[], object]]] = []
-"""Functions to call before references are counted. They empty caches, which hold references."""
+def thread_objects() -> list[Any]:
+    """What the kernel knows of threads."""
+    return [thread.thread_object for thread in run.threads]
 
 
 def held_elsewhere() -> list[Any]:
-    return [obj for holder in holders for obj in holder()]
+    """Return the objects of the program to which parts of the runtime refer where CPython would not, as often as they
+    do."""
+    above = run.above
+    return [
+        *thread_objects(),
+        *mortal_always_shared(),
+        *identity.numbered(),
+        *above.unjoined_threads(),
+        *above.recorded_calls(),
+    ]
 
 
 def count_by(objects: list[Any]) -> list[int]:
@@ -89,8 +92,8 @@ class Census:
 
     def count(self) -> None:
         """Count again."""
-        for forget in before_counting:
-            forget()
+        if run.frame_states is not None:
+            run.frame_states.forget_frames()
         if run.recorder is not None:
             run.recorder.finish()  # it keeps what the last event has changed
         self._look_at_held()

@@ -12,14 +12,16 @@ from zlib import crc32
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.kernel.run import run
-from dpor.python.sharing import census, shared_objects
+from dpor.python.sharing import shared_objects
 
 _SPACING: Final = 16
 _SHARED: Final = 1 << 40
 _OF_THREAD: Final = 1 << 32
 
 
-census.holders.append(lambda: [obj for _, obj in run.threads[0].data.get("ids", {}).values()])
+def numbered() -> list[Any]:
+    """Return the objects whose numbers have been asked, which are kept here."""
+    return [obj for _, obj in run.threads[0].data.get("ids", {}).values()]
 
 
 def stable_id(obj: Any) -> int:

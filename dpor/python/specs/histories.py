@@ -27,7 +27,7 @@ from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
-from dpor.python.sharing import census, shared_object, shared_objects
+from dpor.python.sharing import shared_object, shared_objects
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, in_words
 from dpor.python.specs.linearizing import RecordedCall, TooLong, drawn, is_linearizable, needed
@@ -178,9 +178,8 @@ class History:
             yield f"(whatever {these} answered, and whether or not {'it' if others == 1 else 'they'} took effect)"
 
 
-@census.holders.append
-def _held() -> Iterator[Any]:
-    """The program's objects that are kept here: they may have died."""
+def held() -> Iterator[Any]:
+    """Yield the program's objects that are kept here: they may have died."""
     for history in [] if (specified := specifying.current()) is None else specified.histories:
         yield history.obj
         for call in history.calls:

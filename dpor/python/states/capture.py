@@ -37,7 +37,7 @@ from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import pending_of
-from dpor.python.sharing import census, host_fields
+from dpor.python.sharing import host_fields
 from dpor.python.sharing.sharing_state import sharing
 from dpor.python.specs import specifying
 from dpor.python.states.canonical_names import CanonicalNames
@@ -69,16 +69,6 @@ class Modules(Protocol):
     def is_constant(self) -> bool: ...
 
 
-_in_force: Final[list[Capture]] = []
-"""The capture of the current run."""
-
-
-@census.before_counting.append
-def _forget_frames() -> None:
-    for capture in _in_force:
-        capture._read.clear()
-
-
 class Capture:
     """Captures the states of one search.
 
@@ -103,7 +93,6 @@ class Capture:
         self._looked_at = 0
 
     def begin_run(self) -> None:
-        _in_force[:] = [self]
         run.stateful = self._stateful
         self._forget()
         self._watched = False
@@ -228,6 +217,10 @@ class Capture:
             self.reasons[str(error)] = self.reasons.get(str(error), 0) + 1
             return None
         return heap.encoding()
+
+    def forget_frames(self) -> None:
+        """See `dpor.python.kernel.listeners.FrameStates`."""
+        self._read.clear()
 
     def variables(self, frame: types.FrameType) -> tuple[int, ...]:
         """Return the addresses of the objects in the frame's live variables."""
