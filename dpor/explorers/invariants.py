@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from itertools import zip_longest
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
+from itertools import chain, zip_longest
 
 from dpor.core.clocks import Clock
 from dpor.core.errors import InternalError
@@ -18,7 +18,7 @@ from dpor.core.operations import THREAD_MASK, WRITE, Action, Location, Mode, Thr
 from dpor.core.system import Ending, Run, Trace
 from dpor.explorers import wakeup_tree
 from dpor.explorers.state_graph import FIRST, NOWHERE, StateGraph, StateNumber
-from dpor.explorers.tree import Node
+from dpor.explorers.tree import Node, nodes_of
 from dpor.explorers.wakeup_tree import is_weak_initial
 
 VARIABLE = "DPOR_CHECK"
@@ -181,6 +181,38 @@ def _sequences(branch: Node) -> Iterator[wakeup_tree.Sequence]:
     for child in branch.branches:
         for sequence in _sequences(child):
             yield [step, *sequence]
+
+
+# ---------------------------------------------------------------------- parts
+
+
+def check_parts(root: Node, parts: Collection[Node], given: Collection[Node]) -> None:
+    """Check that no part lies in another, that each job is in a part, and that sequences wait for exactly those parts
+    that are given away."""
+    for node in nodes_of(root):
+        owners = [each for each in node.way() if each in parts]
+        if len(owners) > 1:
+            raise InternalError(f"the part at depth {owners[0].depth} lies in that at depth {owners[1].depth}")
+        if not node.taken and not owners:
+            raise InternalError(f"the job at depth {node.depth} is in no part")
+        if (node.waiting is not None) != (node in given):
+            raise InternalError(f"the node at depth {node.depth} is given away, or not, unlike what waits for it")
+
+
+def check_given_back(part: Node) -> None:
+    """Check the branches of each node of a part that has been given back, as `check_nodes` does along a way."""
+    for node in nodes_of(part):
+        if node.taken:
+            where = f"a part, depth {node.depth}"
+            _check_enabled(f"{where}: what is planned", node.enabled, [branch.action for branch in node.branches])
+            _check_different(where, node)
+
+
+def check_owners(free: Iterable[StateNumber], given: Iterable[Iterable[StateNumber]]) -> None:
+    """Check that no state is in two parts, or in one and left to be given away."""
+    for state, number in Counter(chain(free, *given)).items():
+        if number > 1:
+            raise InternalError(f"state {state} is in {number} parts")
 
 
 # ---------------------------------------------------------------------- graphs of states

@@ -44,7 +44,7 @@ class _InOrder:
     """That with the lowest key; among equal ones, that which was added first."""
 
     def __init__(self) -> None:
-        self._jobs: list[tuple[tuple[float, ...], int, Node]] = []  # a heap
+        self._jobs: list[tuple[tuple[float, ...], int, Node]] = []  # a heap; jobs taken since are passed over
         self._added = 0
 
     def key(self, job: Node) -> tuple[float, ...]:

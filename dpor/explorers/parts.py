@@ -20,7 +20,7 @@ from dpor.explorers import invariants, saved_tree
 from dpor.explorers.jobs import DeepestFirst
 from dpor.explorers.optimal import Optimal
 from dpor.explorers.search import Search, Stats
-from dpor.explorers.tree import Node, first_left
+from dpor.explorers.tree import Node, first_left, nodes_of
 from dpor.explorers.wakeup_tree import Sequence, insert, insert_below, is_weak_initial
 
 
@@ -85,10 +85,11 @@ class SharedTree:
         self._stats = stats
         self._few = few
         self._parts: set[Node] = set()
-        self._next: list[tuple[int, int, Node]] = []  # a heap: those that nobody has
+        self._next: list[tuple[int, int, Node]] = []  # a heap: those that nobody has. They leave it as `give` does
         self._added = 0
         self._given: dict[int, Node] = {}
         self._number = 0
+        self._is_checked = invariants.are_wanted()
         first_left(root)
         self._divide(root)
 
@@ -124,6 +125,9 @@ class SharedTree:
             self._add(part)
         else:
             self._divide(part)
+        if self._is_checked:
+            invariants.check_given_back(part)
+            invariants.check_parts(self.root, self._parts, self._given.values())
 
     def settle(self) -> None:
         """Let the tree be complete though parts are given away: as if they had not been, with what waits for them."""
@@ -160,7 +164,7 @@ class SharedTree:
             self._add(branch)
 
     def _add(self, part: Node) -> None:
-        if any(not node.taken for node in saved_tree.nodes_of(part)):
+        if any(not node.taken for node in nodes_of(part)):
             self._parts.add(part)
             self._added += 1
             heapq.heappush(self._next, (part.depth, self._added, part))

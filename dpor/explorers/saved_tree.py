@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from dpor.core.operations import Accesses, Mode, Operation
 from dpor.core.system import STOP
-from dpor.explorers.tree import NO_SLEEP, Node
+from dpor.explorers.tree import NO_SLEEP, Node, nodes_of
 
 
 class Outline(Operation):
@@ -42,15 +42,6 @@ _Described: TypeAlias = tuple[str, Accesses, int, int, bool]
 
 def _described(operation: Operation) -> _Described:
     return operation.kind, operation.accesses, operation.value, operation.alternatives, operation.barrier
-
-
-def nodes_of(root: Node) -> Iterator[Node]:
-    """Yield the node and all below it, each after its parent and after the earlier branches beside it."""
-    left = [root]
-    while left:
-        node = left.pop()
-        yield node
-        left.extend(reversed(node.branches))
 
 
 def nodes_for(part: Node) -> Iterator[Node]:

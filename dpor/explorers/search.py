@@ -26,8 +26,8 @@ from dpor.core.schedule import follow
 from dpor.core.system import STOP, Ending, Run, System, Trace
 from dpor.explorers import invariants
 from dpor.explorers.jobs import JOBS, Jobs
-from dpor.explorers.saved_tree import Outline, nodes_of
-from dpor.explorers.tree import Node, first_left
+from dpor.explorers.saved_tree import Outline
+from dpor.explorers.tree import Node, first_left, nodes_of
 from dpor.explorers.wakeup_tree import append
 
 NEXT_VALUE = 1 << VALUE_SHIFT

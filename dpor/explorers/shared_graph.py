@@ -24,6 +24,7 @@ import attrs
 
 from dpor.core.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation, OperationTable, ThreadId
 from dpor.core.system import Ending, Run, StateKey, Trace
+from dpor.explorers import invariants
 from dpor.explorers.search import Stats
 from dpor.explorers.state_graph import NOWHERE, StateNumber
 from dpor.explorers.states import StatefulSearch, last_or_lowest
@@ -265,6 +266,7 @@ class SharedGraph:
         self._given: dict[int, tuple[Part, list[StateNumber], list[StateNumber]]] = {}
         self._cut: set[tuple[StateNumber, Action]] = set()
         self._number = 0
+        self._is_checked = invariants.are_wanted()
 
     def give(self) -> tuple[int, bytes] | None:
         """Give a part away: of the blocks of which nobody has a part, the one nearest to the start. Returns a number
@@ -317,6 +319,8 @@ class SharedGraph:
         )
         self._number += 1
         self._given[self._number] = part, states, around
+        if self._is_checked:
+            invariants.check_owners(self._ways, [given for _, given, _ in self._given.values()])
         return self._number, packed(part)
 
     def _around(self, states: list[StateNumber]) -> list[StateNumber]:
@@ -372,6 +376,8 @@ class SharedGraph:
         self._cut.update((numbers[state], action) for state, action in rest.cut)
         stats.executions += len(self._cut) - before
         search.between()
+        if self._is_checked:
+            invariants.check_graph(graph, range(len(graph)))
 
     def settle(self) -> None:
         """Do nothing: what is given away is still planned in the graph."""

@@ -90,6 +90,15 @@ class Node:
         return steps
 
 
+def nodes_of(root: Node) -> Iterator[Node]:
+    """Yield the node and all below it, each after its parent and after the earlier branches beside it."""
+    left = [root]
+    while left:
+        node = left.pop()
+        yield node
+        left.extend(reversed(node.branches))
+
+
 def first_left(node: Node, top: Node | None = None) -> Node | None:
     """Take out of the tree what is finished, given a node that has been taken and below which a run has just ended.
     Returns the job that comes first in the order of the tree, or another node if what is left above is not to be

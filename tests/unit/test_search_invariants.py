@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from dpor.core.errors import InternalError
+from dpor.core.options import Order
 from dpor.core.system import STOP
 from dpor.explorers import BoundedClassic, BoundedNone, Classic, Dpor, Full, NoReduction, Optimal, RandomWalk
 from dpor.explorers import invariants as checks
+from dpor.explorers.parts import SearchOfPart, SharedTree
+from dpor.explorers.shared_graph import SearchOfStates, SharedGraph
 from dpor.explorers.tree import Node
 from dpor.model import AbstractSystem
 from dpor.testing import Spec
@@ -288,6 +291,105 @@ FINISHED = [
 def test_a_finished_graph_that_is_wrong_is_told(planted: Planted) -> None:
     search = after_runs(planted.make, planted.spoil, method="complete")(AbstractSystem(THREE_WRITERS))
     assert planted.words in told(search)
+
+
+# ---------------------------------------------------------------------- parts
+
+
+def shared_tree(workers: int = 1) -> tuple[SharedTree, list[tuple[int, Any]]]:
+    """A tree after one run, and parts that have been given away."""
+    search = Optimal(AbstractSystem(THREE_WRITERS))
+    next(iter(search.explore()))
+    search.settle()
+    tree = SharedTree(search.nodes[0], search.stats, few=10)
+    parts = [part for _ in range(workers) if (part := tree.give()) is not None]
+    assert len(parts) == workers
+    return tree, parts
+
+
+def rest_of(content: Any) -> Any:
+    worker = SearchOfPart(AbstractSystem(THREE_WRITERS), Order.DEPTH, 0, content)
+    next(iter(worker.explore()))
+    worker.settle()
+    return worker.rest()
+
+
+def give_a_part_within_a_part(tree: Any) -> None:
+    tree._parts.add(next(iter(tree._given.values())).parent)
+
+
+def lose_a_part(tree: Any) -> None:
+    tree._parts.remove(next(iter(tree._given.values())))
+
+
+def wait_for_nothing(tree: Any) -> None:
+    next(iter(tree._given.values())).waiting = None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (give_a_part_within_a_part, " lies in that at depth "),
+        (lose_a_part, " is in no part"),
+        (wait_for_nothing, " is given away, or not, unlike what waits for it"),
+    ],
+)
+def test_parts_that_overlap_or_leave_something_out_are_told(spoil: Callable[[Any], None], words: str) -> None:
+    tree, [(number, content), _] = shared_tree(2)
+    rest = rest_of(content)
+    given, tree._given = tree._given, {each: part for each, part in tree._given.items() if each != number}
+    spoil(tree)
+    tree._given = given
+    with pytest.raises(InternalError, match=words):
+        tree.take(number, rest)
+
+
+def test_a_part_that_is_given_back_with_a_branch_that_cannot_run_is_told() -> None:
+    tree, [(number, content)] = shared_tree()
+    rest = rest_of(content)
+    taken = next(node for node in rest["nodes"][rest["part"] :] if len(node) > 3 and node[3])
+    taken[3] = 0
+    with pytest.raises(InternalError, match="could not run there"):
+        tree.take(number, rest)
+
+
+def shared_graph(kind: type[SharedGraph] = SharedGraph) -> Any:
+    search = Full(AbstractSystem(THREE_WRITERS))
+    next(iter(search.explore()))
+    return kind(search)
+
+
+class GivesTwice(SharedGraph):
+    """It does not look who has a state, or a block."""
+
+    def _sort(self) -> None:
+        given, self._given = self._given, {}
+        super()._sort()
+        self._given = given
+
+    def _is_free(self, block: object, states: object) -> bool:
+        return True
+
+
+def test_a_state_that_two_have_is_told() -> None:
+    graph = shared_graph(GivesTwice)
+    assert graph.give() is not None
+    [(_, states, _)] = graph._given.values()
+    graph._search.open_up(states)
+    with pytest.raises(InternalError, match=r"state . is in 2 parts"):
+        graph.give()
+
+
+def test_a_graph_that_is_wrong_after_a_part_came_back_is_told() -> None:
+    graph = shared_graph()
+    part = graph.give()
+    assert part is not None
+    worker = SearchOfStates(Full(AbstractSystem(THREE_WRITERS)), part[1], {})
+    next(iter(worker.explore()))
+    rest = worker.rest()
+    graph._graph.done[0] = 1 << 7
+    with pytest.raises(InternalError, match="state 0: a thread was run that was not planned"):
+        graph.take(part[0], rest)
 
 
 # ---------------------------------------------------------------------- whether they are looked at

@@ -23,7 +23,7 @@ from dpor.core.errors import UserError
 from dpor.core.options import Options, Order
 from dpor.explorers import Optimal
 from dpor.explorers.parts import SearchOfPart, SharedTree
-from dpor.explorers.saved_tree import nodes_of
+from dpor.explorers.tree import nodes_of
 from dpor.model import AbstractSystem
 from dpor.report.progress import Monitor
 from dpor.testing import ALL, random_program, trace_class
