@@ -12,7 +12,17 @@ from dpor.core.options import AUTO, Options, spelled
 from dpor.core.plural import plural
 from dpor.core.schedule import hash_seed
 from dpor.core.system import Store
-from dpor.explorers import SAMPLERS, STATEFUL, STATELESS, STRATEGIES, Explorer, Stats, Strategy, strategies_with
+from dpor.explorers import (
+    DIVIDED,
+    SAMPLERS,
+    STATEFUL,
+    STATELESS,
+    STRATEGIES,
+    Explorer,
+    Stats,
+    Strategy,
+    strategies_with,
+)
 from dpor.findings.explain import Checkable
 
 
@@ -66,8 +76,8 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
 def _check_is_shareable(options: Options) -> None:
     how = "--workers" if options.cluster is None else "--cluster"
     stores = options.explorer in STATEFUL and options.cluster is None
-    if options.explorer != "optimal" and not stores:
-        known = ["optimal", *(STATEFUL if options.cluster is None else ())]
+    if options.explorer not in DIVIDED and not stores:
+        known = [*DIVIDED, *(STATEFUL if options.cluster is None else ())]
         raise UserError(f"{how} goes with --strategy {' or '.join(known)}, not with {options.explorer}")
     if stores and options.store is not Store.EVENTS:
         raise UserError(f"{how} needs --store events: others can meet stored states only")

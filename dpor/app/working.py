@@ -23,7 +23,7 @@ from dpor.core.errors import AssumptionBroken, OutOfTime, UserError
 from dpor.core.options import Options
 from dpor.core.pulse import beating
 from dpor.core.system import Ending, StateKey
-from dpor.explorers import STATEFUL, STRATEGIES
+from dpor.explorers import DIVIDED, STATEFUL, STRATEGIES
 from dpor.explorers.parts import SearchOfPart
 from dpor.explorers.shared_graph import SearchOfStates
 from dpor.explorers.states import StatefulSearch
@@ -130,7 +130,7 @@ class _Worker:
 
     def _searched(self, part: Part) -> Done | Broken | Failed:
         options, system = self._options, self._system
-        search, most = self._search_of(part.content), EVENTS if options.explorer == "optimal" else EVENTS_WITH_STATES
+        search, most = self._search_of(part.content), EVENTS if options.explorer in DIVIDED else EVENTS_WITH_STATES
         results, last = Results(search.stats), None
         try:
             for run in search.explore():

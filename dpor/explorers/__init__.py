@@ -96,6 +96,7 @@ _TABLE = (
         options=_ORDER,
         promises=("outcomes", "classes", "once", "no blocked run"),
         resumes=True,
+        divides=True,
         paper="ADJS14",
         one_line="each class of equivalent interleavings once",
     ),
@@ -179,6 +180,9 @@ SAMPLERS: Final = tuple(strategy.name for strategy in _TABLE if strategy.samples
 
 STATEFUL: Final = tuple(strategy.name for strategy in _TABLE if strategy.stores_states)
 """The strategies that store the states they meet. They need a system that can tell its state."""
+
+DIVIDED: Final = tuple(strategy.name for strategy in _TABLE if strategy.divides)
+"""The strategies of which other processes can have parts of the tree."""
 
 STATELESS: Final = tuple(name for name in STRATEGIES if name not in (*SAMPLERS, *STATEFUL))
 """The strategies that cover everything and store no states. They work with any system."""

@@ -84,7 +84,7 @@ class StatefulSearch:
         self._went_on = 0  # after how many events it met that state
         self._passed = 0  # events of the run that led from known states to known ones
         self._on_way = True  # has the run come by the way that the graph knows?
-        # A heap, by depth, in which a state may be several times; those with nothing left are passed over. (A sorted set
+        # A heap, by depth, in which a state may be several times; those with nothing left are passed over. (A set in order
         # from which they are taken out makes searches of small programs 5 % slower.)
         self._open: list[tuple[int, StateNumber]] = []
         self._values: dict[StateNumber, list[Action]] = {}  # data choices still to be taken

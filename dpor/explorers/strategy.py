@@ -57,6 +57,7 @@ class Strategy:
     options    the options that this strategy uses, apart from those that every strategy uses
     promises   the promises that it keeps, from `KNOWN_PROMISES`; empty if it is never exhaustive
     resumes    True if the search can be cut, kept in a file and resumed, unless preemptions are bounded
+    divides    True if parts of its tree can be given to other processes. (If it stores states: of its graph)
     paper      the paper's tag in GLOSSARY.md; "" if there is none
     one_line   what it does, in a few words, for the help and the documents
     """
@@ -67,6 +68,7 @@ class Strategy:
     options: tuple[str, ...] = attrs.field(kw_only=True, default=())
     promises: tuple[str, ...] = attrs.field(kw_only=True, default=())
     resumes: bool = attrs.field(kw_only=True, default=False)
+    divides: bool = attrs.field(kw_only=True, default=False)
     paper: str = attrs.field(kw_only=True, default="")
     one_line: str = attrs.field(kw_only=True)
 
