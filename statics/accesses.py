@@ -161,7 +161,7 @@ class Accesses:
                 self.table.append(access)
         return number
 
-    def told(self, mask: int) -> frozenset[Access]:
+    def members(self, mask: int) -> frozenset[Access]:
         """The accesses of a mask."""
         return frozenset(self.table[number] for number in members(mask))
 

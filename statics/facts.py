@@ -86,7 +86,7 @@ class Facts:
             for edge in edges:
                 if edge.how is How.SPAWN:
                     late |= self.second.after[number][i] | self.first.before[edge.target][0]
-        written = {access.field for access in self.accesses.told(late) if access.mode == "w"}
+        written = {access.field for access in self.accesses.members(late) if access.mode == "w"}
         fields = self.immutable | self.mutable.keys()
         return {field for field in fields if not any(field.may_be(other) for other in written)}
 
@@ -114,7 +114,7 @@ class Facts:
             return ANYTHING
         if precision is not Precision.SENSITIVE:
             phase: Phase = self.insensitive if precision is Precision.INSENSITIVE else self.second
-            return self.accesses.told(self._union(phase.before, self.sites(stack[0])))
+            return self.accesses.members(self._union(phase.before, self.sites(stack[0])))
         first = self.first
         mask = self._union(first.before, self.sites(stack[0]))
         for point in stack[1:]:
@@ -122,13 +122,13 @@ class Facts:
             for site in [site for site in sites if self.points_to.edges.get(site)] or sites:
                 over = waits_only(self.points_to, site)
                 mask |= (first.after if over else first.before)[site[0]][site[1]]
-        return self.accesses.told(mask)
+        return self.accesses.members(mask)
 
     def accesses_at(self, point: Point) -> frozenset[Access]:
         """What the instruction at the point may access itself, without the functions that it calls."""
         if self.unknown:
             return ANYTHING
-        return self.accesses.told(self._union(self.accesses.own, self.sites(point)))
+        return self.accesses.members(self._union(self.accesses.own, self.sites(point)))
 
     def may_conflict(self, one: Access, other: Access) -> bool:
         """Whether one of them writes, and both may go to the same field of the same object."""
@@ -156,7 +156,7 @@ class Facts:
         """What the function instance may access until it returns, including the threads that it starts."""
         if self.unknown:
             return ANYTHING
-        return self.accesses.told(self.first.before[instance][0])
+        return self.accesses.members(self.first.before[instance][0])
 
     def dot(self) -> str:
         """The call graph, for Graphviz: solid arrows call, dashed ones resume generators, dotted ones start threads."""

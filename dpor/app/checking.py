@@ -26,7 +26,7 @@ from dpor.app.budgets import (
     STANDSTILL,
     passed,
 )
-from dpor.app.checkpoint import Checkpoint, Keeper, damaged, told
+from dpor.app.checkpoint import Checkpoint, Keeper, damaged, options_to_json
 from dpor.app.crew import GivenBack
 from dpor.app.found import Repeatable, Results, Seen, by_group, in_words
 from dpor.app.sharing import Sharing, is_worth_it, prepared
@@ -535,7 +535,7 @@ class Session:
             raise BadCheckpoint("what is left is not kept: what threads share has a key that no file can name")
         return Checkpoint(
             target=target_name(self.target, attrs.evolve(self.options, name=None)),
-            options=told(self.options),
+            options=options_to_json(self.options),
             stage=self._lasting.index(self._stage),
             hash_seed=hash_seed(),
             sources=read_sources(system.sources()),

@@ -133,9 +133,9 @@ def damaged(path: str | os.PathLike[str]) -> Iterator[None]:
 _OF_ONE_CHECK: Final = ("checkpoint", "max_seconds", "max_executions", "workers", "cluster")
 
 
-def told(options: Options) -> dict[str, Any]:
-    """Return the options that differ from their defaults, as plain values: `Options(**told)` takes them again. Left out
-    are those of one check: budgets, workers and the file."""
+def options_to_json(options: Options) -> dict[str, Any]:
+    """Return the options that differ from their defaults, as plain values: `Options(**options)` takes them again. Left
+    out are those of one check: budgets, workers and the file."""
     values = {}
     for field, _ in options_of(type(options)):
         value = getattr(options, field.name)

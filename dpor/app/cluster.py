@@ -64,7 +64,7 @@ class _Room:
 
 class _Member:
     part: int | None = None
-    told: int = 0
+    keys_sent: int = 0
 
     def __init__(self, crew: Cluster, room: _Room, setup: bytes) -> None:
         self.room = room

@@ -27,10 +27,14 @@ class Ended:
 
 
 class Member(Protocol):
-    """One process (`dpor.app.working`). `part`: the number of the part that it has; `told`: how many keys it knows."""
+    """One process (`dpor.app.working`).
+
+    part        the number of the part that it has
+    keys_sent   how many keys it knows
+    """
 
     part: int | None
-    told: int
+    keys_sent: int
 
     def send(self, message: Any) -> None:
         """Send a message. If the member has ended, `Crew.listen` will say so."""

@@ -14,7 +14,7 @@ from dpor.core.options import MOST_WORKERS
 
 class _Member:
     part: int | None = None
-    told: int = 0
+    keys_sent: int = 0
 
     def __init__(self, process: SearchProcess) -> None:
         self.process = process

@@ -121,9 +121,9 @@ class Sharing:
         for worker in self._crew.members:
             if worker.part is None and self._to_do:
                 keys = self._tree.keys
-                if len(keys) > worker.told:
-                    worker.send(Known(keys[worker.told :]))
-                    worker.told = len(keys)
+                if len(keys) > worker.keys_sent:
+                    worker.send(Known(keys[worker.keys_sent :]))
+                    worker.keys_sent = len(keys)
                 worker.part = self._to_do.popleft()
                 worker.send(self._parts[worker.part])
         self._listen(LOOK_EVERY)

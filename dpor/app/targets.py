@@ -57,7 +57,7 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
         unhooked = not STRATEGIES[options.explorer].asks_facts
         statics = StaticOptions(options.field_access.value, options.pointers.value, options.immutable, unhooked)
 
-    limits = RuntimeOptions(
+    runtime = RuntimeOptions(
         max_steps=options.max_steps,
         timeouts=options.timeouts.value,
         timeout_limit=options.timeout_limit,
@@ -70,7 +70,7 @@ def _open(target: Target, options: Options, facts: Any) -> Checkable:
         closed=bool(options.only),
         cache=options.cache,
     )
-    return PythonSystem(given, limits, (*options.instrument, *options.only), facts)
+    return PythonSystem(given, runtime, (*options.instrument, *options.only), facts)
 
 
 def programs_named(target: str, options: Options) -> list[str | None]:

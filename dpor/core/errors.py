@@ -40,7 +40,7 @@ class Unfinished(UserError):
 
 
 class OutOfTime(DporError):
-    """The time of a search is over, amid something that takes long between two runs."""
+    """The time of a search ran out during long work between two runs."""
 
 
 class GivenUp(UserError):

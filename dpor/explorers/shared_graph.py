@@ -348,8 +348,8 @@ class SharedGraph:
         _, given, around = self._given.pop(number)
         rest: Rest = _Reader(content, self._table).load()
         search, graph, stats = self._search, self._graph, self._search.stats
-        search.told.update(rest.operations)
-        search.told_unstored += rest.unstored
+        search.from_other_processes.update(rest.operations)
+        search.unstored_elsewhere += rest.unstored
         for name in COUNTED:  # which are counted here; what the part has counted is added to them later
             setattr(stats, name, getattr(stats, name) - getattr(rest.stats, name))
         numbers = dict(enumerate(around))

@@ -22,7 +22,7 @@ import dpor
 from dpor.app import checkpoint as checkpoint_module
 from dpor.app.advice import next_step
 from dpor.app.checking import Session
-from dpor.app.checkpoint import Checkpoint, Keeper, told
+from dpor.app.checkpoint import Checkpoint, Keeper, options_to_json
 from dpor.app.resuming import session_of
 from dpor.core.errors import BadCheckpoint, NotDeterministic, OutOfTime, UserError
 from dpor.core.names import as_text
@@ -538,7 +538,7 @@ def test_kill_loses_a_few_seconds_at_most(target: str, monkeypatch: pytest.Monke
     assert done > 0
     most = done + 100 + kept.besides - len(kept.restarts)
     assert dpor.resume("kept.json", max_executions=most).executions == done + 100
-    assert told(Options(**kept.options)) == kept.options
+    assert options_to_json(Options(**kept.options)) == kept.options
 
 
 def test_runs_that_are_repeated_are_not_counted_twice(target: str) -> None:

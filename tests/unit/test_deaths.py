@@ -191,7 +191,7 @@ def program(body: str) -> str:
     return HEAD + "".join(f"    {line}\n" for line in body.strip().splitlines())
 
 
-def limits(directory: Path, body: str, strategy: str = "optimal") -> set[str]:
+def reasons(directory: Path, body: str, strategy: str = "optimal") -> set[str]:
     found = outcomes(directory, program(body), strategy)
     assert found == {None}, found
     return found.incomplete
@@ -199,8 +199,8 @@ def limits(directory: Path, body: str, strategy: str = "optimal") -> set[str]:
 
 def dies(directory: Path, body: str, strategy: str = "optimal") -> bool:
     """True if the search has seen that an object dies."""
-    told = limits(directory, body, strategy)
-    return any(about(run.facts, DYING)) or any("died while several threads existed" in limit for limit in told)
+    told = reasons(directory, body, strategy)
+    return any(about(run.facts, DYING)) or any("died while several threads existed" in reason for reason in told)
 
 
 UNORDERED = {
@@ -220,9 +220,9 @@ def test_what_may_die_while_several_threads_exist_is_noticed(tmp_path: Path, nam
 
 @pytest.mark.parametrize("name", DIES)
 def test_that_not_every_order_is_tried_is_told(tmp_path: Path, name: str) -> None:
-    told = limits(tmp_path, DIES[name])
+    told = reasons(tmp_path, DIES[name])
     if name in UNORDERED:
-        assert any(UNORDERED[name] in limit for limit in told)
+        assert any(UNORDERED[name] in reason for reason in told)
     else:
         assert told == set()
 
@@ -230,7 +230,7 @@ def test_that_not_every_order_is_tried_is_told(tmp_path: Path, name: str) -> Non
 @pytest.mark.parametrize("strategy", ["optimal", "dpor"])
 @pytest.mark.parametrize("name", LIVES)
 def test_of_what_cannot_die_meanwhile_nothing_is_said(tmp_path: Path, name: str, strategy: str) -> None:
-    assert limits(tmp_path, LIVES[name], strategy) == set()
+    assert reasons(tmp_path, LIVES[name], strategy) == set()
 
 
 def test_an_object_that_belongs_to_one_thread_dies_where_that_drops_it(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def f():
     assert mine == ["gone"]
     log.append(1)
 run(f, f)"""
-    assert limits(tmp_path, body) == set()
+    assert reasons(tmp_path, body) == set()
 
 
 @pytest.mark.parametrize("wrong", [-1, 1])
@@ -252,7 +252,7 @@ def test_references_counted_wrongly_by_one_are_noticed(
 ) -> None:
     def told() -> int:
         dying = sum(not dies(tmp_path, DIES[name]) for name in ("taken out of a list", "a thread"))
-        return dying + sum(bool(limits(tmp_path, LIVES[name])) for name in ("held by the target", "moved"))
+        return dying + sum(bool(reasons(tmp_path, LIVES[name])) for name in ("held by the target", "moved"))
 
     assert told() == 0
     monkeypatch.setattr(census, "BY_COUNTING", census.BY_COUNTING + wrong)
@@ -279,7 +279,7 @@ def test_without_mortal_objects_nothing_is_counted(tmp_path: Path, monkeypatch: 
         raise AssertionError
 
     monkeypatch.setattr(deaths, "fallen", counted)
-    assert limits(tmp_path, LIVES["nobody notices"]) == set()
+    assert reasons(tmp_path, LIVES["nobody notices"]) == set()
     assert run.incomplete == {}
 
 
@@ -312,13 +312,13 @@ run(f, lambda: len(x))""",
 
 @pytest.mark.parametrize("name", COLLECTED)
 def test_a_collection_that_may_find_something_is_told(tmp_path: Path, name: str) -> None:
-    told = limits(tmp_path, COLLECTED[name])
+    told = reasons(tmp_path, COLLECTED[name])
     assert any(limit.startswith("gc.collect() may find a ") for limit in told)
 
 
 def test_a_collection_that_finds_nothing_is_not_told(tmp_path: Path) -> None:
     body = "x = [Noisy(log), Plain()]\nx[1].me = x[1]\nrun(gc.collect, gc.collect)\ngc.collect()"
-    assert limits(tmp_path, body) == set()
+    assert reasons(tmp_path, body) == set()
 
 
 SEEN = {
@@ -520,7 +520,7 @@ def test_what_is_published_in_each_run_as_the_same_object_is_counted(
     class Thing:
         pass
 
-    monkeypatch.setattr(sharing, "always", SimpleNamespace(records={}, exposed={}, mortal=[Thing()]))
+    monkeypatch.setattr(sharing, "always", SimpleNamespace(shared_by_id={}, exposed={}, mortal=[Thing()]))
     monkeypatch.setattr(sharing, "kept", [*sharing.always.mortal])  # type: ignore[union-attr]
     monkeypatch.setattr(census, "held_elsewhere", census.mortal_always_shared if known else list)
     assert any(type(obj) is Thing for obj in deaths.fallen()) is known

@@ -156,5 +156,5 @@ def test_a_callee_that_raises_leads_to_the_callers_handler() -> None:
     facts = analyse({"m.py": RAISING}, "m.py::main")
     number, g = next((n, x.function) for n, x in enumerate(facts.points_to.instances) if x.function.name == "g")
     raises = next(i for i, x in enumerate(g.instructions) if isinstance(x, Raise))
-    later = {str(access) for access in facts.accesses.told(facts.insensitive.before[number][raises])}
+    later = {str(access) for access in facts.accesses.members(facts.insensitive.before[number][raises])}
     assert {"w C.handled", "w C.after"} <= later

@@ -62,14 +62,14 @@ class _LettingGo:
               the thread. (If the object dies in that thread, it could not die before. If it may die in another, a run
               shows that.)
     called    the `id`s of weak references that the program still had when their callbacks had been called
-    immortal   the `id`s of objects that have died and that we cannot let go
+    kept_dead the `id`s of objects that have died and that we cannot let go
     pending   by thread: the `id`s of the objects that it is still to let go of
     order     by thread, and by `id` of what a container held that the thread's present step has changed, or an object
               that has died in it: the `id` of the object whose death led to that (0: the step's operation), and its
               place in the order of dropping
     """
 
-    __slots__ = ("asked", "called", "counted", "dropped", "immortal", "order", "pending", "taken", "waiting")
+    __slots__ = ("asked", "called", "counted", "dropped", "kept_dead", "order", "pending", "taken", "waiting")
 
     def __init__(self) -> None:
         self.counted: dict[ThreadId, dict[int, int]] = {}
@@ -78,7 +78,7 @@ class _LettingGo:
         self.asked: dict[int, tuple[Any, list[Location]]] = {}
         self.dropped: dict[int, tuple[ThreadId, Any]] = {}
         self.called: set[int] = set()
-        self.immortal: set[int] = set()
+        self.kept_dead: set[int] = set()
         self.pending: dict[ThreadId, set[int]] = {}
         self.order: dict[ThreadId, dict[int, tuple[int, int]]] = {}
 
@@ -248,10 +248,10 @@ def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int
     `taken` to which there are not more than before. Objects that have fallen and are not mortal are released."""
     while True:
         census.count()
-        theirs, lasting = census.theirs, census.lasting
+        theirs, elsewhere = census.theirs, census.elsewhere
         _note_dropped_references()
         mortal = deaths.mortal()
-        silent = census.fallen - mortal.keys() - lasting
+        silent = census.fallen - mortal.keys() - elsewhere
         if not silent:
             break
         for number in silent:
@@ -263,14 +263,14 @@ def _released(before: Mapping[int, int], taken: Collection[int], order: dict[int
     released = [
         obj
         for number, obj in mortal.items()
-        if number not in _now.immortal
+        if number not in _now.kept_dead
         if theirs[number] == 0 or theirs[number] < before.get(number, 0) + (number in taken)
     ]
     unordered = (0, 0)
     released.sort(key=lambda obj: (order.get(id(obj), unordered)[1], shared_objects.run_number(obj) or 0))
     everything = {id(obj): obj for obj in [*released, *_with_silent_parts(list(filter(dies, released)))]}
     pending = _now.pending[me]
-    left = {number: obj for number, obj in everything.items() if number not in pending and number not in _now.immortal}
+    left = {number: obj for number, obj in everything.items() if number not in pending and number not in _now.kept_dead}
     pending.update(left)
     return [*left.values()]
 
@@ -307,7 +307,7 @@ def _note_what_falls(obj: Any, mortal: Mapping[int, Any]) -> None:
 def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, tuple[int, int]]) -> bool:
     """Let the object with this `id` die if only the runtime still refers to it. Return True if that is noticed."""
     census.count()
-    theirs, lasting = census.theirs, census.lasting
+    theirs, elsewhere = census.theirs, census.elsewhere
     _now.counted[run.current.id] = dict(theirs)
     if theirs.get(number) != 0:
         return False
@@ -315,7 +315,7 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     noticed = deaths.is_noticed(obj)
     kind = type(obj)
     new = noticed and deaths.learns(kind, f"a {kind.__qualname__} died while several threads existed")
-    if not new and (number in lasting or not written):
+    if not new and (number in elsewhere or not written):
         deaths.report_death(obj)
     by, ref = _now.dropped.get(number, (run.current.id, None))
     if by != run.current.id and ref is not None and ref() is obj:
@@ -323,8 +323,8 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     del ref
     locations = _written_by(obj)
     _now.asked.update((id(ref), (ref, locations)) for ref in getweakrefs(obj))
-    if number in lasting:
-        _now.immortal.add(number)
+    if number in elsewhere:
+        _now.kept_dead.add(number)
         return False
     order.update((id(part), (cause, place)) for place, part in enumerate(held_by(obj), 1))
     for counted in _now.counted.values():

@@ -51,17 +51,17 @@ def variables(frame: FrameType) -> dict[str, Any]:
 class ObjectNames:
     """The names of one run's objects. Each object keeps the name that it was given first.
 
-    outer     returns the next frame further out that is the program's
-    standing  returns the innermost frames of the program in its threads
+    outer       returns the next frame further out that is the program's
+    innermost   returns the innermost frames of the program in its threads
     """
 
     def __init__(
         self,
         outer: Callable[[FrameType | None], FrameType | None] = lambda frame: None,
-        standing: Callable[[], Iterable[FrameType]] = lambda: (),
+        innermost: Callable[[], Iterable[FrameType]] = lambda: (),
     ) -> None:
         self._outer = outer
-        self._standing = standing
+        self._innermost = innermost
         self._names: dict[int, str] = {}
         self._given: Counter[str] = Counter()
         self._instances: defaultdict[str, list[int]] = defaultdict(list)
@@ -128,7 +128,7 @@ class ObjectNames:
         near = [pair for each in functions for pair in variables(each).items()]
         for known in (self._inside(near), _globals(functions), near):
             yield from _among(obj, known)
-        others = [each for other in self._standing() for each in self._functions(other)]
+        others = [each for other in self._innermost() for each in self._functions(other)]
         far: Named = [*near, *_globals(functions), *(pair for each in others for pair in variables(each).items())]
         for _ in range(_DEPTH):
             yield from _among(obj, far)

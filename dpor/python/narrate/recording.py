@@ -72,7 +72,7 @@ class Recording(Recorder):
         self._states: dict[Location, str] = {}
         self._threads: dict[int, str] = {}
         self._labels: dict[tuple[int, str], str] = {}
-        self._names = ObjectNames(program_frame, _standing)
+        self._names = ObjectNames(program_frame, _innermost_frames)
         self._calls = LibraryCalls()
 
     def event(self, thread: ModelThread, operation: Operation, objects: tuple[Waited, ...] | None) -> None:
@@ -186,7 +186,7 @@ class Recording(Recorder):
                 run.taken_at[o.dpor_location] = (frame.f_code.co_filename, frame.f_lineno)
 
 
-def _standing() -> Iterator[FrameType]:
+def _innermost_frames() -> Iterator[FrameType]:
     """Yield the innermost function of the program in each waiting thread."""
     for thread in run.threads:
         frame = program_frame(thread.greenlet.gr_frame) if thread.greenlet else None

@@ -1,8 +1,8 @@
 """The state in which each run finds the program's modules: as they are when they have just been imported.
 
 They are imported again before each run, in the run's main thread, unless no run can change anything in them. Where that
-would be much code, what they hold is gone through once, and put back after each run (`lasting`); if that cannot be,
-which is a fact that a run shows, they are imported again after all.
+would be much code, what they hold is gone through once, and put back after each run (`module_contents.py`); if that
+cannot be, which is a fact that a run shows, they are imported again after all.
 """
 
 from __future__ import annotations

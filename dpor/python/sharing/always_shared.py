@@ -16,14 +16,14 @@ from dpor.python.sharing.sharing_state import sharing
 
 
 class AlwaysShared:
-    """Made before a run has changed any of them. It publishes all of them at once, and keeps their records.
+    """Made before a run has changed any of them. It publishes all of them at once, and keeps their `SharedObject`s.
 
     roots        (name, object) of what every thread can reach
     is_watched   a function that returns True if it would be noticed that the object refers to something else, or
                  would have died. Objects of the host are not watched.
     changed      a function that yields the objects that refer to something else now: (name, what it refers to)
     more         a function that yields (name, object) of further roots that exist in this run only
-    records      their `SharedObject`s, by `id`
+    shared_by_id   their `SharedObject`s, by `id`
     exposed      those of them whose `__dict__` the program has asked for, as in `sharing.exposed`
     mortal       objects that perhaps only the host keeps alive: they are published in each run
     """
@@ -36,7 +36,7 @@ class AlwaysShared:
         more: Callable[[], Iterable[tuple[Hashable, Any]]],
     ) -> None:
         self._changed, self._more = changed, more
-        limits, kept = set(run.incomplete), len(sharing.kept)
+        before, kept = set(run.incomplete), len(sharing.kept)
         for name, value in roots:
             _publish(value, name)
         self.exposed = {number: pair for number, pair in sharing.exposed.items() if is_watched(pair[0])}
@@ -44,7 +44,7 @@ class AlwaysShared:
         self._kept: list[Any] = []
         self._unwatched: list[Any] = []
         self.mortal: list[Any] = []
-        self.records: dict[int, SharedObject] = {}
+        self.shared_by_id: dict[int, SharedObject] = {}
         for obj in sharing.kept[kept:]:
             mark = table.get(id(obj))
             if not isinstance(mark, SharedObject):
@@ -53,13 +53,13 @@ class AlwaysShared:
             if not watched and type(obj).__weakrefoffset__ and type(obj) is not set:
                 self.mortal.append(obj)
                 continue
-            self.records[id(obj)] = mark
+            self.shared_by_id[id(obj)] = mark
             (self._kept if watched else self._unwatched).append(obj)
         self._of_unwatched = gc.get_referents(*self._unwatched)
-        self._limits = [reason for reason in run.incomplete if reason not in limits]
-        for reason in self._limits:
+        self._reasons = [reason for reason in run.incomplete if reason not in before]
+        for reason in self._reasons:
             del run.incomplete[reason]
-        sharing.used[:] = [shared for shared in sharing.used if id(shared.obj) not in self.records]
+        sharing.used[:] = [shared for shared in sharing.used if id(shared.obj) not in self.shared_by_id]
         sharing.let_all_go()
         sharing.were_any = False
         self.begin_run()
@@ -72,10 +72,10 @@ class AlwaysShared:
 
     def publish(self) -> None:
         if table:
-            table.update((number, shared) for number, shared in self.records.items() if number not in table)
+            table.update((number, shared) for number, shared in self.shared_by_id.items() if number not in table)
         else:
-            table.update(self.records)
-        run.incomplete.update(dict.fromkeys(self._limits))
+            table.update(self.shared_by_id)
+        run.incomplete.update(dict.fromkeys(self._reasons))
         for owner, held in self._changed():
             for index, value in enumerate(held):
                 _publish(value, ("changed", owner, index))

@@ -65,7 +65,7 @@ class Census:
     weak       how many weak references
     theirs     how many references to each the program has, by `id`; never changed in place
     fallen     the `id`s of those to which it has none; never changed in place
-    lasting    the `id`s of those of which we cannot let go
+    elsewhere  the `id`s of those that other parts of the runtime hold, so that we cannot let go of them
     answers    what the caller remembers of objects, by `id`, until they are let go or a fact is learnt
     """
 
@@ -78,7 +78,7 @@ class Census:
         self.weak: list[int] = []
         self.theirs: dict[int, int] = {}
         self.fallen: set[int] = set()
-        self.lasting: frozenset[int] = frozenset()
+        self.elsewhere: frozenset[int] = frozenset()
         self.answers: dict[int, tuple[int, bool]] = {}
         self._elsewhere: list[int] = []
         self._sizes: tuple[int, ...] = ()
@@ -144,7 +144,7 @@ class Census:
         elsewhere = list(map(id, held_elsewhere()))
         sizes, before = shared_objects.sizes_of_held(), self._sizes
         if not self.objects or elsewhere != self._elsewhere or sizes[-1] != before[-1]:
-            self._elsewhere, self.lasting = elsewhere, frozenset(elsewhere)
+            self._elsewhere, self.elsewhere = elsewhere, frozenset(elsewhere)
             for each in (self.objects, self.numbers, self.counts, self.ours, self.weak):
                 each.clear()
             for known in (self.positions, self.answers, self._noticeable, self._kinds):

@@ -49,7 +49,7 @@ from dpor.python.sharing.type_traits import (
 )
 
 table: Final = sharing.table  # often asked
-_records: Final[dict[Hashable, SharedObject]] = {}
+_shared_by_name: Final[dict[Hashable, SharedObject]] = {}
 """The `SharedObject`s of the present search, by name. `forget` empties this and `_objects`."""
 _objects: Final[dict[tuple[int, int, int], SharedObject]] = {}
 """Those of them that are named after the thread that published the object."""
@@ -102,7 +102,7 @@ def taken_out(numbers: set[int]) -> list[Any]:
 def forget() -> None:
     """Called before a search starts, for the first time or again: `SharedObject`s cache what followed from the old
     facts."""
-    _records.clear()
+    _shared_by_name.clear()
     _objects.clear()
     sharing.used.clear()
     table.clear()
@@ -200,9 +200,9 @@ def _coarse(obj: Any) -> SharedObject:
 
 
 def _put(obj: Any, name: Hashable) -> SharedObject:
-    shared = _records.get(name)
+    shared = _shared_by_name.get(name)
     if shared is None:
-        shared = _records[name] = SharedObject(name)
+        shared = _shared_by_name[name] = SharedObject(name)
     shared.obj = obj
     sharing.used.append(shared)
     table[id(obj)] = shared
@@ -214,7 +214,7 @@ def _put(obj: Any, name: Hashable) -> SharedObject:
 
 def shared_object_named(name: Hashable) -> SharedObject | None:
     """Return the shared object of this name, or None if no run of the search has had one."""
-    return _records.get(name)
+    return _shared_by_name.get(name)
 
 
 # ---------------------------------------------------------------------- namespaces
@@ -282,9 +282,9 @@ def _put_namespace(
 ) -> None:
     if isinstance(table.get(id(names)), SharedObject):
         return
-    shared = _records.get(name)
+    shared = _shared_by_name.get(name)
     if shared is None:
-        shared = _records[name] = Namespace(name, prefix, fact, exposed)
+        shared = _shared_by_name[name] = Namespace(name, prefix, fact, exposed)
     if not run.multi and len(run.threads) > 1 and any(about(run.facts, *fact)):
         assumptions.used_by_several(exposed, f"the dict behind {fact[-1]}")  # as in `expose`
     shared.obj = names

@@ -16,7 +16,7 @@ Roots: TypeAlias = Callable[[], Iterable[tuple[Hashable, Any]]]
 class Published(Protocol):
     """What is published once for all runs: see `always_shared.AlwaysShared`."""
 
-    records: dict[int, SharedObject]
+    shared_by_id: dict[int, SharedObject]
     exposed: dict[int, tuple[Any, dict[str, Any]]]
     mortal: list[Any]
 
@@ -109,8 +109,8 @@ class Sharing:
 
     def any_shared(self) -> bool:
         """Has there been an object in this run that several threads could reach and change?"""
-        stands = self.roots_published and self.always is not None and bool(self.always.records)
-        return self.were_any or bool(self.used) or stands
+        are_always = self.roots_published and self.always is not None and bool(self.always.shared_by_id)
+        return self.were_any or bool(self.used) or are_always
 
 
 sharing: Final = Sharing()
