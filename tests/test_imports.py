@@ -253,10 +253,10 @@ def test_no_module_assigns_the_names_of_another(module: str) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "from dpor.python.kernel import unwinding\nunwinding.PATIENCE = 5",
+        "from dpor.python.kernel import unwinding\nunwinding.MOST_UNWINDING = 5",
         "import dpor.python.kernel.unwinding as m\nm.PATIENCE = 5",
-        "import dpor.python.kernel.unwinding\ndpor.python.kernel.unwinding.PATIENCE += 5",
-        "from dpor.python.kernel import unwinding\ndel unwinding.PATIENCE",
+        "import dpor.python.kernel.unwinding\ndpor.python.kernel.unwinding.MOST_UNWINDING += 5",
+        "from dpor.python.kernel import unwinding\ndel unwinding.MOST_UNWINDING",
         "from dpor.python.kernel import unwinding\nsetattr(unwinding, 'PATIENCE', 5)",
         "from dpor.python.kernel import unwinding\nvars(unwinding)['PATIENCE'] = 5",
         "from dpor.python.kernel import unwinding\nunwinding.__dict__.update(PATIENCE=5)",

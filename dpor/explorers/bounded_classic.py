@@ -29,7 +29,7 @@ from dpor.core.operations import THREAD_MASK, Action, Location, Operation, Threa
 from dpor.core.system import STOP, Ending, Pending, Run, System, Trace
 from dpor.explorers import invariants
 from dpor.explorers.preemptions import NOBODY, START, Point
-from dpor.explorers.search import PATIENCE, Search, awake, threads_of
+from dpor.explorers.search import MOST_IN_A_ROW, Search, awake, threads_of
 
 
 @attrs.define
@@ -113,10 +113,10 @@ class BoundedClassic(Search):
         return action
 
     def _is_long(self) -> bool:
-        """True if the thread that ran last has just performed another `PATIENCE` events in a row."""
+        """True if the thread that ran last has just performed another `MOST_IN_A_ROW` events in a row."""
         threads = self.trace.threads
         end = len(threads)
-        return end % PATIENCE == 0 and threads[-PATIENCE:].count(threads[-1]) == PATIENCE
+        return end % MOST_IN_A_ROW == 0 and threads[-MOST_IN_A_ROW:].count(threads[-1]) == MOST_IN_A_ROW
 
     # ------------------------------------------------------------------ between runs
 

@@ -8,7 +8,7 @@ Here                In the paper
 _priorities         p, the initial ones in 1..2 instead of d..d+n, since n is not known before
 _changes            k_1, ..., k_(d-1); k is the length of the longest run so far
 
-Difference: a thread that has run `PATIENCE` steps in a row gets a priority below all others. Otherwise a loop that
+Difference: a thread that has run `MOST_IN_A_ROW` steps in a row gets a priority below all others. Otherwise a loop that
 waits for a thread of lower priority would go on for ever.
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dpor.core.operations import ThreadId
 from dpor.core.system import System
-from dpor.explorers.search import PATIENCE, threads_of
+from dpor.explorers.search import MOST_IN_A_ROW, threads_of
 from dpor.explorers.walk import Walk
 
 
@@ -47,7 +47,7 @@ class Pct(Walk):
                 self._priorities[first] = number / self._depth
                 first = self._highest(enabled)
         self._in_a_row = self._in_a_row + 1 if threads and threads[-1] == first else 0
-        if self._in_a_row >= PATIENCE:
+        if self._in_a_row >= MOST_IN_A_ROW:
             self._lowest -= 1
             self._priorities[first] = self._lowest
             first = self._highest(enabled)

@@ -12,7 +12,7 @@ Guarantee: if n threads have one event each, and all conflict, each order has pr
 k others of its thread comes before a conflicting first event of another thread with probability 1 / (k + 2), if nothing
 else conflicts; in a random walk, with probability 1 / 2^(k + 1).
 
-Difference: a thread that has run `PATIENCE` steps in a row gets a priority below all others until it has run again.
+Difference: a thread that has run `MOST_IN_A_ROW` steps in a row gets a priority below all others until it has run again.
 Otherwise a loop that waits for another thread could go on for very long.
 """
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 from dpor.core.dependence import dependent
 from dpor.core.operations import ThreadId
 from dpor.core.system import System
-from dpor.explorers.search import PATIENCE, threads_of
+from dpor.explorers.search import MOST_IN_A_ROW, threads_of
 from dpor.explorers.walk import Walk
 
 
@@ -45,7 +45,7 @@ class Pos(Walk):
                 priorities[thread] = self._random.random()
         first = max(threads_of(enabled), key=lambda thread: priorities[thread])
         self._in_a_row = self._in_a_row + 1 if first == last else 0
-        if self._in_a_row >= PATIENCE:
+        if self._in_a_row >= MOST_IN_A_ROW:
             priorities[first] = -1.0
             first = max(threads_of(enabled), key=lambda thread: priorities[thread])
         return first

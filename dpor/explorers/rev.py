@@ -25,7 +25,7 @@ from typing import TypeAlias, TypeVar
 from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import READ, UPDATE, Accesses, Location, Mode, Operation, ThreadId
 from dpor.core.system import Pending, Run, System
-from dpor.explorers.search import PATIENCE, threads_of
+from dpor.explorers.search import MOST_IN_A_ROW, threads_of
 from dpor.explorers.walk import Walk
 
 T = TypeVar("T")
@@ -61,7 +61,7 @@ class Rev(Walk):
             self._planned.clear()  # the thread must wait there, or values of data choices are others
         last = self.trace.threads[-1] if self.trace.threads else -1
         self._in_a_row += 1
-        if last >= 0 and enabled >> last & 1 and self._in_a_row < PATIENCE:
+        if last >= 0 and enabled >> last & 1 and self._in_a_row < MOST_IN_A_ROW:
             return last
         self._in_a_row = 0
         threads = list(threads_of(enabled))

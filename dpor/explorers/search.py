@@ -65,7 +65,7 @@ def take_your_time() -> None:
     """Do nothing: the pace of a search that may take as long as it needs (see `Explorer.pace`)."""
 
 
-PATIENCE = 500
+MOST_IN_A_ROW = 500
 """After this many events of one thread in a row, another thread gets a turn."""
 
 
@@ -263,7 +263,11 @@ class Search(StatelessSearch):
             last = threads[-1]
             action = awake(last, sleep) if sleep else last
             if action != STOP:
-                if len(threads) < PATIENCE or threads[-PATIENCE] != last or threads[-PATIENCE:].count(last) < PATIENCE:
+                if (
+                    len(threads) < MOST_IN_A_ROW
+                    or threads[-MOST_IN_A_ROW] != last
+                    or threads[-MOST_IN_A_ROW:].count(last) < MOST_IN_A_ROW
+                ):
                     return action
                 # It may be waiting in a loop for one of the others.
                 others = self._first_awake_of(enabled & ~(1 << last), sleep)

@@ -11,7 +11,7 @@ import pytest
 from dpor.core.operations import Action
 from dpor.core.system import Ending
 from dpor.explorers import Pct, RandomWalk
-from dpor.explorers.search import PATIENCE
+from dpor.explorers.search import MOST_IN_A_ROW
 from dpor.explorers.walk import Walk
 from dpor.model import AbstractSystem
 from dpor.testing import trace_class
@@ -92,4 +92,4 @@ def test_pct_lowers_a_thread_that_waits_in_a_loop_for_another() -> None:
     spec = {"vars": {"x": 0}, "threads": [["w x 1"], [["while", "a==0", ["r x a"]]]]}
     for run in islice(make("pct", spec, 0).explore(), 20):
         assert run.ending is Ending.COMPLETE
-    assert PATIENCE < 1_000
+    assert MOST_IN_A_ROW < 1_000

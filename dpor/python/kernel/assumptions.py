@@ -70,7 +70,7 @@ def broken(fact: object, reason: str, *, at_once: bool = False) -> None:
         unwinding.fail(AssumptionBroken(reason))
 
 
-def withdrawn(reason: str) -> None:
+def start_again(reason: str) -> None:
     """What the search relied on does not hold, and is not among the facts: start it again when the run has ended."""
     run.broken = reason if run.broken is None else f"{run.broken}; {reason}"
 

@@ -15,7 +15,7 @@ from greenlet import getcurrent
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.run import run
 
-PATIENCE = 10_000
+MOST_UNWINDING = 10_000
 """Operations or loop iterations that a thread may make while it is unwound, before it is given up."""
 
 
@@ -30,7 +30,7 @@ def lose_patience() -> None:
     """Called when the program acts while it is being unwound: after a while its thread is left where it is, for good. A
     finaliser that acts between runs, where there is no thread to leave, gets an exception that Python ignores."""
     run.patience += 1
-    if run.patience > PATIENCE:
+    if run.patience > MOST_UNWINDING:
         if run.current is None:
             run.patience = 0
             raise UnwindThread

@@ -58,7 +58,7 @@ class SilentAccesses(Discipline):
             raise AssumptionBroken(said)
         if self._named_in != run.number:  # the first of each run
             self._named_in = run.number
-            assumptions.withdrawn(f"{said}{last_place()}")
+            assumptions.start_again(f"{said}{last_place()}")
 
     def _place(self, location: Location) -> str:
         name: Any = self._table.name_of(location)
