@@ -21,7 +21,7 @@ from dpor.app.crew import Crew, Ended, GivenBack, Member
 from dpor.app.forking import ForkServer
 from dpor.app.found import Results, Seen
 from dpor.app.processes import Processes
-from dpor.app.working import Asked, Broken, Done, Failed, Known, Part, Setup, cannot_be_shared
+from dpor.app.working import Asked, Assignment, Broken, Done, Failed, Known, Setup, cannot_be_shared
 from dpor.core.errors import AssumptionBroken, InternalError, NotDeterministic
 from dpor.core.options import Options
 from dpor.core.schedule import follow
@@ -83,7 +83,7 @@ class Sharing:
             self._ahead, self._tree = PARTS_OF_GRAPH, SharedGraph(search)
         else:
             self._tree = SharedTree(search.nodes[0], search.stats, few=self._ahead)
-        self._parts: dict[int, Part] = {}  # those that have been given away and not been taken back, by number
+        self._parts: dict[int, Assignment] = {}  # those that have been given away and not been taken back, by number
         self._to_do: deque[int] = deque()
         self._done: dict[int, Done] = {}
         self._deaths: dict[int, int] = {}
@@ -139,7 +139,7 @@ class Sharing:
     def _give(self) -> None:
         while len(self._parts) < self._ahead and (given := self._tree.give()) is not None:
             number, content = given
-            self._parts[number] = Part(number, content)
+            self._parts[number] = Assignment(number, content)
             self._to_do.append(number)
 
     def stop(self) -> None:

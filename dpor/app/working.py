@@ -48,7 +48,7 @@ class Setup:
 
 
 @attrs.frozen
-class Part:
+class Assignment:
     number: int
     content: Any
 
@@ -124,11 +124,11 @@ class _Worker:
                 message = self._connection.recv()
                 if isinstance(message, Known):
                     self._known.update({key: number for number, key in enumerate(message.keys, len(self._known))})
-                elif isinstance(message, Part):
+                elif isinstance(message, Assignment):
                     self._stopped = False
                     self._connection.send(self._searched(message))
 
-    def _searched(self, part: Part) -> Done | Broken | Failed:
+    def _searched(self, part: Assignment) -> Done | Broken | Failed:
         options, system = self._options, self._system
         search, most = self._search_of(part.content), EVENTS if options.explorer in DIVIDED else EVENTS_WITH_STATES
         results, last = Results(search.stats), None

@@ -12,8 +12,8 @@ Guarantee: if n threads have one event each, and all conflict, each order has pr
 k others of its thread comes before a conflicting first event of another thread with probability 1 / (k + 2), if nothing
 else conflicts; in a random walk, with probability 1 / 2^(k + 1).
 
-Difference: a thread that has run `MOST_IN_A_ROW` steps in a row gets a priority below all others until it has run again.
-Otherwise a loop that waits for another thread could go on for very long.
+Difference: a thread that has run `MOST_IN_A_ROW` steps in a row gets a priority below all others until it has run
+again. Otherwise a loop that waits for another thread could go on for very long.
 """
 
 from __future__ import annotations

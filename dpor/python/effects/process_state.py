@@ -26,7 +26,7 @@ PartName: TypeAlias = str | tuple[str, ...]
 """The name of a part; or of a piece of a part, which has its own location: a tuple that begins with the part's name."""
 
 
-class Part(NamedTuple):
+class ProcessPart(NamedTuple):
     """How the value of a part is read, restored, and set in a run as another run has left it."""
 
     get: Callable[[], Any]
@@ -34,7 +34,7 @@ class Part(NamedTuple):
     again: Callable[[Any], object]
 
 
-parts: Final[dict[str, Part]] = {}
+parts: Final[dict[str, ProcessPart]] = {}
 """The parts that can be read, by name."""
 
 
@@ -255,6 +255,6 @@ def part(
     again    sets it as an import has left it; None: as `put` does
     unseen   True if uninstrumented code may change it, so that it has to be examined. (Reading it must change nothing.)
     """
-    parts[name] = Part(get, restore, again or restore)
+    parts[name] = ProcessPart(get, restore, again or restore)
     if unseen:
         looked_at.append(name)

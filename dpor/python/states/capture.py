@@ -44,7 +44,7 @@ from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.choices import is_choice
 from dpor.python.states.classes import Classes
 from dpor.python.states.clocks import clocks
-from dpor.python.states.frames import ATOMS, Layouts, Part, frames_from, frames_of, read_frames, read_thread
+from dpor.python.states.frames import ATOMS, Layouts, ThreadPart, frames_from, frames_of, read_frames, read_thread
 from dpor.python.states.heap import Heap, PrivateHeap
 from dpor.python.states.memory import WORDS, slots_of, why_unreadable
 from dpor.python.states.plans import TypePlans, finalised_among
@@ -54,7 +54,7 @@ from dpor.python.states.stacks import StateUnknown
 class _Read(NamedTuple):
     """What was read of a thread. `held`: the number of the part's objects that its frames hold."""
 
-    part: Part
+    part: ThreadPart
     dead: list[Any]
     held: int
 
@@ -235,7 +235,7 @@ class Capture:
         if letting_go.is_waiting():
             raise StateUnknown("a thread is letting go of an object, which may die")
         self._look_at_names()
-        parts: list[Part] = []
+        parts: list[ThreadPart] = []
         dead: list[Any] = []
         running: dict[int, tuple[int, int]] = {}
         read = self._read
@@ -261,7 +261,7 @@ class Capture:
         return heap.encoding()
 
     def _heap(
-        self, parts: list[Part], running: dict[int, tuple[int, int]], returned: Hashable, dead: Sequence[Any]
+        self, parts: list[ThreadPart], running: dict[int, tuple[int, int]], returned: Hashable, dead: Sequence[Any]
     ) -> Heap:
         heap = Heap(self._plans, self._layouts, self._names, running)
         heap.out.append((run.multi, run.timed_out, sharing.order, returned, len(parts)))
@@ -282,7 +282,7 @@ class Capture:
         heap.finish()
         return heap
 
-    def _about(self, thread: ModelThread, part: Part) -> None:
+    def _about(self, thread: ModelThread, part: ThreadPart) -> None:
         """Add the state of the thread apart from its frames."""
         operation = thread.pending if thread.reread is None else None  # else it follows from the rest of the state
         part.shape.append(
@@ -304,7 +304,7 @@ class Capture:
             part.shape.append(("deadline", thread.deadline if _has_clocks() else None))
         self._own(thread, part)
 
-    def _own(self, thread: ModelThread, part: Part) -> None:
+    def _own(self, thread: ModelThread, part: ThreadPart) -> None:
         """Add what drop-ins store for the thread, and its context."""
         part.shape.append(thread.data.get("temporary", 0))
         for key, value in thread.data.items():

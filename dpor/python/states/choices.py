@@ -24,7 +24,7 @@ from dpor.python.kernel.scheduler import pending_of
 from dpor.python.sharing import children, shared_objects, type_traits
 from dpor.python.states.c_frames import Reading
 from dpor.python.states.classes import HEAP_TYPE, find
-from dpor.python.states.frames import Layouts, Part, add_frame, frames_of
+from dpor.python.states.frames import Layouts, ThreadPart, add_frame, frames_of
 from dpor.python.states.stacks import StateUnknown
 
 TRIES: Final = "tried locks"
@@ -83,7 +83,7 @@ def _shares(
 
 def _variables(thread: ModelThread, layouts: Layouts) -> list[Any]:
     """The objects in the live variables of the program's frames, without the operands that it is passing on."""
-    part, dead = Part(), []  # type: tuple[Part, list[Any]]
+    part, dead = ThreadPart(), []  # type: tuple[ThreadPart, list[Any]]
     for frame in frames_of(thread):
         if run.is_program_file(frame.f_code.co_filename):
             layout = layouts.of(frame.f_code)

@@ -125,7 +125,7 @@ _LIVE: Final = live.__code__
 """The code of a thread's outermost frame: below it is the greenlet, which ran other threads before."""
 
 
-class Part:
+class ThreadPart:
     """The contents of one frame or several: numbers, strings and the like in `shape`, with a hole for each object.
 
     shape     values that `marshal` knows; HOLE where an object is
@@ -154,7 +154,7 @@ ATOMS: Final = frozenset({int, str, bool, type(None), float, bytes, complex, typ
 object."""
 
 
-def read_thread(thread: ModelThread, layouts: Layouts) -> tuple[Part, list[Any]]:
+def read_thread(thread: ModelThread, layouts: Layouts) -> tuple[ThreadPart, list[Any]]:
     """Read all frames of the thread; returns their part, and the objects of its dead variables. Raises
     `StateUnknown`."""
     return read_frames(thread, layouts, frames_of(thread), thread.objects or ())
@@ -162,9 +162,9 @@ def read_thread(thread: ModelThread, layouts: Layouts) -> tuple[Part, list[Any]]
 
 def read_frames(
     thread: ModelThread, layouts: Layouts, frames: list[FrameType], objects: tuple[Waited, ...]
-) -> tuple[Part, list[Any]]:
+) -> tuple[ThreadPart, list[Any]]:
     """Like `read_thread`, for these frames of it, innermost first."""
-    part = Part()
+    part = ThreadPart()
     dead: list[Any] = []
     upper: Reading | None = None
     handling: set[bool] = set()  # for each frame that handles an exception: whether it is a generator's
@@ -212,7 +212,7 @@ def _handled(thread: ModelThread, handling: set[bool]) -> BaseException | None:
     raise StateUnknown("a generator handles an exception while its caller handles another")
 
 
-def add_frame(reading: Reading, part: Part, dead: list[Any]) -> None:
+def add_frame(reading: Reading, part: ThreadPart, dead: list[Any]) -> None:
     """Add the frame's position, live variables and operands to the part, and objects of its other variables to
     `dead`."""
     layout, place, first = reading.layout, reading.place, reading.first

@@ -26,7 +26,7 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_object, shared_objects
 from dpor.python.states.canonical_names import CanonicalNames
-from dpor.python.states.frames import ATOMS, HOLE, UNBOUND, Layouts, Part
+from dpor.python.states.frames import ATOMS, HOLE, UNBOUND, Layouts, ThreadPart
 from dpor.python.states.naming import Naming, text_of
 from dpor.python.states.stacks import StateUnknown
 
@@ -136,7 +136,7 @@ class Heap:
                     objects.append(value)
                 settle(number)
 
-    def part(self, part: Part) -> None:
+    def part(self, part: ThreadPart) -> None:
         self.out.append(part.shape)
         self.refs(part.objects)
 

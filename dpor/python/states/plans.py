@@ -35,7 +35,7 @@ from dpor.python.states.c_frames import Reading
 from dpor.python.states.canonical_names import CanonicalNames
 from dpor.python.states.classes import HEAP_TYPE, Classes
 from dpor.python.states.contents import EXACT, SUBCLASSED, Content, exception
-from dpor.python.states.frames import HOLE, Part, add_frame
+from dpor.python.states.frames import HOLE, ThreadPart, add_frame
 from dpor.python.states.heap import AttributeNames, Heap, Plan
 from dpor.python.states.naming import text_of
 from dpor.python.states.stacks import StateUnknown
@@ -308,7 +308,7 @@ def _generator(heap: Heap, obj: types.GeneratorType[Any, Any, Any]) -> None:
         _handled(heap, obj)
         return
     layout = heap.layouts.of(frame.f_code)
-    part, dead = Part(), list[Any]()
+    part, dead = ThreadPart(), list[Any]()
     place = layout.place(layout.suspended(frame.f_lasti))
     add_frame(Reading(frame, layout, place), part, dead)
     heap.part(part)
