@@ -21,7 +21,7 @@ import attrs
 
 from dpor.app import hosting
 from dpor.app.crew import Ended, GivenBack
-from dpor.app.shipping import Program, Refused
+from dpor.app.shipping import Refused, ShippedProgram
 from dpor.app.working import Broken, Done, Setup
 from dpor.core.errors import UserError
 from dpor.core.options import LOCAL_CLUSTER, processors
@@ -49,7 +49,7 @@ class _Room:
     root: str
     path: Sequence[str]
 
-    def adapted(self, setup: Setup, program: Program) -> Setup:
+    def adapted(self, setup: Setup, program: ShippedProgram) -> Setup:
         """Return the setup for a process there."""
         target = self.root + setup.target if os.path.isabs(setup.target) else setup.target
         return attrs.evolve(setup, target=target, path=[*(self.root + folder for folder in program.path), *self.path])
@@ -98,7 +98,7 @@ class Cluster:
     most: int = 64
     most_deaths: int = 4
 
-    def __init__(self, address: str, program: Program, say: Callable[[str], None]) -> None:
+    def __init__(self, address: str, program: ShippedProgram, say: Callable[[str], None]) -> None:
         self._address, self._program, self._say = address, program, say
         self._members: list[_Member] = []
         self._rooms: list[_Room] = []  # those that are free

@@ -12,7 +12,7 @@ import weakref
 from typing import Any, NoReturn
 
 from dpor.app.forking import ForkServer
-from dpor.app.shipping import Placed, Program
+from dpor.app.shipping import Placed, ShippedProgram
 
 
 class _Stays:
@@ -23,7 +23,7 @@ class _Stays:
 class Host(_Stays):
     """A program there, and what makes processes that search it."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ShippedProgram) -> None:
         self.placed = Placed(program)
         variables = {**os.environ, "PYTHONHASHSEED": program.hash_seed or "random"}
         self.server = ForkServer(self.placed.root + program.folder, variables)
@@ -40,7 +40,7 @@ class Hosted(_Stays):
         self.process.connection.send_bytes(setup)
 
 
-def received(program: Program) -> Host:
+def received(program: ShippedProgram) -> Host:
     """Put the program there. Raises `Refused`."""
     return Host(program)
 

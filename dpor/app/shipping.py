@@ -34,7 +34,7 @@ _EVERYWHERE: Final = (os.path.join(HOME, ""), os.path.join(os.path.dirname(os.__
 
 
 @attrs.frozen
-class Program:
+class ShippedProgram:
     """What travels.
 
     folder     the working folder
@@ -53,7 +53,7 @@ class Program:
     packages: Mapping[str, str]
 
 
-def packed(system: Checkable) -> Program:
+def packed(system: Checkable) -> ShippedProgram:
     """Return the program of a system. With each file go the Python files beside it, which it may import later."""
     from dpor.python.program.loader import ROOT_MARKS  # takes long, and the other machine has no use for it
 
@@ -64,7 +64,7 @@ def packed(system: Checkable) -> Program:
     folders = {str(folder) for path in own for folder in Path(path).parents}
     tops = {name.partition(".")[0] for name, path in imported.items() if _is_installed(path)}
     packages = metadata.packages_distributions() if tops else {}
-    return Program(
+    return ShippedProgram(
         folder=os.getcwd(),
         path=tuple([entry for entry in map(os.path.abspath, sys.path) if entry in folders]),
         files={path: text for path in sorted(own | beside) if (text := _content(path)) is not None},
@@ -138,7 +138,7 @@ class Refused(UserError):
 class Placed:
     """A program on this machine. `root`: the folder below which its folders are; empty: they are where they were."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ShippedProgram) -> None:
         others = differing(program.packages)
         if others:
             raise Refused("; ".join(others))

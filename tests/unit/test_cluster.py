@@ -17,7 +17,7 @@ import pytest
 import dpor
 from dpor.app import cluster, sharing, shipping
 from dpor.app.checking import Session
-from dpor.app.shipping import Placed, Program, differing, packed, versions
+from dpor.app.shipping import Placed, ShippedProgram, differing, packed, versions
 from dpor.app.targets import open_target
 from dpor.core.errors import UserError
 from dpor.core.options import Options
@@ -204,7 +204,7 @@ def test_a_program_travels_to_where_its_files_are_others(
     options = Options(strategy="optimal", all=True)
     whole = dpor.check("far.py::scenario", options)
 
-    def changed(system: Checkable) -> Program:
+    def changed(system: Checkable) -> ShippedProgram:
         program = packed(system)
         Path("helpers.py").write_text("assert False, 'another file'")
         return program
