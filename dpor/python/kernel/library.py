@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 STDLIB: Final = sys.stdlib_module_names - {"test"}  # many programs have a package of this name with their tests
 
 
-class Row(NamedTuple):
+class ModuleRow(NamedTuple):
     """Modules and packages of one sort; a package stands for all that is in it.
 
     harmless   those whose functions keep nothing of their arguments where another thread could find it, and read
@@ -31,13 +31,13 @@ class Row(NamedTuple):
         return frozenset(f"{self.harmless} {self.others}".split())
 
 
-_DROP_INS: Final = Row(
+_DROP_INS: Final = ModuleRow(
     "_thread atexit dataclasses datetime functools importlib os signal time uuid",
     "_multiprocessing _queue _threading_local concurrent queue random sched secrets select selectors socket threading",
 )
 """The program gets drop-ins in their place (`dpor.python.dropins.stdlib`), so they are never instrumented."""
 
-_CONSTANT: Final = Row(
+_CONSTANT: Final = ModuleRow(
     "collections contextlib weakref",
     "bisect configparser copy csv difflib graphlib heapq json pprint reprlib shlex statistics string textwrap",
 )
@@ -45,19 +45,21 @@ _CONSTANT: Final = Row(
 reaches nothing shared needs no instrumentation, and when they are instrumented, they need not be executed again before
 each run. The harmless ones pass on what they are given; what they call performs its own operations."""
 
-_BENEATH: Final = Row("greenlet logging typing", "dpor")
+_BENEATH: Final = ModuleRow("greenlet logging typing", "dpor")
 """What runs programs, or, like logging, is watched as a whole (`dropins/logs.py`)."""
 
-_TESTS: Final = Row("_pytest hypothesis pytest unittest", "doctest pluggy test")
+_TESTS: Final = ModuleRow("_pytest hypothesis pytest unittest", "doctest pluggy test")
 """They call what they are given, and recognise by class or mark objects that the host has made."""
 
-_IDENTITY: Final = Row("abc enum numbers operator types", "_collections_abc _py_abc annotationlib typing_extensions")
+_IDENTITY: Final = ModuleRow(
+    "abc enum numbers operator types", "_collections_abc _py_abc annotationlib typing_extensions"
+)
 """Modules whose classes and marks let the program and uninstrumented code recognise each other's objects."""
 
-_VALUES: Final = Row("decimal fractions ipaddress pathlib zoneinfo", "_pydatetime _pydecimal _strptime")
+_VALUES: Final = ModuleRow("decimal fractions ipaddress pathlib zoneinfo", "_pydatetime _pydecimal _strptime")
 """Modules whose objects never change."""
 
-_INTERPRETER: Final = Row(
+_INTERPRETER: Final = ModuleRow(
     "_weakref codecs genericpath inspect io keyword linecache locale ntpath posixpath re runpy site stat sysconfig"
     " traceback warnings",
     "__future__ _bootsubprocess _pyio _sitebuiltins ast bdb codeop copyreg ctypes dis encodings opcode pdb pydoc"
@@ -66,11 +68,11 @@ _INTERPRETER: Final = Row(
 """Parts of the interpreter that are written in Python. The interpreter calls them itself, or the runtime does while the
 program runs; their state belongs to the process."""
 
-_WAITING: Final = Row("asyncio", "subprocess")
+_WAITING: Final = ModuleRow("asyncio", "subprocess")
 """They wait for things outside of every schedule: pipes, sockets, processes. (What threads do to a loop of `asyncio` is
 seen by `dropins/loops.py`.)"""
 
-_IN_C: Final = Row(
+_IN_C: Final = ModuleRow(
     "_abc _codecs _datetime _decimal _functools _imp _io _operator _random _signal _sre _string _time _uuid _warnings"
     " builtins cmath errno faulthandler gc itertools math nt posix sys unicodedata _frozen_importlib"
 )
@@ -85,7 +87,7 @@ BENEATH: Final = _BENEATH.names
 CLOSED: Final = frozenset({"__main__"}).union(*[row.names for row in _NEVER_INSTRUMENTED])
 """Packages that are never instrumented."""
 HARMLESS_MODULES: Final = frozenset(" ".join(row.harmless for row in (*_NEVER_INSTRUMENTED, _CONSTANT, _IN_C)).split())
-"""Modules (and packages) a call of whose functions needs no wrapper: see `Row.harmless`."""
+"""Modules (and packages) a call of whose functions needs no wrapper: see `ModuleRow.harmless`."""
 
 GIVES_MODULES: Final = frozenset({"multiprocessing", "six"})
 """Packages that make objects for which the program must get drop-ins, or import modules by name on its behalf. They are

@@ -42,7 +42,7 @@ Effects: TypeAlias = Callable[[tuple[Any, ...], Mapping[str, Any]], Iterable[Eff
 # ---------------------------------------------------------------------- the table
 
 
-class Row(NamedTuple):
+class EffectRow(NamedTuple):
     """A part, and the functions that look at it and that change it, each as module and name."""
 
     part: str
@@ -67,55 +67,55 @@ WEEKDAY: Final = "the first weekday of calendar"
 PRIORITY: Final = "the priority of the process"
 
 ROWS: Final = (
-    Row(
+    EffectRow(
         COLLECTOR,
         "gc.isenabled gc.get_threshold gc.get_debug gc.get_freeze_count",
         "gc.enable gc.disable gc.set_threshold gc.set_debug gc.freeze gc.unfreeze",
     ),
-    Row("the recursion limit", "sys.getrecursionlimit", "sys.setrecursionlimit"),
-    Row("the switch interval", "sys.getswitchinterval", "sys.setswitchinterval"),
-    Row("the limit of digits", "sys.get_int_max_str_digits", "sys.set_int_max_str_digits"),
-    Row("the flags of dlopen", "sys.getdlopenflags", "sys.setdlopenflags"),
-    Row(
+    EffectRow("the recursion limit", "sys.getrecursionlimit", "sys.setrecursionlimit"),
+    EffectRow("the switch interval", "sys.getswitchinterval", "sys.setswitchinterval"),
+    EffectRow("the limit of digits", "sys.get_int_max_str_digits", "sys.set_int_max_str_digits"),
+    EffectRow("the flags of dlopen", "sys.getdlopenflags", "sys.setdlopenflags"),
+    EffectRow(
         WARNINGS,
         "",
         "warnings.simplefilter warnings.filterwarnings warnings.resetwarnings",
     ),
-    Row(
+    EffectRow(
         LOCALE,
         "locale.localeconv locale.strcoll locale.strxfrm locale.nl_langinfo locale.getlocale locale.format_string"
         " locale.currency locale.str locale.atof locale.atoi locale.delocalize locale.localize locale.getencoding"
         " locale.getpreferredencoding locale.gettext locale.dgettext locale.dcgettext time.strftime",
         "locale.textdomain locale.bindtextdomain locale.bind_textdomain_codeset",
     ),
-    Row(ZONE, "time.localtime time.mktime time.ctime time.asctime time.strftime", "time.tzset"),
-    Row(
+    EffectRow(ZONE, "time.localtime time.mktime time.ctime time.asctime time.strftime", "time.tzset"),
+    EffectRow(
         CODECS,
         "codecs.lookup codecs.encode codecs.decode codecs.getencoder codecs.getdecoder codecs.getreader"
         " codecs.getwriter codecs.getincrementalencoder codecs.getincrementaldecoder codecs.lookup_error codecs.open",
         "codecs.register codecs.unregister codecs.register_error",
     ),
-    Row(
+    EffectRow(
         DIALECTS,
         "csv.get_dialect csv.list_dialects csv.reader csv.writer csv.field_size_limit",
         "csv.register_dialect csv.unregister_dialect",
     ),
-    Row(TIMEOUT, "socket.getdefaulttimeout", "socket.setdefaulttimeout"),
-    Row(FAULTS, "faulthandler.is_enabled", "faulthandler.enable faulthandler.disable"),
-    Row(
+    EffectRow(TIMEOUT, "socket.getdefaulttimeout", "socket.setdefaulttimeout"),
+    EffectRow(FAULTS, "faulthandler.is_enabled", "faulthandler.enable faulthandler.disable"),
+    EffectRow(
         TRACING,
         "tracemalloc.is_tracing tracemalloc.get_traced_memory tracemalloc.get_traceback_limit"
         " tracemalloc.take_snapshot",
         "tracemalloc.start tracemalloc.stop tracemalloc.clear_traces tracemalloc.reset_peak",
     ),
-    Row(
+    EffectRow(
         FOLDER,
         "os.getcwd os.getcwdb pathlib.Path.cwd pathlib.Path.absolute posixpath.abspath posixpath.realpath"
         " posixpath.relpath",
         "os.chdir os.fchdir",
     ),
-    Row(UMASK, "", "os.umask"),
-    Row(
+    EffectRow(UMASK, "", "os.umask"),
+    EffectRow(
         WEEKDAY,
         "calendar.Calendar.getfirstweekday calendar.Calendar.iterweekdays calendar.Calendar.monthdatescalendar"
         " calendar.Calendar.monthdayscalendar calendar.Calendar.monthdays2calendar calendar.TextCalendar.formatmonth"
@@ -123,7 +123,7 @@ ROWS: Final = (
         " calendar.TextCalendar.formatweekheader",
         "calendar.setfirstweekday",
     ),
-    Row(PRIORITY, "os.getpriority", "os.setpriority os.nice"),
+    EffectRow(PRIORITY, "os.getpriority", "os.setpriority os.nice"),
 )
 
 OBJECTS: Final = {
