@@ -21,7 +21,7 @@ _get, _set = list.__getitem__, list.__setitem__
 """The C code does not use the methods of a derived class, so these do not either."""
 
 
-class Heap:
+class HeapFunction:
     """One call on a heap. `name`: the name of the function; `smallest`: True if the smallest element is at the root."""
 
     def __init__(self, items: Items, name: str, smallest: bool) -> None:
@@ -129,11 +129,11 @@ class Heap:
 
 
 _METHODS: Final[dict[str, Callable[..., Any]]] = {
-    "heappush": Heap.push,
-    "heappop": Heap.pop,
-    "heapreplace": Heap.replace,
-    "heappushpop": Heap.push_and_pop,
-    "heapify": Heap.heapify,
+    "heappush": HeapFunction.push,
+    "heappop": HeapFunction.pop,
+    "heapreplace": HeapFunction.replace,
+    "heappushpop": HeapFunction.push_and_pop,
+    "heapify": HeapFunction.heapify,
 }
 
 
@@ -143,7 +143,7 @@ def on_heap(function: Any, items: Items, args: tuple[Any, ...]) -> Any:
     plain = name.removeprefix("_").removesuffix("_max")
     if len(args) != (plain not in ("heappop", "heapify")):
         return function(items, *args)  # raises the right error
-    return _METHODS[plain](Heap(items, name, not name.endswith("_max")), *args)
+    return _METHODS[plain](HeapFunction(items, name, not name.endswith("_max")), *args)
 
 
 def find_place(
