@@ -149,7 +149,7 @@ class _Reader(pickle.Unpickler):
 
 
 class SearchOfStates:
-    """The search of one part. Implements `dpor.explorers.states.Scope`.
+    """The search of one part. Implements `dpor.explorers.states.Region`.
 
     known   the keys that are known elsewhere, in the order in which they became known there
     """
@@ -201,7 +201,7 @@ class SearchOfStates:
         return None
 
     def share_of(self, state: StateNumber, key: StateKey | None, trace: Trace, threads: int) -> int:
-        """See `dpor.explorers.states.Scope`; so for the next method."""
+        """See `dpor.explorers.states.Region`; so for the next method."""
         part = self._part
         if key is not None and self._known.get(key, part.keys) < part.keys:
             return 0

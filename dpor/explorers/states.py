@@ -36,7 +36,7 @@ endless programs do not lead the search astray. (Also, a run may be as long as t
 and this many events more.)"""
 
 
-class Scope(Protocol):
+class Region(Protocol):
     """What a search that is a part of another one is to search: see `dpor.explorers.shared_graph`."""
 
     def share_of(self, state: StateNumber, key: StateKey | None, trace: Trace, threads: int) -> int:
@@ -72,7 +72,7 @@ class StatefulSearch:
         self.graph = StateGraph()
         self.terminates: bool | None = None
         self.cycle: tuple[tuple[Action, ...], tuple[Action, ...]] | None = None
-        self.scope: Scope | None = None
+        self.scope: Region | None = None
         self.from_other_processes: dict[Operation, tuple[Operation, bool]] = {}
         self.unstored_elsewhere: Counter[str] = Counter()
         self._end_keys: dict[Hashable, StateKey] = {}
