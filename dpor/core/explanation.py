@@ -18,7 +18,7 @@ class Edge(NamedTuple):
     later: int
 
 
-class Order(NamedTuple):
+class EventOrder(NamedTuple):
     """In the failing run, the first event came before the second, which is of another thread and depends on it.
 
     later    None: the second operation never ran, because its thread stayed blocked before it
@@ -37,7 +37,7 @@ class Reordering:
     fails   True if the same failure occurs then; None if no run with that order came to an end
     """
 
-    order: Order
+    order: EventOrder
     fails: bool | None
 
 
@@ -57,12 +57,12 @@ class Explanation:
     edges: tuple[Edge, ...] = ()
     reorderings: tuple[Reordering, ...] = ()
     untried: int = 0
-    whenever: tuple[Order, ...] = ()
+    whenever: tuple[EventOrder, ...] = ()
     held: int = 0
     schedules: int = 0
     failing: int = 0
 
     @property
-    def avoided_by(self) -> tuple[Order, ...]:
+    def avoided_by(self) -> tuple[EventOrder, ...]:
         """Orders such that the failure disappears if only one of them is reversed."""
         return tuple(tried.order for tried in self.reorderings if tried.fails is False)

@@ -4,7 +4,7 @@ every outcome that some schedule within the bound has.
 Here                      In the paper
 reverse()                 Backtrack(S, i, u)
 _earlier()                the conservative backtrack point: the start of the run of consecutive events before i
-Point.cost()              Bv, as the difference that one event makes
+PreemptionPoint.cost()              Bv, as the difference that one event makes
 
 A thread that is explored at a point may lead to less there than elsewhere: what comes after it may cost more than the
 bound allows, where the same events in another order would not. Two things follow.
@@ -28,7 +28,7 @@ from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import THREAD_MASK, Action, Location, Operation, ThreadId
 from dpor.core.system import STOP, Ending, Pending, Run, System, Trace
 from dpor.explorers import invariants
-from dpor.explorers.preemptions import NOBODY, START, Point
+from dpor.explorers.preemptions import NOBODY, START, PreemptionPoint
 from dpor.explorers.search import MOST_IN_A_ROW, Search, awake, threads_of
 
 
@@ -45,7 +45,7 @@ class _Bounded:
             their operations
     """
 
-    point: Point
+    point: PreemptionPoint
     seen: set[Action] = attrs.field(factory=set)
     below: bool = False
     cut: bool = False
@@ -209,7 +209,7 @@ class BoundedClassic(Search):
             bounded.cut = True
             self._earlier(position, action, operation)
 
-    def _point(self, position: int) -> Point:
+    def _point(self, position: int) -> PreemptionPoint:
         """Return the point before this event of the trace."""
         point = self._bounded[position].point
         point.happened(self.trace.operations[position])

@@ -6,7 +6,7 @@ from dpor.core.operations import Action
 from dpor.core.system import Run, System
 from dpor.explorers import invariants
 from dpor.explorers.none import NoReduction
-from dpor.explorers.preemptions import START, Point
+from dpor.explorers.preemptions import START, PreemptionPoint
 from dpor.explorers.search import threads_of
 
 
@@ -16,7 +16,7 @@ class BoundedNone(NoReduction):
     def __init__(self, system: System, preemptions: int) -> None:
         super().__init__(system)
         self._most = preemptions
-        self._points: list[Point] = []  # one for each event
+        self._points: list[PreemptionPoint] = []  # one for each event
         self._left_out: list[int] = []  # for each event, the threads that the bound left out there
 
     def check(self, start: int, run: Run) -> None:

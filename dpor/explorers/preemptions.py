@@ -1,7 +1,7 @@
 """Counting preemptions: context switches away from a thread that could have gone on [MQ07].
 
 Where time passes because nothing else can move, nobody is preempted. Whether an event is of this kind
-(`Operation.barrier`) is known only once it has happened, so a search tells a point then (`Point.happened`).
+(`Operation.barrier`) is known only once it has happened, so a search tells a point then (`PreemptionPoint.happened`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ NOBODY: ThreadId = -1
 """In place of a thread: no thread could go on."""
 
 
-class Point:
+class PreemptionPoint:
     """A point of a trace, before one event.
 
     running   the thread that ran last, if it can go on; else `NOBODY`
@@ -39,13 +39,13 @@ class Point:
         if operation.barrier:
             self.running = NOBODY
 
-    def next(self, action: Action, enabled: int) -> Point:
+    def next(self, action: Action, enabled: int) -> PreemptionPoint:
         """Return the point after this action, at which the threads of the mask `enabled` can run."""
         thread = action & THREAD_MASK
-        return Point(thread if enabled >> thread & 1 else NOBODY, self.before + self.cost(action))
+        return PreemptionPoint(thread if enabled >> thread & 1 else NOBODY, self.before + self.cost(action))
 
 
-START = Point(NOBODY, 0)
+START = PreemptionPoint(NOBODY, 0)
 """The point before the first event. It never changes, because no thread is running."""
 
 

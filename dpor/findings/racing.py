@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dpor.core.explanation import Explanation, Order, Reordering
+from dpor.core.explanation import EventOrder, Explanation, Reordering
 from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import Action
 from dpor.core.outcome import Finding, Kind
@@ -59,21 +59,21 @@ def orders_of(
     )
 
 
-def _races(happens_before: HappensBefore, trace: Trace, run: Run) -> list[tuple[Order, Action]]:
+def _races(happens_before: HappensBefore, trace: Trace, run: Run) -> list[tuple[EventOrder, Action]]:
     """Return the races, latest first, each with the action that performs the later operation."""
     found = [
-        (Order(race.first, later, trace.threads[later]), trace.actions[later])
+        (EventOrder(race.first, later, trace.threads[later]), trace.actions[later])
         for later, races in enumerate(happens_before.extend())
         for race in races
     ]
     for thread, operation, states in run.blocked:
         races = happens_before.races_of(thread, operation, states)
-        found += [(Order(race.first, None, thread), thread) for race in races]
+        found += [(EventOrder(race.first, None, thread), thread) for race in races]
     found.reverse()
     return found
 
 
-def _reversed(happens_before: HappensBefore, trace: Trace, order: Order, action: Action) -> list[Action]:
+def _reversed(happens_before: HappensBefore, trace: Trace, order: EventOrder, action: Action) -> list[Action]:
     """Make a guide: first what does not come after the earlier event, then the later event, then the rest."""
     earlier, later = order.earlier, order.later
     end = len(trace) if later is None else later

@@ -20,7 +20,7 @@ import attrs
 
 from dpor.core.dependence import dependent
 from dpor.core.errors import AssumptionBroken, UserError
-from dpor.core.explanation import Order
+from dpor.core.explanation import EventOrder
 from dpor.core.operations import Access, Action, Location, ThreadId
 from dpor.core.outcome import Finding
 from dpor.core.schedule import prefer
@@ -69,9 +69,9 @@ class Schedules:
     finding: Finding
     enough: Callable[[], bool] = lambda: False
     budget: int = BUDGET
-    orders: list[Order] = attrs.field(factory=list)
-    holds: dict[Order, int] = attrs.field(factory=dict)
-    seen_reversed: set[Order] = attrs.field(factory=set)
+    orders: list[EventOrder] = attrs.field(factory=list)
+    holds: dict[EventOrder, int] = attrs.field(factory=dict)
+    seen_reversed: set[EventOrder] = attrs.field(factory=set)
     fails: int = 0
     count: int = 0
     _keys: list[Key] = attrs.field(factory=list)
@@ -86,13 +86,13 @@ class Schedules:
         self.holds = dict.fromkeys(self.orders, 0)
         self.seen_reversed = {order for order in self.orders if order.later is None}
 
-    def _orders(self) -> list[Order]:
+    def _orders(self) -> list[EventOrder]:
         """Return the pairs of dependent events, the clearest first, then those nearest to the end."""
         trace, found = self.trace, []
         for thread, operation, _ in self.run.blocked:
             for earlier in range(len(trace) - 1, -1, -1):
                 if trace.threads[earlier] != thread and dependent(trace.operations[earlier], operation):
-                    found.append(Order(earlier, None, thread))
+                    found.append(EventOrder(earlier, None, thread))
         for later in range(len(trace) - 1, -1, -1):
             thread, operation = trace.threads[later], trace.operations[later]
             if len(found) >= MOST_ORDERS:
@@ -106,10 +106,10 @@ class Schedules:
                         and not (operation.barrier or other.barrier)
                         and dependent(other, operation)
                     ):
-                        found.append(Order(earlier, later, thread))
+                        found.append(EventOrder(earlier, later, thread))
         return sorted(found[:MOST_ORDERS], key=self._obscurity)
 
-    def _obscurity(self, order: Order) -> int:
+    def _obscurity(self, order: EventOrder) -> int:
         """The key by which orders are sorted that always hold together: a reader understands those of data best, then
         those in which locks are taken rather than released."""
         trace = self.trace
@@ -156,7 +156,7 @@ class Schedules:
             elif first is not None:
                 self.seen_reversed.add(order)
 
-    def condition(self) -> tuple[Order, ...]:
+    def condition(self) -> tuple[EventOrder, ...]:
         """Return the fewest orders that hold together only in runs that fail; () if there are none. Orders that hold in
         all failing runs are preferred, and among those the ones that were seen reversed."""
         necessary = [order for order in self.orders if self.fails & ~self.holds[order] == 0]
@@ -166,9 +166,9 @@ class Schedules:
                 return found
         return self._fewest(necessary) or self._fewest(self.orders)
 
-    def _fewest(self, orders: Sequence[Order]) -> tuple[Order, ...]:
+    def _fewest(self, orders: Sequence[EventOrder]) -> tuple[EventOrder, ...]:
         passing = ((1 << self.count) - 1) & ~self.fails
-        by_mask: dict[int, Order] = {}  # the first of orders that always hold together
+        by_mask: dict[int, EventOrder] = {}  # the first of orders that always hold together
         for order in orders:
             if passing & ~self.holds[order]:
                 by_mask.setdefault(self.holds[order] & passing, order)
@@ -181,14 +181,14 @@ class Schedules:
                     return tuple(sorted((by_mask[mask] for mask in masks), key=lambda order: order.earlier))
         return ()
 
-    def all_hold(self, orders: Sequence[Order]) -> int:
+    def all_hold(self, orders: Sequence[EventOrder]) -> int:
         """Return the mask of the runs in which all of these hold."""
         mask = (1 << self.count) - 1
         for order in orders:
             mask &= self.holds[order]
         return mask
 
-    def place_of(self, order: Order) -> tuple[EventId, EventId]:
+    def place_of(self, order: EventOrder) -> tuple[EventId, EventId]:
         first = self._index(order.earlier)
         if order.later is not None:
             return first, self._index(order.later)
@@ -199,7 +199,7 @@ class Schedules:
         return EventId(thread, sum(other == thread for other in self.trace.threads[: event + 1]))
 
 
-def learn(schedules: Schedules) -> tuple[Order, ...]:
+def learn(schedules: Schedules) -> tuple[EventOrder, ...]:
     """Try random schedules, and schedules that could refute the current condition. Return the condition that none
     refutes."""
     random = Random(0)

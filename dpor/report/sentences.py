@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from dpor.core.explanation import Order
+from dpor.core.explanation import EventOrder
 from dpor.core.outcome import Kind
 from dpor.core.plural import plural
 from dpor.core.results import Failure
@@ -81,12 +81,12 @@ def _still_failing(failure: Failure, verbose: bool) -> list[str]:
     return lines
 
 
-def in_words(failure: Failure, order: Order) -> str:
+def in_words(failure: Failure, order: EventOrder) -> str:
     """The order of the failing run, in words."""
     return f"{_event(failure, order.earlier)} before {_later(failure, order)}"
 
 
-def reversed_in_words(failure: Failure, order: Order) -> str:
+def reversed_in_words(failure: Failure, order: EventOrder) -> str:
     """The reversed order, in words."""
     return f"{_later(failure, order)} before {_event(failure, order.earlier)}"
 
@@ -101,7 +101,7 @@ def _event(failure: Failure, number: int) -> str:
     return f"{step.thread} runs line {step.line} ({done}{time})"
 
 
-def _later(failure: Failure, order: Order) -> str:
+def _later(failure: Failure, order: EventOrder) -> str:
     if order.later is not None:
         return _event(failure, order.later)
     name = failure.threads[order.thread] if order.thread < len(failure.threads) else f"thread {order.thread}"

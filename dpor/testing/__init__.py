@@ -20,8 +20,8 @@ from dpor.testing.abstract import ALL, BASE, Spec, abstract_programs, random_pro
 from dpor.testing.fuzzing import Disagreement, fuzz, make_program
 from dpor.testing.judging import (
     PROMISES,
+    Observed,
     Reference,
-    Seen,
     TooLarge,
     disagreement,
     explore,
@@ -37,8 +37,8 @@ __all__ = [
     "BASE",
     "PROMISES",
     "Disagreement",
+    "Observed",
     "Reference",
-    "Seen",
     "Spec",
     "TooLarge",
     "abstract_programs",

@@ -52,7 +52,7 @@ class TooLarge(DporError):
 
 
 @attrs.define
-class Seen:
+class Observed:
     """The results of a search.
 
     executions   the number of complete runs
@@ -85,7 +85,7 @@ def explore(
     every_access: bool = True,
     runs: int = MOST_RUNS,
     states: int = MOST_STATES,
-) -> Seen:
+) -> Observed:
     """Let an explorer explore all of a program. If an assumption about the program is broken, start again.
 
     make     takes the system and returns the explorer
@@ -108,8 +108,8 @@ def explore(
                 system.see_every_access(True)  # type: ignore[attr-defined]
 
 
-def _explore(explorer: Explorer, classes: bool, runs: int, states: int) -> Seen:
-    seen = Seen()
+def _explore(explorer: Explorer, classes: bool, runs: int, states: int) -> Observed:
+    seen = Observed()
     for run in explorer.explore():
         if run.incomplete:
             raise TooLarge(run.incomplete[0])
@@ -166,8 +166,8 @@ class Reference:
     full   found by listing all states; None if the system cannot tell its states
     """
 
-    none: Seen | None
-    full: Seen | None
+    none: Observed | None
+    full: Observed | None
 
 
 def reference(system: System) -> Reference:
@@ -183,7 +183,7 @@ def reference(system: System) -> Reference:
     return Reference(explore(STRATEGIES["none"], system, classes=True, runs=runs), full)
 
 
-def _against(seen: Seen, reference: Seen) -> str:
+def _against(seen: Observed, reference: Observed) -> str:
     for what in ("outcomes", "deadlocks", "failures"):
         if missing := getattr(reference, what) - getattr(seen, what):
             return f"misses {len(missing)} of {len(getattr(reference, what))} {what}"

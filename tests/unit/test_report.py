@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 import dpor
-from dpor.core.explanation import Explanation, Order
+from dpor.core.explanation import EventOrder, Explanation
 from dpor.core.outcome import Kind
 from dpor.core.results import Estimate, Failure, Report, Verdict
 from dpor.core.steps import Step
@@ -169,7 +169,7 @@ def test_of_a_long_stretch_of_one_thread_the_middle_is_left_out_but_not_the_race
     steps = tuple(step("T", n, "", "", "", racing=n == 10) for n in range(20))
     failure = attrs.evolve(LOST, trace=steps)
     assert list(of_blocks(failure)) == [(0,), (1,), (2,), (3,), 6, (10,), 5, (16,), (17,), (18,), (19,)]
-    needed = Explanation(whenever=(Order(5, 7, 0),))
+    needed = Explanation(whenever=(EventOrder(5, 7, 0),))
     failure = attrs.evolve(failure, explanation=needed)
     shown = list(of_blocks(failure))
     assert shown == [(0,), (1,), (2,), (3,), 1, (5,), 1, (7,), 2, (10,), 5, (16,), (17,), (18,), (19,)]
