@@ -29,7 +29,7 @@ from dpor.app.budgets import (
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged, options_to_json
 from dpor.app.crew import GivenBack
 from dpor.app.found import Repeatable, Results, Seen, by_group, in_words
-from dpor.app.sharing import SharedSearch, is_worth_it, prepared
+from dpor.app.sharing import Sharing, is_worth_it, prepared
 from dpor.app.stages import DEPTH_FIRST, Stage, is_for_states, stages, work
 from dpor.app.strategies import explorer_of, is_estimable, is_resumable, not_kept, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, shareable, target_name
@@ -479,9 +479,7 @@ class Session:
         if isinstance(search, Search):
             search.settle()
         results.counts = stats
-        with SharedSearch(
-            self.target, options, system, search, self._most, results, monitor.say, self._server
-        ) as sharing:
+        with Sharing(self.target, options, system, search, self._most, results, monitor.say, self._server) as sharing:
             while sharing.go_on():
                 if results.seen and not options.all:
                     return f"stopped at the first failure, execution {next(iter(results.seen.values())).execution:,}"

@@ -44,7 +44,7 @@ PATIENCE: Final = 1.0
 LOOK_EVERY: Final = 0.05
 
 
-class SharedSearch:
+class Sharing:
     """A search that is shared by workers.
 
     search    what has been searched so far
@@ -88,7 +88,7 @@ class SharedSearch:
         self._done: dict[int, Done] = {}
         self._deaths: dict[int, int] = {}
 
-    def __enter__(self) -> SharedSearch:
+    def __enter__(self) -> Sharing:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -436,13 +436,13 @@ def test_a_failure_that_a_worker_finds_has_a_schedule_of_all_accesses(
     Path("lost.py").write_text(LOST)
     monkeypatch.setattr(sharing, "AFTER", 30)
     monkeypatch.setenv("PYTHONHASHSEED", "0")
-    fails_here, asked = sharing.SharedSearch._fails_here, list[bool]()
+    fails_here, asked = sharing.Sharing._fails_here, list[bool]()
 
-    def noted(self: sharing.SharedSearch, seen: Any) -> bool:
+    def noted(self: sharing.Sharing, seen: Any) -> bool:
         asked.append(fails_here(self, seen))
         return asked[-1]
 
-    monkeypatch.setattr(sharing.SharedSearch, "_fails_here", noted)
+    monkeypatch.setattr(sharing.Sharing, "_fails_here", noted)
     monkeypatch.setattr(Session, "_estimate", lambda *_: False)  # it would find the failure first
     report = dpor.check("lost.py::scenario", strategy="optimal", all=True, workers=2)
     assert (report.executions, len(report.outcome_digests), len(report.findings)) == (90, 2, 1)

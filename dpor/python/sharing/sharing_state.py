@@ -23,7 +23,7 @@ class Published(Protocol):
     def publish(self) -> None: ...
 
 
-class Sharing:
+class SharingState:
     """There is one object of this class. Each run begins with an empty one.
 
     table            by `id`: the `SharedObject` of a shared object, or the thread to which an unshared one belongs.
@@ -113,4 +113,4 @@ class Sharing:
         return self.were_any or bool(self.used) or are_always
 
 
-sharing: Final = Sharing()
+sharing: Final = SharingState()
