@@ -19,7 +19,7 @@ from dpor.python.effects.accesses import CHANGES, EVERYTHING, KEY_SET
 from dpor.python.hooks import attributes
 from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import accessing, driving, opaque_code, scheduler
-from dpor.python.kernel.driving import Search
+from dpor.python.kernel.driving import SearchState
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.run import run
 from dpor.python.program.layers import Layers
@@ -110,7 +110,7 @@ def pretending(*, knowing: bool = True) -> Iterator[World]:
     made = World()
     with pytest.MonkeyPatch.context() as patch:
         run.serve(Layers(lambda name: name == FILE, lambda package: False, lambda module: False))
-        driving.begin(Search(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
+        driving.begin(SearchState(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
         try:
             shared_objects.forget()
             shared_objects.begin(lambda: ())

@@ -16,7 +16,7 @@ from dpor.primitives.threads import End
 from dpor.python.dropins import stdlib
 from dpor.python.hooks import attributes, failures
 from dpor.python.kernel import driving
-from dpor.python.kernel.driving import Search
+from dpor.python.kernel.driving import SearchState
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
@@ -40,7 +40,7 @@ class FunctionSystem:
         self._function = function
         self._roots = roots
         self._options = options
-        self._search = Search()
+        self._search = SearchState()
         self._search.facts.update(facts)
         self.facts = self._search.facts
         self.returned: Any = None

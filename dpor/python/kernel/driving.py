@@ -36,7 +36,7 @@ from dpor.python.kernel.workers import Workers
 _has_spinning: Final = Following(lambda facts: any(about(facts, SPINS)))
 
 
-class Search:
+class SearchState:
     """What all runs of one search share: interned operations, numbers of threads, facts learned, greenlets, and what is
     known of accesses that are no events (None: every access is one)."""
 
@@ -56,7 +56,9 @@ def refuse_nesting() -> None:
         raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
 
 
-def begin(search: Search, options: RuntimeOptions, trace: Trace, choose: Chooser, recorder: Recorder | None) -> None:
+def begin(
+    search: SearchState, options: RuntimeOptions, trace: Trace, choose: Chooser, recorder: Recorder | None
+) -> None:
     """Set up a run; `drive` carries it out. Module-level code of the program may run in between."""
     run.begin(options, trace, choose, recorder)
     run.operations, run.facts, run.numbers = search.operations, search.facts, search.numbers

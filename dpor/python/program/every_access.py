@@ -9,7 +9,7 @@ from dpor.python.hooks.attributes import is_field_key
 
 
 class EveryAccess(set[object]):
-    """The facts (`driving.Search.facts`) of a search that is to see every access.
+    """The facts (`driving.SearchState.facts`) of a search that is to see every access.
 
     unhooked   attributes whose loads have no hooks because an analysis says that nobody writes them: these are assumed
                silent, so that the first store of one shows that the analysis was wrong

@@ -45,7 +45,7 @@ from dpor.python.hooks.calls.files import FILES
 from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel import driving, timing
 from dpor.python.kernel.assumptions import INSTRUMENTED, STARTS, about
-from dpor.python.kernel.driving import Search
+from dpor.python.kernel.driving import SearchState
 from dpor.python.kernel.library import BENEATH, MODELLED
 from dpor.python.kernel.listeners import Recorder
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
@@ -92,7 +92,7 @@ class PythonSystem:
         from dpor.python.dropins import stdlib
 
         self.options = options or RuntimeOptions()
-        self._search = Search()
+        self._search = SearchState()
         if self.options.every_access:
             self._search.facts = EveryAccess()
         self._withdrawn: set[str] = set()

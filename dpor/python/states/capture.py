@@ -32,7 +32,7 @@ from dpor.python.dropins.threads import DummyThread
 from dpor.python.effects import letting_go, process_state
 from dpor.python.kernel import host_modules, timing
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
-from dpor.python.kernel.driving import Search
+from dpor.python.kernel.driving import SearchState
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
@@ -77,7 +77,7 @@ class Capture:
     kept      objects on which the end of the run depends and that no thread holds
     """
 
-    def __init__(self, search: Search, loader: Modules, bottom: Iterable[types.CodeType]) -> None:
+    def __init__(self, search: SearchState, loader: Modules, bottom: Iterable[types.CodeType]) -> None:
         self.reasons: dict[str, int] = {}
         self.kept: Sequence[object] = ()
         self._search = search
