@@ -261,7 +261,7 @@ def test_no_module_assigns_the_names_of_another(module: str) -> None:
         "from dpor.python.kernel import unwinding\nvars(unwinding)['PATIENCE'] = 5",
         "from dpor.python.kernel import unwinding\nunwinding.__dict__.update(PATIENCE=5)",
         "from dpor.python.kernel.model_thread import ModelThread\nModelThread.running = True",
-        "from dpor.python.kernel.run import Run\nsetattr(Run, 'begin', None)",
+        "from dpor.python.kernel.run import CurrentRun\nsetattr(CurrentRun, 'begin', None)",
     ],
 )
 def test_each_way_of_assigning_names_of_another_module_is_seen(source: str) -> None:

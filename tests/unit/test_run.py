@@ -2,7 +2,7 @@
 
 from dpor.core.system import STOP, Trace
 from dpor.python.kernel.options import RuntimeOptions
-from dpor.python.kernel.run import Run
+from dpor.python.kernel.run import CurrentRun
 
 
 class _Seen:
@@ -13,7 +13,7 @@ class _Seen:
 
 
 def test_what_modules_attach_is_as_at_first_in_each_run() -> None:
-    run = Run()
+    run = CurrentRun()
     seen = run.attach(_Seen)
     seen.places.append(1)
     run.begin(RuntimeOptions(), Trace(), lambda enabled: STOP, None)

@@ -26,10 +26,10 @@ from dpor.python.kernel.workers import Workers
 
 T = TypeVar("T")
 ABLE_UNKNOWN = -1
-"""The value of `Run.able` from when a state has changed until it is computed again."""
+"""The value of `CurrentRun.able` from when a state has changed until it is computed again."""
 
 
-class Run:
+class CurrentRun:
     """The state of the current run. `begin` is given what a search hands from run to run, and resets the rest.
 
     Threads
@@ -225,4 +225,4 @@ class Run:
         )
 
 
-run = Run()
+run = CurrentRun()

@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
-from dpor.python.kernel.run import Run
+from dpor.python.kernel.run import CurrentRun
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing.code_of_types import MOST_TYPES
@@ -69,7 +69,7 @@ def way_of(kind: type) -> int:
 
 def _is_of_the_search(kind: type) -> bool:
     """True for what drop-ins and modules (`__spec__`) refer to, but is dpor's: it leads to nothing of the program."""
-    return kind is Run or issubclass(kind, SharedObject) or str(kind.__module__).startswith(_OF_THE_SEARCH)
+    return kind is CurrentRun or issubclass(kind, SharedObject) or str(kind.__module__).startswith(_OF_THE_SEARCH)
 
 
 _OF_THE_SEARCH: Final = ("dpor.core.", "dpor.explorers.", "dpor.python.program.", "dpor.python.states.")
