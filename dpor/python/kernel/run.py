@@ -51,7 +51,7 @@ class CurrentRun:
     trace         is repeated first, then grows; `event_threads`, `event_operations`: its lists
     choose        is asked who moves when nothing is left to repeat
     position      how many events have happened; `replayed`: how many are repeated; `most_events`: how many may happen
-    operations, known_operations, numbers     belong to the search: see `Search`
+    operations, known_operations, numbers     belong to the search: `driving.SearchState`
     made          weak references to all synchronisation objects
     made_early    how many of them were made before the run began
     counters      how often locations have been written, where that is counted

@@ -30,7 +30,7 @@ from dpor.python.kernel.run import ABLE_UNKNOWN, run
 
 
 def decide() -> ModelThread | None:
-    """Return the thread that moves next; None if the run is over (`Run.ending` then says how)."""
+    """Return the thread that moves next; None if the run is over (`run.ending` then says how)."""
     if run.position < run.replayed:
         return _running(run.event_threads[run.position])
     if run.able == ABLE_UNKNOWN:

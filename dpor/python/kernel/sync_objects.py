@@ -79,8 +79,8 @@ class SyncObject:
 
 
 class Fixed(SyncObject):
-    """A synchronisation object that every run has and no thread makes: `Run.process`, whose state is True while the
-    program runs, and `Run.alive`, whose state is the number of live non-daemon threads."""
+    """A synchronisation object that every run has and no thread makes: `run.process`, whose state is True while the
+    program runs, and `run.alive`, whose state is the number of live non-daemon threads."""
 
     def __init__(self, name: str) -> None:
         self.dpor_location = run.operations.location(name)

@@ -2,7 +2,7 @@
 
 Whoever notices that the run is over (no thread can move, the explorer says stop, an assumption is broken, a replay
 differs) switches to the hub, the greenlet that called `drive`. The hub then unwinds the remaining threads by throwing
-`UnwindThread` into them. Meanwhile (`Run.unwinding`) operations do nothing, so that every `finally` of the program runs
+`UnwindThread` into them. Meanwhile (`run.unwinding`) operations do nothing, so that every `finally` of the program runs
 to its end without blocking; a thread that catches even this exception is given up after some operations.
 """
 

@@ -58,8 +58,8 @@ _CHANGED: Final = -1
 class Census:
     """What was counted last.
 
-    objects    the objects that the runtime refers to, each once: `SharingState.counted`, which is emptied when it lets go of
-               one of them and does not say so here
+    objects    the objects that the runtime refers to, each once: `SharingState.counted`, which is emptied when it
+               lets go of one of them and does not say so here
     numbers    their `id`s, in the same order; `positions`: by `id`, where they are
     counts     how many references there are to each; `ours`: how many of these are not the program's
     weak       how many weak references

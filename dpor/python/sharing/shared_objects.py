@@ -53,14 +53,14 @@ _shared_by_name: Final[dict[Hashable, SharedObject]] = {}
 """The `SharedObject`s of the present search, by name. `forget` empties this and `_objects`."""
 _objects: Final[dict[tuple[int, int, int], SharedObject]] = {}
 """Those of them that are named after the thread that published the object."""
-_has_coarse: Final = Following(lambda facts: any(about(facts, "type")))
+_has_whole_types: Final = Following(lambda facts: any(about(facts, "type")))
 
 
 def begin(roots: Roots) -> None:
     """Called before each run. `roots` gives (name, object) for what every thread can reach: globals and class
     attributes."""
     sharing.begin(roots)
-    sharing.any_coarse = _has_coarse(run.facts)
+    sharing.any_whole_type = _has_whole_types(run.facts)
     children.begin()
 
 
@@ -136,8 +136,8 @@ def first_touch(obj: Any) -> SharedObject | None:
     kind = type(obj)
     if way_of(kind) is not RECORDED:
         return None
-    if sharing.any_coarse and type_key(kind) in run.facts:
-        return _coarse(obj)
+    if sharing.any_whole_type and type_key(kind) in run.facts:
+        return _of_whole_type(obj)
     if kind not in _unremarkable:
         _look_at(kind, touched=True)
     number = id(obj)
@@ -192,10 +192,10 @@ def escaped(obj: Any) -> SharedObject:
         assumptions.broken(
             key, f"objects of type {key[1]}.{key[2]} reach other threads unseen: all are taken as shared"
         )
-    return _coarse(obj)
+    return _of_whole_type(obj)
 
 
-def _coarse(obj: Any) -> SharedObject:
+def _of_whole_type(obj: Any) -> SharedObject:
     return _put(obj, type_key(type(obj)))
 
 
@@ -387,8 +387,8 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                 continue
             if mark is not None and mark is not thread:  # another has touched it, and this one has it
                 escaped(obj)
-            elif sharing.any_coarse and type_key(kind) in run.facts:
-                _coarse(obj)
+            elif sharing.any_whole_type and type_key(kind) in run.facts:
+                _of_whole_type(obj)
             elif root is not None:
                 _put(obj, ("root", root, counted))
                 counted += 1

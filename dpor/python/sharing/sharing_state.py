@@ -42,7 +42,7 @@ class SharingState:
     roots_published  True once these have been shared, which happens when the first thread starts
     always           objects that all runs share, published once; None if there are none
     were_any         True if there have been shared objects that were let go
-    any_coarse       True if there are types all objects of which share one `SharedObject`
+    any_whole_type       True if there are types all objects of which share one `SharedObject`
     any_finalised    True if the run has met an object, shared or touched by one of several threads, whose class has
                      `__del__`, or a generator
     order            the number of the permutation in which this run iterates over sets
@@ -51,7 +51,7 @@ class SharingState:
 
     __slots__ = (
         "always",
-        "any_coarse",
+        "any_whole_type",
         "any_finalised",
         "counted",
         "exposed",
@@ -91,7 +91,7 @@ class SharingState:
         self.roots = roots
         self.order: int | None = None
         self.largest_set = 0
-        self.any_coarse = self.any_finalised = False
+        self.any_whole_type = self.any_finalised = False
 
     def let_all_go(self) -> None:
         """Keep shared objects alive no longer, and forget which objects are shared and to which thread others
