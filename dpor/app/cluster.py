@@ -31,7 +31,7 @@ ANSWERS_WITHIN: Final = 10
 COMES_WITHIN: Final = 30.0
 """Seconds for which a search waits while the cluster has no worker."""
 LOOK_EVERY: Final = 0.2
-"""Seconds after which is looked which workers there are."""
+"""Seconds between checks of which workers exist."""
 _UNREACHABLE: Final = (OSError, RuntimeError, ValueError)
 """What Dask raises if somebody cannot be reached."""
 
@@ -55,7 +55,7 @@ class _Room:
         return attrs.evolve(setup, target=target, path=[*(self.root + folder for folder in program.path), *self.path])
 
     def as_here(self, message: Any) -> Any:
-        """Return a message from there with the names of files as they are here."""
+        """Return the message with remote paths replaced by local ones."""
         if not self.root or not isinstance(message, (Done, Broken)):
             return message
         told = json.dumps(attrs.asdict(message, recurse=False)).replace(self.root, "")

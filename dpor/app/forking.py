@@ -84,8 +84,8 @@ class ForkServer:
             return SearchProcess(self, self._number, ours)
 
     def end(self, number: int) -> int:
-        """End the process with this number. Returns its exit code; that of the server if it has ended, and all with
-        it."""
+        """End the process with this number. Returns its exit code, or the server's, if it has died together with
+        its children."""
         with self._lock:
             try:
                 self._control.send((END, number))

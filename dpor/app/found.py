@@ -212,7 +212,7 @@ class Results:
         """Return what a search that goes on needs.
 
         counts   those of the search now
-        again    a run that has been counted here, and not there, since it will be repeated
+        again    a run counted here that the resumed search will repeat
         """
         first = self.first
         repeated: Counter[object] = Counter(finding.group for finding in (() if again is None else again.findings))

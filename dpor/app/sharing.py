@@ -37,8 +37,7 @@ AFTER: Final = 20_000
 """New and repeated events of a search after which it is shared: before that, to start workers takes longer than to go
 on alone."""
 PARTS_OF_GRAPH: Final = 8
-"""So many parts of a graph are given away before the first comes back: the more, the less is known to who has them, and
-the more is searched twice."""
+"""Parts of a graph that are given away at once. With more, workers know less and search more twice."""
 PATIENCE: Final = 1.0
 """Seconds that workers have to give back their parts when the search is over."""
 LOOK_EVERY: Final = 0.05
@@ -97,7 +96,7 @@ class Sharing:
         self.agree()
 
     def agree(self) -> None:
-        """Let the system of this process give everything the numbers that the workers have."""
+        """Adopt the workers' numbers of locations and threads."""
         if self._facts is not None:
             threads = [[*child, number] for child, number in self._threads.items()]
             self._system.agree(self._names, {**self._facts, "threads": threads})

@@ -35,7 +35,7 @@ _EVERYWHERE: Final = (os.path.join(HOME, ""), os.path.join(os.path.dirname(os.__
 
 @attrs.frozen
 class ShippedProgram:
-    """What travels.
+    """A program as sent to another machine.
 
     folder     the working folder
     path       the folders from which it imports `files`

@@ -55,7 +55,7 @@ class Assignment:
 
 @attrs.frozen
 class Known:
-    """Keys of states that are known, those after which the process has been told of before."""
+    """Newly known keys of states; earlier ones were already sent."""
 
     keys: Sequence[StateKey]
 

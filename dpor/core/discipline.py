@@ -4,12 +4,12 @@ A location is *silent* as long as all runs of a search have shown one of three t
 
     one thread alone makes them,
     none of them conflicts with another (all are reads, or all are updates), or
-    there is a lock that whoever makes one holds.
+    a common lock is held at every access.
 
 An access of a silent location is performed together with the event of its thread before it. What is written so is
 ordered by the events of the lock, so the trace classes are the same, and there are fewer events in each run.
 
-Every access is looked at all the same. The first that contradicts makes its location visible, and the search starts
+Every access is looked at all the same. The first contradiction makes its location visible, and the search starts
 again. No contradiction can hide. Take the first of any schedule: all accesses before it are silent or events, and a
 silent one can be moved back to the event before it, since it conflicts with nothing that lies between: the others do
 not access the location, only read it too, or need the lock, which its thread holds. So the schedule is equivalent to
@@ -41,8 +41,8 @@ class Contradiction(NamedTuple):
     """An access that does not keep to the discipline of its location.
 
     location   the location
-    locks      those of which one was expected to be held: all accesses before had held them
-    held       those that are held
+    locks      one of these should have been held: all accesses before had held them
+    held       the locks that are held
     """
 
     location: Location

@@ -41,11 +41,11 @@ class Order(StrEnum):
     """Which part of a search without states comes first."""
 
     DEPTH = "depth"
-    """What differs from the last execution as late as possible. Needs the least memory."""
+    """The job that shares the longest prefix with the last execution. Needs the least memory."""
     PREEMPTIONS = "preemptions"
-    """What has the fewest preemptions."""
+    """The job with the fewest preemptions."""
     RANDOM = "random"
-    """Any, each with the same probability."""
+    """Any job, each with the same probability."""
 
 
 class FieldAccess(StrEnum):

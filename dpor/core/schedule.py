@@ -212,7 +212,9 @@ def changed_lines(old: SourceFile, new: SourceFile) -> str:
 
 
 def read_sources(hashes: Mapping[str, str]) -> dict[str, SourceFile]:
-    """Return the sources as a schedule file keeps them, given by path the SHA-256 of what was run.
+    """Return the sources as stored in a schedule file.
+
+    hashes   by path: the SHA-256 of what was run
 
     A file that was edited during the check gets no line checksums; a replay will refuse it.
     """

@@ -41,7 +41,7 @@ class DepthFirst:
 
 
 class _InOrder:
-    """That with the lowest key; among equal ones, that which was added first."""
+    """Takes the job with the lowest key, ties by age."""
 
     def __init__(self) -> None:
         self._jobs: list[tuple[tuple[float, ...], int, Node]] = []  # a heap; jobs taken since are passed over
@@ -91,7 +91,7 @@ class AtRandom:
 
 
 class FewestPreemptions(_InOrder):
-    """That with the fewest preemptions on its way; among those, the nearest to the start, else any."""
+    """Takes the job with the fewest preemptions on its way, ties by depth, then at random."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
 """One search by several processes: one has the tree and gives away parts of it, others search these.
 
 A *part* is a node with all below it, and what is needed to search there: its way, and the earlier branches beside each
-node of that, which sleep below later ones. Who has a part puts the reversals that belong to it into it, and keeps those
-that *leave* it, which belong to nodes of the way. When it is given back, the tree takes what is left of it, then what
+node of that, which sleep below later ones. The worker inserts reversals that belong to its part, and keeps those that
+*leave* it, which belong to nodes of the way. When it is given back, the tree takes what is left of it, then what
 came for it in the meantime (`Node.waiting`), then what leaves it. So it does not matter who searches what, or in which
 order it is given back: see `dpor.explorers.tree`. If a part is not given back, the tree has it as it was.
 
@@ -78,7 +78,7 @@ class SharedTree:
     """
 
     keys: tuple[StateKey, ...] = ()
-    """Of states that all have to know: none."""
+    """Keys that all workers need; a stateless search has none."""
 
     def __init__(self, root: Node, stats: Stats, few: int) -> None:
         self.root = root

@@ -32,8 +32,8 @@ T = TypeVar("T")
 What: TypeAlias = tuple[str, Mode]
 """What an operation does to a location: its kind, and the mode of the access."""
 Pair: TypeAlias = tuple[int, int]
-"""Two operations of a run: the number of an event, and that of a later one. After the events come the operations that
-blocked threads could not perform."""
+"""Two operations of a run: the number of an event, and that of a later one. Numbers beyond the last event denote
+operations of blocked threads."""
 
 DRAWS = 8
 """How many pairs are drawn until one can be reversed."""

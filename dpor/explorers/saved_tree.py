@@ -86,7 +86,7 @@ def operations_of(content: Any) -> list[Outline]:
 
 def to_json(root: Node, part: Node | None = None, operations: Operations | None = None) -> dict[str, Any]:
     """Return the tree as values of JSON; if a part is given, what is needed to search that. The earlier branches beside
-    its way are then told as if no run had gone there."""
+    its way are then written as if not yet explored."""
     operations = operations or Operations()
     way = set() if part is None else {*part.way()}
     indices: dict[Node, int] = {}

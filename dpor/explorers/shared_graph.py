@@ -1,8 +1,7 @@
 """One search that stores states, by several processes: one has the graph and gives away parts, others search these.
 
-A *part* is some states at which something is left to do, and the *block* in which they lie. Blocks are boxes: a state
-lies in that of the numbers of events of each thread on the way there, divided by the *grain*. Who has a part searches
-on from these states as one process would, until a run comes to a state that was known when the part was given away. Of
+A *part* is some states at which something is left to do, and the *block* in which they lie. A state's
+block is its event count per thread, on the way there, divided by the *grain*. Who has a part searches on from these states as one process would, until a run comes to a state that was known when the part was given away. Of
 states in other blocks it tries only what its runs come through. So parts of different blocks have few states in common,
 though the same states are met along many ways. (What they have in common is searched twice, and counted once.)
 
@@ -117,7 +116,7 @@ class Rest:
 
 
 def packed(content: Part | Rest) -> bytes:
-    """Return what is told as bytes. Raises `pickle.PicklingError`, `TypeError` or `AttributeError` if some of it cannot
+    """Serialise the content. Raises `pickle.PicklingError`, `TypeError` or `AttributeError` if some of it cannot
     be."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)

@@ -193,7 +193,7 @@ def test_a_way_that_leads_elsewhere_now_is_noticed() -> None:
         break
     other = Optimal(AbstractSystem({"vars": {"x": 0}, "threads": [["w x 1", "w x 2"]] * 2}))
     other.resume(from_json(to_json(search.nodes[0])), search.stats)
-    with pytest.raises(NotDeterministic, match="of a way that was kept is another one now"):
+    with pytest.raises(NotDeterministic, match="of the saved search is different now"):
         list(other.explore())
 
 

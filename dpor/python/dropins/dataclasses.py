@@ -12,7 +12,7 @@ from dpor.python.kernel.host_modules import DropInModule, shadow
 
 _GOING_THROUGH: Final = ("asdict", "astuple", "replace")
 _INNER: Final = frozenset({"_asdict_inner", "_astuple_inner", "_copy_immutable", "_replace"})
-"""What these call, in one version of Python or another."""
+"""Helpers that these functions call, in any supported version."""
 
 
 def module() -> DropInModule:

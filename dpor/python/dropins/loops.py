@@ -87,7 +87,7 @@ def _is_of_program() -> bool:
 
 
 class _Watched:
-    """What is another in the modules and classes of `asyncio` while a program runs."""
+    """The attributes of `asyncio` that are replaced while a program runs."""
 
     def __init__(self) -> None:
         self._first: list[tuple[Any, str, Any]] = []
@@ -298,7 +298,7 @@ def _cancelling(cancel: Callable[[Any], None]) -> Callable[[Any], None]:
     def cancelled(handle: Any) -> None:
         calls = _calls_of(handle._loop)
         if calls is not None and run.multi and run.current.id != calls.thread:
-            incomplete(f"not the thread of the loop cancels a {type(handle).__name__} of asyncio, which is not seen")
+            incomplete(f"a thread other than the loop's cancels a {type(handle).__name__}: that is not tracked")
         cancel(handle)
 
     return cancelled

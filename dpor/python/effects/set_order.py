@@ -89,7 +89,7 @@ def is_fixed(element: Any) -> bool:
 
 
 def _hashed(element: Any) -> Any:
-    """What the element's hash is that of: of a weak reference, its object."""
+    """Return the object whose hash the element uses: of a weak reference, its object."""
     return weakref.ReferenceType.__call__(element) if is_a(element, weakref.ReferenceType) else element
 
 

@@ -51,8 +51,8 @@ class SharingState:
 
     __slots__ = (
         "always",
-        "any_whole_type",
         "any_finalised",
+        "any_whole_type",
         "counted",
         "exposed",
         "given",

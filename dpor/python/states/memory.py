@@ -235,8 +235,8 @@ def addresses(objects: list[Any]) -> bytes:
 
 
 def words(places: list[int]) -> Callable[[], tuple[int, ...]]:
-    """What tells what is in the words of these numbers, and once more in the first two. Raises `StateUnknown` if no
-    memory can be read."""
+    """Return a function that reads these words, then the first two again. Raises `StateUnknown` if no memory can be
+    read."""
     ask()
     return functools.partial(operator.itemgetter(*places, *places[:2], *places[:1]), WORDS)
 
