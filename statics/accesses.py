@@ -99,7 +99,7 @@ class Accesses:
         return mask | local, mask
 
     def _is_local(self, site: Site, touch: Touch) -> bool:
-        """Whether no other thread can have the object. Modules, classes and functions can be found by their names."""
+        """True if no other thread can have the object. Modules, classes and functions can be found by their names."""
         made_anew = self.points_to.objects[touch.thing].kind in (
             ObjectKind.INSTANCE,
             ObjectKind.CONTAINER,
@@ -138,7 +138,7 @@ class Accesses:
         return self._objects[of]
 
     def may_meet(self, one: Access, other: Access) -> bool:
-        """Whether both accesses may go to the same field of the same object."""
+        """True if both accesses may go to the same field of the same object."""
         if not one.field.may_be(other.field):
             return False
         if not one.of or not other.of or one.of == other.of:
@@ -167,7 +167,7 @@ class Accesses:
 
 
 def is_anything(points_to: PointsTo, touch: Touch) -> bool:
-    """Whether it is an access to any field of what code outside the program has: function instance 0 makes these,
+    """True if it is an access to any field of what code outside the program has: function instance 0 makes these,
     too."""
     return touch.thing == points_to.unknown and touch.name == ANY
 

@@ -72,7 +72,7 @@ class PointsTo(SpecialMethods):
                 self.apply((0, 1), number, anything, None)
 
     def _has_defaults(self, function: int) -> bool:
-        """Whether it can be called without arguments."""
+        """True if it can be called without arguments."""
         return all(
             f"default {name}" in self.field_names[function] for name in self.objects[function].of.parameters.plain
         )
@@ -288,7 +288,7 @@ class PointsTo(SpecialMethods):
             self.edge(self.field(number, "[]"), dst)
 
     def _may_slice(self, key: int) -> bool:
-        """Whether the key may be a slice, which is modelled as a tuple."""
+        """True if the key may be a slice, which is modelled as a tuple."""
         return self.objects[key].of == "tuple" or self.objects[key].kind is ObjectKind.UNKNOWN
 
     def _dunder(self, site: Site, number: int, methods: tuple[str, ...], operands: tuple[str, ...], dst: Node) -> None:

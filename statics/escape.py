@@ -109,7 +109,7 @@ class Summaries:
             yield from (v for parameter, v in edge.binding if parameter in escaping and v not in ("", FRESH))
 
     def _is_called(self, site: Site, callee: str) -> bool:
-        """Whether the attribute is looked up only to be called with its object as the receiver."""
+        """True if the attribute is looked up only to be called with its object as the receiver."""
         function = self.points_to.instances[site[0]].function
         called = self._called.get(function)
         if called is None:
@@ -140,7 +140,7 @@ class Summaries:
                 yield from (v for parameter, v in edge.binding if parameter in returned and v not in ("", FRESH))
 
     def from_heap(self, site: Site, instruction: ir.Instruction) -> bool:
-        """Whether `dst` may be an object that has escaped, whatever the operands are."""
+        """True if `dst` may be an object that has escaped, whatever the operands are."""
         if isinstance(instruction, (ir.LoadAttribute, ir.LoadItem, ir.LoadVariable, ir.Caught, ir.Yield)):
             return True
         if site in self.points_to.heap_results:
@@ -176,11 +176,11 @@ class Escape:
             todo.update(dict.fromkeys(self._enter_callees(number)))
 
     def escaped(self, site: Site, variable: str) -> bool:
-        """Whether the variable may point to an escaped object before the instruction."""
+        """True if the variable may point to an escaped object before the instruction."""
         return bool(self.before[site[0]][site[1]] >> self.numbers[site[0]][variable] & 1)
 
     def is_local(self, site: Site, variable: str) -> bool:
-        """Whether the variable's object neither has escaped nor escapes by the instruction.
+        """True if the variable's object neither has escaped nor escapes by the instruction.
 
         What the frame of a generator holds may go with it to other threads.
         """

@@ -412,7 +412,7 @@ class Expressions(NameEmitter):
 
 
 def _yields(node: ast.AST) -> bool:
-    """Whether the function's own body yields."""
+    """True if the function's own body yields."""
     todo: list[ast.AST] = list(ast.iter_child_nodes(node))
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         todo = list(node.body)

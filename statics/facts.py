@@ -131,7 +131,7 @@ class Facts:
         return self.accesses.members(self._union(self.accesses.own, self.sites(point)))
 
     def may_conflict(self, one: Access, other: Access) -> bool:
-        """Whether one of them writes, and both may go to the same field of the same object."""
+        """True if one of them writes, and both may go to the same field of the same object."""
         return "w" in (one.mode, other.mode) and (bool(self.unknown) or self.accesses.may_meet(one, other))
 
     def sites(self, point: Point) -> list[Site]:

@@ -145,7 +145,7 @@ class SecondPhase(Phase):
 
 
 def waits_only(points_to: PointsTo, site: Site) -> bool:
-    """Whether the instruction is over as soon as the function that it has called returns.
+    """True if the instruction is over as soon as the function that it has called returns.
 
     Starred arguments are unpacked before that: they matter only if that may call something, which may be the function
     that the instruction waits for.

@@ -50,7 +50,7 @@ class Hierarchy(Heap):
         self.add(node, 1 << self.number(Object(ObjectKind.NATIVE, f"dataclass.{name}")))
 
     def may_define(self, thing: Object, method: str) -> bool:
-        """Whether the class of the instance may have the special method: a class of the program has it, or the class
+        """True if the class of the instance may have the special method: a class of the program has it, or the class
         has bases."""
         return method in self.specials or self.number(thing.of) in self.derived
 
@@ -82,7 +82,7 @@ class Hierarchy(Heap):
         return str(self.objects[(declaring or order)[-1 if declaring else 0]].of.name)
 
     def in_class_body(self, site: Site) -> bool:
-        """Whether the instruction stores an attribute of a class as part of its body."""
+        """True if the instruction stores an attribute of a class as part of its body."""
         function = self.instances[site[0]].function
         made = self._made_classes.get(function)
         if made is None:

@@ -302,7 +302,7 @@ def used(instruction: Instruction) -> tuple[str, ...]:
 
 
 def is_special(name: str) -> bool:
-    """Whether it is the name of a method that the interpreter calls."""
+    """True if it is the name of a method that the interpreter calls."""
     return name.startswith("__") and name.endswith("__") and name not in _PLAIN
 
 

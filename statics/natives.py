@@ -123,19 +123,19 @@ _METHODS: Final = {
 
 
 def has_method(kind: str, name: str) -> bool:
-    """Whether built-in containers that are modelled as this kind may have the attribute."""
+    """True if built-in containers that are modelled as this kind may have the attribute."""
     return kind not in _METHODS or name in _METHODS[kind]
 
 
 def may_have(name: str, attribute: str) -> bool:
-    """Whether objects of the native class may have the attribute by their class."""
+    """True if objects of the native class may have the attribute by their class."""
     module, _, klass = name.rpartition(".")
     known = {"builtins": builtins, "threading": threading}.get(module)
     return known is None or not hasattr(known, klass) or hasattr(getattr(known, klass), attribute)
 
 
 def is_plain_class(name: str) -> bool:
-    """Whether the class does nothing special with classes that inherit from it."""
+    """True if the class does nothing special with classes that inherit from it."""
     known = _MODELLED if name.count(".") else ()
     return (
         name in known
@@ -145,7 +145,7 @@ def is_plain_class(name: str) -> bool:
 
 
 def is_inert(name: str) -> bool:
-    """Whether the function touches no object of the program."""
+    """True if the function touches no object of the program."""
     module, _, short = name.rpartition(".")
     if module == "builtins.object":
         return short.startswith("__") and short not in _MATTER

@@ -84,7 +84,7 @@ class Field(NamedTuple):
         return f"{self.owner}.{self.name}"
 
     def may_be(self, other: Field) -> bool:
-        """Whether both may be the same field, if one or both are not known exactly."""
+        """True if both may be the same field, if one or both are not known exactly."""
         owners = self.owner == other.owner or ANY in (self.owner, other.owner)
         return owners and (self.name == other.name or ANY in (self.name, other.name))
 

@@ -21,5 +21,5 @@ class Pointers(StrEnum):
 
     @property
     def demand_driven(self) -> bool:
-        """Whether objects are distinguished by variable."""
+        """True if objects are distinguished by variable."""
         return self in (Pointers.CI_DD, Pointers.CS_DD)

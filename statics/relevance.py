@@ -192,7 +192,7 @@ class _Once:
                 self._callers[edge.target].append(site)
 
     def is_once(self, site: Site) -> bool:
-        """Whether it is in no loop, in a function that is called once."""
+        """True if it is in no loop, in a function that is called once."""
         seen = set()
         while site[0] not in seen:
             seen.add(site[0])

@@ -167,8 +167,8 @@ class Results:
         return is_new
 
     def add(self, other: Results) -> None:
-        """Take over what another search has shown, which goes on where this one was. (Its first run is none of this
-        one's.)"""
+        """Take over what another search has shown, which goes on where this one was. (Its first run does
+        not count as ours.)"""
         before = self.counts.executions
         for field in attrs.fields(Stats):
             setattr(self.counts, field.name, getattr(self.counts, field.name) + getattr(other.counts, field.name))

@@ -111,8 +111,8 @@ class Sharing:
     def go_on(self) -> bool:
         """Give parts to workers, and take back what they have done, for a moment. Returns False if nothing is left.
 
-        Raises `AssumptionBroken` if a worker has met one, `GivenBack` if this process has to go on alone. So it has
-        once a part has more executions than there may be; it stays in the tree."""
+        Raises `AssumptionBroken` if a worker has met one, `GivenBack` if this process has to go on alone. That is
+        so when a part exceeds the execution budget; it stays in the tree."""
         self._give()
         if not self._parts:
             return False

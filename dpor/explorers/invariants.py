@@ -30,7 +30,8 @@ def are_wanted() -> bool:
 
 
 def check_lengths(length: int, **lists: Sized) -> None:
-    """Check that each of the lists has `length` elements: one for each event, node or state."""
+    """Check that each of the lists has `length` elements: one for each event, node or state. Raises `InternalError` if
+    not."""
     for name, elements in lists.items():
         if len(elements) != length:
             raise InternalError(f"{name}: {len(elements)} elements where there should be {length}")
@@ -40,7 +41,8 @@ def check_lengths(length: int, **lists: Sized) -> None:
 
 
 def check_trace(trace: Trace) -> None:
-    """Check that the lists of the trace are parallel and that each action is one of the event's thread."""
+    """Check that the lists of the trace are parallel and that each action is one of the event's thread. Raises
+    `InternalError` if not."""
     check_lengths(len(trace), actions=trace.actions, operations=trace.operations, befores=trace.befores)
     for position, (action, thread) in enumerate(zip(trace.actions, trace.threads, strict=True)):
         if action & THREAD_MASK != thread:
@@ -48,7 +50,8 @@ def check_trace(trace: Trace) -> None:
 
 
 def check_not_repeated(trace: Trace, explored: set[tuple[Action, ...]]) -> None:
-    """Check that no schedule is explored twice. `explored`: the schedules so far, to which this one is added."""
+    """Check that no schedule is explored twice. `explored`: the schedules so far, to which this one is added. Raises
+    `InternalError` if not."""
     actions = tuple(trace.actions)
     if actions in explored:
         raise InternalError(f"a run of {len(actions)} events was explored for the second time")
@@ -56,7 +59,7 @@ def check_not_repeated(trace: Trace, explored: set[tuple[Action, ...]]) -> None:
 
 
 def check_not_blocked(run: Run) -> None:
-    """Check that the run was not given up because every enabled thread was asleep."""
+    """Check that the run was not given up because every enabled thread was asleep. Raises `InternalError` if not."""
     if run.ending is Ending.STOPPED:
         raise InternalError("an optimal search began a run in vain")
 
@@ -66,7 +69,8 @@ def check_not_blocked(run: Run) -> None:
 
 def check_clocks(happens_before: HappensBefore, start: int) -> None:
     """Check the clocks of the events from `start` on: each counts its own event, and includes the clocks of the last
-    event of its thread, of the event that started this thread, and of the earlier events with which it conflicts."""
+    event of its thread, of the event that started this thread, and of the earlier events with which it conflicts.
+    Raises `InternalError` if not."""
     trace, clocks, indices = happens_before.trace, happens_before.clocks, happens_before.indices
     check_lengths(len(trace), clocks=clocks, indices=indices)
     performed: Counter[ThreadId] = Counter()
@@ -120,7 +124,8 @@ def _conflicting(mode: Mode, accesses: list[tuple[int, Mode]]) -> Iterator[int]:
 
 def check_nodes(trace: Trace, nodes: Sequence[Node]) -> None:
     """Check that there is one node for each event and one for the end, each a branch of the one before it; that the
-    actions which are branches of a node or asleep there could run there, and that none is both."""
+    actions which are branches of a node or asleep there could run there, and that none is both. Raises `InternalError`
+    if not."""
     check_lengths(len(trace) + 1, nodes=nodes)
     for position, (node, present, action) in enumerate(zip(nodes, nodes[1:], trace.actions, strict=False)):
         where = f"event {position}"
@@ -154,7 +159,7 @@ def _check_different(where: str, node: Node) -> None:
 
 def check_wakeup_trees(nodes: Sequence[Node]) -> None:
     """Check that no branch of the tree covers a planned sequence that is in a later branch beside it [ADJS14, section
-    6]."""
+    6]. Raises `InternalError` if not."""
     for position, node in enumerate(nodes):
         if len(node.branches) > 1:
             _check_disjoint(f"event {position}", node.branches)
@@ -188,7 +193,7 @@ def _sequences(branch: Node) -> Iterator[wakeup_tree.Sequence]:
 
 def check_parts(root: Node, parts: Collection[Node], given: Collection[Node]) -> None:
     """Check that no part lies in another, that each job is in a part, and that sequences wait for exactly those parts
-    that are given away."""
+    that are given away. Raises `InternalError` if not."""
     for node in nodes_of(root):
         owners = [each for each in node.way() if each in parts]
         if len(owners) > 1:
@@ -200,7 +205,8 @@ def check_parts(root: Node, parts: Collection[Node], given: Collection[Node]) ->
 
 
 def check_given_back(part: Node) -> None:
-    """Check the branches of each node of a part that has been given back, as `check_nodes` does along a way."""
+    """Check the branches of each node of a part that has been given back, as `check_nodes` does along a way. Raises
+    `InternalError` if not."""
     for node in nodes_of(part):
         if node.taken:
             where = f"a part, depth {node.depth}"
@@ -209,7 +215,7 @@ def check_given_back(part: Node) -> None:
 
 
 def check_owners(free: Iterable[StateNumber], given: Iterable[Iterable[StateNumber]]) -> None:
-    """Check that no state is in two parts, or in one and left to be given away."""
+    """Check that no state is in two parts, or in one and left to be given away. Raises `InternalError` if not."""
     for state, number in Counter(chain(free, *given)).items():
         if number > 1:
             raise InternalError(f"state {state} is in {number} parts")
@@ -220,7 +226,7 @@ def check_owners(free: Iterable[StateNumber], given: Iterable[Iterable[StateNumb
 
 def check_graph(graph: StateGraph, states: Iterable[StateNumber]) -> None:
     """Check at these states that what is done was planned, that what is planned could run, and that the way to a state
-    is longer than that to its parent."""
+    is longer than that to its parent. Raises `InternalError` if not."""
     check_lengths(
         len(graph),
         planned=graph.planned,
@@ -242,7 +248,7 @@ def check_graph(graph: StateGraph, states: Iterable[StateNumber]) -> None:
 
 def check_finished(graph: StateGraph) -> None:
     """Check that everything that was planned has been done, and that each event is known both at the state where it
-    begins and at the state where it ends."""
+    begins and at the state where it ends. Raises `InternalError` if not."""
     for state in range(len(graph)):
         if graph.planned[state] != graph.done[state]:
             raise InternalError(f"state {state}: a thread that is planned there was never run")
@@ -257,7 +263,7 @@ def check_finished(graph: StateGraph) -> None:
 
 def check_summaries(graph: StateGraph, summaries: Sequence[int], offered: Sequence[int], spread: Sequence[int]) -> None:
     """Check that each summary contains only items that were offered, and that all of it was carried back over the
-    events that lead to its state."""
+    events that lead to its state. Raises `InternalError` if not."""
     check_lengths(len(graph), summaries=summaries, offered=offered, spread=spread)
     for state, (summary, more, carried) in enumerate(zip(summaries, offered, spread, strict=True)):
         if summary & ~more:
@@ -267,7 +273,8 @@ def check_summaries(graph: StateGraph, summaries: Sequence[int], offered: Sequen
 
 
 def check_persistent(graph: StateGraph, rivals: Callable[[StateNumber, int, StateNumber], int]) -> None:
-    """Check that what is planned at each state is a persistent set, unless nothing leads to the state any more.
+    """Check that what is planned at each state is a persistent set, unless nothing leads to the state any more. Raises
+    `InternalError` if not.
 
     `rivals` takes a state, the number of an event from it and the state to which that leads. It returns the mask of the
     threads with an item that could come before the event."""

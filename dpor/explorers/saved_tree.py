@@ -111,7 +111,7 @@ def from_json(content: Any) -> Node:
 
 
 def nodes_from_json(content: Any, operations: Sequence[Operation]) -> list[Node]:
-    """Return all nodes, likewise."""
+    """Return all nodes. Raises `ValueError`, `TypeError` or `LookupError` if the content is no tree."""
     nodes: list[Node] = []
     for number, (parent, action, operation, *rest) in enumerate(content["nodes"]):
         if type(action) is not int or not (-1 <= parent < number) or (parent == -1) != (number == 0):

@@ -361,9 +361,8 @@ class Search(StatelessSearch):
             known = node.operation
             if isinstance(known, Outline):
                 if position >= len(trace) or not known.is_of(trace.operations[position]):
-                    raise NotDeterministic(
-                        f"event {position} of the saved search is different now: the program has changed or is not deterministic"
-                    )
+                    what = f"event {position} of the saved search is different now"
+                    raise NotDeterministic(f"{what}: the program has changed or is not deterministic")
                 node.operation, node.before = trace.operations[position], trace.befores[position]
 
     def plan(self, node: Node, action: Action, operation: Operation) -> None:

@@ -1,9 +1,10 @@
 """One search that stores states, by several processes: one has the graph and gives away parts, others search these.
 
-A *part* is some states at which something is left to do, and the *block* in which they lie. A state's
-block is its event count per thread, on the way there, divided by the *grain*. Who has a part searches on from these states as one process would, until a run comes to a state that was known when the part was given away. Of
-states in other blocks it tries only what its runs come through. So parts of different blocks have few states in common,
-though the same states are met along many ways. (What they have in common is searched twice, and counted once.)
+A *part* is some states at which something is left to do, and the *block* in which they lie. A state's block is its
+event count per thread, on the way there, divided by the *grain*. Who has a part searches on from these states as one
+process would, until a run comes to a state that was known when the part was given away. Of states in other blocks it
+tries only what its runs come through. So parts of different blocks have few states in common, though the same states
+are met along many ways. (What they have in common is searched twice, and counted once.)
 
 When a part is given back, its states and events go into the graph, and the search takes note of them as if it had met
 them itself. What is planned follows from the graph. So it does not matter for what is covered who has searched what,

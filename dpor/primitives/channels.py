@@ -173,7 +173,8 @@ READY: Final = 1
 OVER: Final = 2
 GONE: Final = 4
 INVALID: Final = 8
-"""What an end is ready for: there are bytes, or there is room; the other end is shut; the other end is closed; this end is closed."""
+"""What an end is ready for: there are bytes, or there is room; the other end is shut; the other end is closed; this end
+is closed."""
 
 
 def readiness(channel: Channel, which: int) -> int:

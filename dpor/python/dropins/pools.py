@@ -73,7 +73,7 @@ _Ended.__name__ = _Queue.__name__ = "ThreadPoolExecutor"  # reports call them so
 
 
 class _Ending(SyncObject):
-    """Whether the interpreter is shutting down."""
+    """True if the interpreter is shutting down."""
 
     def __init__(self) -> None:
         super().__init__()

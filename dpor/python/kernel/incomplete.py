@@ -22,7 +22,7 @@ def incomplete_if_multithreaded(reason: str) -> None:
 
 
 def cut(reason: str, ending: Ending) -> NoReturn:
-    """End the run at once, with this ending, and note that it is incomplete."""
+    """End the run at once, with this ending, and note that it is incomplete. Raises `UnwindThread`."""
     incomplete(f"{reason}{run.above.loops_unseen()}")
     run.ending = ending
     run.hub.switch()

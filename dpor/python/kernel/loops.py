@@ -89,7 +89,7 @@ def beat(frame: FrameType | None, patience: int | None) -> None:
                too, at its next decision
 
     A run without events ends where it is, even inside a C function, unless the search itself is at work there: its data
-    must stay consistent.
+    must stay consistent. Raises `UnwindThread` where it ends the run.
     """
     if run.current is None:
         return

@@ -94,7 +94,10 @@ def _could_time_out() -> int:
 
 
 def yield_before_pending(me: ModelThread) -> None:
-    """Yield to other threads until the pending operation is chosen. The caller must then perform it at once."""
+    """Yield to other threads until the pending operation is chosen. The caller must then perform it at once.
+
+    Raises `UnwindThread` if the run ends first.
+    """
     calls = sys.getrecursionlimit() if run.deep else 0
     starter = me.starter
     try:

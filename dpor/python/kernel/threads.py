@@ -51,7 +51,10 @@ def next_child(me: ModelThread) -> ThreadId:
 
 
 def spawn(thread_object: Any, body: Callable[[], None]) -> None:
-    """Begin a model thread that runs `body`. Called by `Thread.start`, just after its `Start` rule was performed."""
+    """Begin a model thread that runs `body`. Called by `Thread.start`, just after its `Start` rule was performed.
+
+    Raises `UnwindThread` if the run ends by it.
+    """
     if run.unwinding:
         return
     me = run.current

@@ -20,7 +20,7 @@ MOST_UNWINDING = 10_000
 
 
 def fail(error: Exception) -> NoReturn:
-    """End the run; `drive` raises this exception."""
+    """End the run; `drive` raises this exception. Raises `UnwindThread` in the thread."""
     run.error = error
     run.hub.switch()
     raise UnwindThread
