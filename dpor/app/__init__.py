@@ -1,1 +1,15 @@
-"""What a user starts: checks, replays, comparisons, analyses, the doctor."""
+"""What a user starts: checks, replays, comparisons, analyses, the doctor.
+
+checking, stages, strategies   a check: its searches, one after another; options become a search
+targets, budgets               what is checked, and how often a search may start again
+found, checkpoint, resuming    what a search has found; the file of one that was cut; going on with it
+replaying, debugger            a saved schedule, once more or in Python's debugger
+advice                         the command to try next
+comparing, analysing, doctor   the tasks of `dpor compare`, `dpor analyze` and `dpor doctor`
+option_docs                    the options as the documents list them
+
+sharing, working               a search by several processes: the one that keeps it, and one that has a part
+crew                           the seam between these, whatever carries their messages
+processes, forking             processes of this machine, and what makes them
+cluster, hosting, shipping     processes of a Dask cluster; what starts them there; the program that goes there
+"""

@@ -6,7 +6,8 @@ keeps sending that it lives, and what is known so far (`Guarded.tell`). If it fa
 after Ctrl-C, it is killed; then, or if it ended without announcing it, the parent delivers the last report, with the
 reason.
 
-Only on systems with `fork`.
+Only on systems with `fork`. The messages are ours and not those of `multiprocessing.connection`: that saves `_read` and
+the header alone, some ten lines, and each `dpor` would import `multiprocessing`, `socket` and more first.
 """
 
 from __future__ import annotations
