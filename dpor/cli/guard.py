@@ -7,7 +7,7 @@ after Ctrl-C, it is killed; then, or if it ended without announcing it, the pare
 reason.
 
 Only on systems with `fork`. The messages are ours and not those of `multiprocessing.connection`: that saves `_read` and
-the header alone, some ten lines, and each `dpor` would import `multiprocessing`, `socket` and more first.
+the header alone, some ten lines, and each start of `dpor` would take 20 to 30 ms longer.
 """
 
 from __future__ import annotations

@@ -90,6 +90,7 @@ ODD = [
 
 
 def indented(text: str, by: int) -> str:
+    """Return the lines of the text, each indented by so many spaces."""
     return "\n".join(" " * by + line for line in text.split("\n"))
 
 

@@ -32,6 +32,7 @@ def static(kind: type, name: str, default: Any = None) -> Any:
 
 
 def is_c_iterator(kind: type) -> bool:
+    """True if iterators of this type are in C."""
     found = static(kind, "__next__")
     return found is not None and not isinstance(found, types.FunctionType)
 

@@ -78,6 +78,7 @@ def _running(number: ThreadId) -> ModelThread | None:
 
 
 def is_enabled(thread: ModelThread) -> bool:
+    """True if the thread, whose pending operation may block, could perform it now."""
     assert thread.pending is not None
     assert thread.objects is not None
     return thread.pending.applied(tuple([o.dpor_state for o in thread.objects])) is not None

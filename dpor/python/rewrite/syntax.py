@@ -25,14 +25,17 @@ def at(node: Placed, place: PositionedNode) -> Placed:
 
 
 def name(id: str, place: PositionedNode) -> ast.Name:
+    """Return a load of the name, at this place."""
     return at(ast.Name(id, LOAD), place)
 
 
 def target(id: str, place: PositionedNode) -> ast.Name:
+    """Return the name as the target of a store."""
     return at(ast.Name(id, STORE), place)
 
 
 def constant(value: str | int | None, place: PositionedNode) -> ast.Constant:
+    """Return a constant."""
     return at(ast.Constant(value), place)
 
 
@@ -45,10 +48,12 @@ def again(node: ast.expr) -> ast.expr:
 
 
 def assign(to: ast.expr, value: ast.expr, place: PositionedNode) -> ast.Assign:
+    """Return the statement that assigns the value."""
     return at(ast.Assign([to], value), place)
 
 
 def delete(names: list[str], place: PositionedNode) -> ast.Delete:
+    """Return the statement that deletes these names."""
     return at(ast.Delete([at(ast.Name(id, DELETE), place) for id in names]), place)
 
 
@@ -105,6 +110,7 @@ def compares_plainly(node: ast.expr) -> bool:
 
 
 def is_text(node: ast.expr) -> bool:
+    """True if the expression is a string, formatted or not."""
     return type(node) is ast.JoinedStr or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
