@@ -28,7 +28,7 @@ from dpor.app.budgets import (
 )
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged, options_to_json
 from dpor.app.crew import GivenBack
-from dpor.app.found import Repeatable, Results, Seen, by_group, in_words
+from dpor.app.found import Repeatable, Results, Seen, by_group, outcome_in_words
 from dpor.app.sharing import Sharing, is_worth_it, prepared
 from dpor.app.stages import DEPTH_FIRST, Stage, is_for_states, stages, work
 from dpor.app.strategies import explorer_of, is_estimable, is_resumable, not_kept, shortfall
@@ -620,7 +620,7 @@ class Session:
 
     def _in_words(self, run: Run) -> str:
         assert self._system is not None
-        return in_words(self._system, run)
+        return outcome_in_words(self._system, run)
 
     # ------------------------------------------------------------------ what was found
 

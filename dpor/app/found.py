@@ -59,7 +59,7 @@ class Seen:
         return cls(finding, tuple(content["schedule"]), content["execution"], content["occurrences"])
 
 
-def in_words(system: Checkable, run: Run) -> str:
+def outcome_in_words(system: Checkable, run: Run) -> str:
     """Return the outcome of a run as a text for the report."""
     text = system.outcome_text(run.outcome)
     if run.deadlock is not None:

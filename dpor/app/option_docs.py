@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from dpor.core.options import Group, Options, flag_of, options_of, plain
-from dpor.explorers import in_words
+from dpor.explorers import with_strategies
 
 
 class Line(NamedTuple):
@@ -27,7 +27,7 @@ def lines(kind: type[Options] = Options) -> Iterator[Line]:
             if about.group is group:
                 flag = " ".join([flag_of(field), about.metavar or ""]).strip() if about.commands else ""
                 default = repr(plain(field.default))
-                yield Line(group, field.name, default, flag, in_words(about.line, field.name))
+                yield Line(group, field.name, default, flag, with_strategies(about.line, field.name))
 
 
 def table(kind: type[Options] = Options) -> str:

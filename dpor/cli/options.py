@@ -34,10 +34,10 @@ class StrategyOption(click.Option):
     one with a description."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        from dpor.explorers import in_words
+        from dpor.explorers import with_strategies
 
         shown = copy(self)
-        shown.help = in_words(self.help or "", self.name or "")
+        shown.help = with_strategies(self.help or "", self.name or "")
         return click.Option.get_help_record(shown, ctx)
 
 

@@ -47,8 +47,8 @@ __all__ = [
     "Stats",
     "Strategy",
     "described",
-    "in_words",
     "strategies_with",
+    "with_strategies",
 ]
 
 
@@ -205,11 +205,11 @@ def described(names: Iterable[str]) -> str:
     return ", ".join(f"{name} ({STRATEGIES[name].one_line})" for name in names)
 
 
-def in_words(text: str, option: str) -> str:
+def with_strategies(text: str, option: str) -> str:
     """Return the text about an option with the strategies filled in that it names by `{own}` and the like (see
     `dpor.core.options.About`).
 
-    >>> in_words("of {own}, not of {samplers}", "sync_choices")
+    >>> with_strategies("of {own}, not of {samplers}", "sync_choices")
     'of original and sa, not of random, pct, pos and rev'
     """
     own = strategies_with(option)

@@ -27,7 +27,7 @@ def closing(failure: Failure) -> list[str]:
     if explanation is None or not explanation.schedules:
         return []
     if explanation.whenever and explanation.held:
-        return _whenever([in_words(failure, order) for order in explanation.whenever])
+        return _whenever([order_in_words(failure, order) for order in explanation.whenever])
     if explanation.failing == explanation.schedules:
         return ["Fails in every schedule tried: no order of the threads is known that avoids it."]
     if explanation.avoided_by:
@@ -58,7 +58,7 @@ def tried(failure: Failure, *, verbose: bool = False) -> list[str]:
         first += f", {held:,} of them with these orders: others can lead to it, too." if held else "."
     lines = [first]
     for order in explanation.avoided_by[:MOST_AVOIDING]:
-        lines.append(f"The failure disappears if only this order is reversed: {in_words(failure, order)}.")
+        lines.append(f"The failure disappears if only this order is reversed: {order_in_words(failure, order)}.")
     lines += _still_failing(failure, verbose)
     if explanation.untried:
         lines.append(f"{plural(explanation.untried, 'race')} of the run were not tried in the other order.")
@@ -74,14 +74,14 @@ def _still_failing(failure: Failure, verbose: bool) -> list[str]:
     shown = also if verbose else also[:MOST_FAILING]
     lines = [
         "It still fails if only one of these orders is reversed:",
-        *(f"  {in_words(failure, order)}" for order in shown),
+        *(f"  {order_in_words(failure, order)}" for order in shown),
     ]
     if len(shown) < len(also):
         lines.append(f"  ({len(also) - len(shown)} more: -v)")
     return lines
 
 
-def in_words(failure: Failure, order: EventOrder) -> str:
+def order_in_words(failure: Failure, order: EventOrder) -> str:
     """The order of the failing run, in words."""
     return f"{_event(failure, order.earlier)} before {_later(failure, order)}"
 

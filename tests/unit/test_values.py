@@ -12,7 +12,7 @@ import pytest
 
 import dpor
 from dpor.core.results import Failure
-from dpor.python.narrate.values import LONGEST, in_words
+from dpor.python.narrate.values import LONGEST, value_in_words
 
 
 class Colour(enum.Enum):
@@ -68,12 +68,12 @@ def called(obj: Any) -> str:
     ],
 )
 def test_a_value_is_shown_as_it_is_written(value: Any, words: str) -> None:
-    assert in_words(value, called) == words
+    assert value_in_words(value, called) == words
 
 
 def test_no_code_of_the_program_is_called() -> None:
-    assert in_words([Hostile(), {1: Hostile()}], called) == "[<Hostile>, {1: <Hostile>}]"
-    assert in_words(HostileList([1, 2]), called) == "HostileList([1, 2])"
+    assert value_in_words([Hostile(), {1: Hostile()}], called) == "[<Hostile>, {1: <Hostile>}]"
+    assert value_in_words(HostileList([1, 2]), called) == "HostileList([1, 2])"
 
 
 def test_what_is_long_or_contains_itself_is_cut() -> None:
@@ -83,7 +83,7 @@ def test_what_is_long_or_contains_itself_is_cut() -> None:
     for _ in range(100):
         deep = [deep, deep]
     for value in (endless, deep, 10**5000, "x" * 10**6, list(range(10**5)), {n: [n] * 100 for n in range(300)}):
-        assert 15 < len(in_words(value, called)) < 3 * LONGEST
+        assert 15 < len(value_in_words(value, called)) < 3 * LONGEST
 
 
 def failure_of(target: Callable[[], object]) -> Failure:

@@ -10,7 +10,7 @@ from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import is_enabled
-from dpor.python.kernel.stuck import Stuck, in_words, name_of
+from dpor.python.kernel.stuck import Stuck, name_of, stuck_in_words
 from dpor.python.kernel.sync_objects import Counter, Fixed
 
 
@@ -29,7 +29,7 @@ def _in_words(thread: ModelThread) -> Stuck:
     place = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
     objects = [o for o in thread.objects or () if not isinstance(o, Fixed)]
     names = {id(o): run.recorder.name_of(o, frame) for o in objects} if run.recorder is not None else {}
-    stuck = in_words(thread, objects, place, run.threads, run.taken_at, names)
+    stuck = stuck_in_words(thread, objects, place, run.threads, run.taken_at, names)
     if stuck.spins is None:
         return stuck
     return stuck._replace(reads=tuple(names.get(id(o), name_of(o)) for o in objects if not isinstance(o, Counter)))

@@ -48,7 +48,7 @@ _WAITS_TO = {
 }
 
 
-def in_words(
+def stuck_in_words(
     thread: ModelThread,
     objects: Sequence[Waited],
     place: tuple[str, int] | None,

@@ -14,7 +14,7 @@ from dpor.python.effects.kinds import static
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.run import run
 from dpor.python.narrate.names import ObjectNames
-from dpor.python.narrate.values import Called, in_words
+from dpor.python.narrate.values import Called, value_in_words
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE
 
@@ -54,7 +54,7 @@ class ObjectPart(NamedTuple):
 
     def in_words(self, called: Called) -> str:
         value = self.value()
-        return "" if value is UNKNOWN else in_words(value, called)
+        return "" if value is UNKNOWN else value_in_words(value, called)
 
 
 def _got(owner: Any, descriptor: Any) -> Any:
@@ -148,7 +148,7 @@ def part_in_words(part: Hashable, called: Called) -> str:
         case tuple() | frozenset():
             each = [part_in_words(inner, called) for inner in part]
             return f"({', '.join(each)}{',' if len(each) == 1 else ''})"
-    return in_words(part, called)
+    return value_in_words(part, called)
 
 
 def object_numbered(number: int) -> Any:

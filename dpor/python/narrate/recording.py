@@ -21,7 +21,7 @@ from dpor.python.kernel.sync_objects import SyncObject, whole
 from dpor.python.narrate.library_calls import LibraryCalls
 from dpor.python.narrate.names import ObjectNames, variables
 from dpor.python.narrate.places import Description, describe
-from dpor.python.narrate.values import Called, in_words
+from dpor.python.narrate.values import Called, value_in_words
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 """Pairs of a name and a value, in words."""
@@ -165,7 +165,8 @@ class Recording(Recorder):
         """Return the variables of a function with their values in words."""
         found = {} if frame is None else variables(frame)
         return tuple(
-            (name, in_words(value, self._names.of_value)) for name, value in islice(found.items(), _MOST_VARIABLES)
+            (name, value_in_words(value, self._names.of_value))
+            for name, value in islice(found.items(), _MOST_VARIABLES)
         )
 
     def _changes(self, objects: tuple[Waited, ...], frame: FrameType | None) -> Pairs:
@@ -201,7 +202,7 @@ class _Contents:
         self._queue = queue
 
     def in_words(self, called: Called) -> str:
-        return in_words([*self._queue.dpor_items], called)
+        return value_in_words([*self._queue.dpor_items], called)
 
 
 def _is_part(o: Waited) -> bool:

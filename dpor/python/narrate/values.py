@@ -39,12 +39,12 @@ _MANY: Final = 256
 _OF_THE_REST: Final = len(", ... 999 more")
 
 
-def in_words(value: Any, called: Called, room: int = LONGEST) -> str:
+def value_in_words(value: Any, called: Called, room: int = LONGEST) -> str:
     """Show the value as it would be written in Python, in about `room` characters. `called` names objects.
 
-    >>> in_words({"a": [1, (2.5,)], "b": [deque(), {2, 1}, ValueError("no")]}, str)
+    >>> value_in_words({"a": [1, (2.5,)], "b": [deque(), {2, 1}, ValueError("no")]}, str)
     "{'a': [1, (2.5,)], 'b': [deque([]), {1, 2}, ValueError('no')]}"
-    >>> in_words(list(range(1000)), str, 30), in_words("x" * 100, str, 12), in_words(10**100, str)
+    >>> value_in_words(list(range(1000)), str, 30), value_in_words("x" * 100, str, 12), value_in_words(10**100, str)
     ('[0, 1, 2, 3, 4, ... 994 more, 999]', "'xxxxxxxx...", '<int of 333 bits>')
     """
     return _Words(called).of(value, room, _DEEPEST)

@@ -64,7 +64,7 @@ from dpor.python.program.target import Opener, Target, open_target
 from dpor.python.rewrite import cache
 from dpor.python.sharing import orders, shared_object, shared_objects
 from dpor.python.specs import specifying
-from dpor.python.specs.frozen_values import freeze, in_words
+from dpor.python.specs.frozen_values import freeze, frozen_in_words
 from dpor.python.states import Capture, key_of, spinning
 from dpor.python.states.frames import frames_of
 
@@ -447,7 +447,9 @@ class PythonSystem:
     def outcome_text(self, outcome: Any) -> str:
         """Say in words what the target returned, or what ended its threads."""
         returned, failed = outcome
-        return "; ".join(failed) or ("nothing returned" if returned is None else f"returned {in_words(returned)}")
+        return "; ".join(failed) or (
+            "nothing returned" if returned is None else f"returned {frozen_in_words(returned)}"
+        )
 
     def _failure(self, thread: ModelThread, error: BaseException, message: str) -> Finding:
         place = failures.place(error, self._loader.is_program_file)

@@ -59,10 +59,10 @@ def _fields(value: Any, seen: dict[int, int], depth: int) -> Hashable:
     )
 
 
-def in_words(frozen: Any) -> str:
+def frozen_in_words(frozen: Any) -> str:
     """Show a frozen value much as Python would print it.
 
-    >>> in_words(freeze([1, {"a": (2.5,)}, {3}, None]))
+    >>> frozen_in_words(freeze([1, {"a": (2.5,)}, {3}, None]))
     "[1, {'a': (2.5,)}, {3}, None]"
     """
     kind, *rest = frozen
@@ -85,5 +85,9 @@ def _part_in_words(part: Any) -> str:
     """Show an element, an item of a dict, or a field."""
     if len(part) == 2 and isinstance(part[1], tuple):
         name, value = part
-        return f"{name}={in_words(value)}" if isinstance(name, str) else f"{in_words(name)}: {in_words(value)}"
-    return in_words(part)
+        return (
+            f"{name}={frozen_in_words(value)}"
+            if isinstance(name, str)
+            else f"{frozen_in_words(name)}: {frozen_in_words(value)}"
+        )
+    return frozen_in_words(part)

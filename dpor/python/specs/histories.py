@@ -29,7 +29,7 @@ from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_object, shared_objects
 from dpor.python.specs import specifying
-from dpor.python.specs.frozen_values import freeze, in_words
+from dpor.python.specs.frozen_values import freeze, frozen_in_words
 from dpor.python.specs.linearizing import RecordedCall, TooLong, drawn, is_linearizable, needed
 
 T = TypeVar("T")
@@ -209,10 +209,10 @@ def _raised(error: BaseException) -> Hashable:
 
 
 def _in_words(call: RecordedCall) -> str:
-    args = [in_words(freeze(arg)) for arg in call.args]
-    args += [f"{name}={in_words(freeze(arg))}" for name, arg in call.kwargs.items()]
+    args = [frozen_in_words(freeze(arg)) for arg in call.args]
+    args += [f"{name}={frozen_in_words(freeze(arg))}" for name, arg in call.kwargs.items()]
     kind, *rest = cast("tuple[str, Any]", call.answer)
-    answer = "itself" if kind == "itself" else in_words(rest[0]) if kind == "returned" else f"raises {rest[-1]}"
+    answer = "itself" if kind == "itself" else frozen_in_words(rest[0]) if kind == "returned" else f"raises {rest[-1]}"
     return f"{call.method}({', '.join(args)}) -> {answer}"
 
 
