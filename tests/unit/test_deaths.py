@@ -511,6 +511,35 @@ def test_what_a_dead_thread_object_holds_is_let_go_of_once(tmp_path: Path) -> No
     assert outcomes(tmp_path, source).executions == 3
 
 
+@pytest.mark.parametrize("how", ["one()\n    run(lambda: None)", "run(one, one)"])
+def test_objects_whose_dict_was_asked_for_die_where_the_program_drops_them(tmp_path: Path, how: str) -> None:
+    """They were kept alive until the run ended, for the sake of their `__dict__`."""
+    source = f"""{HEAD.replace("scenario", "one")}
+    noisy = Noisy(log)
+    noisy.__dict__["x"] = 1
+    ref, fields = weakref.ref(noisy), vars(noisy)
+    del noisy
+    assert log == ["gone"] and fields["x"] == 1 and ref() is None
+
+def scenario():
+    {how}
+"""
+    found = outcomes(tmp_path, source)
+    assert (found, found.incomplete) == ({None}, set())
+
+
+def test_a_class_dies_by_no_drop_of_a_reference(tmp_path: Path) -> None:
+    """It refers to itself. How many objects it has, which all refer to it, may differ between runs that are alike."""
+    body = """
+ref, number, objects = weakref.ref(Plain), id(Plain), [Plain()]
+def f():
+    objects.clear()
+    len(objects)
+run(f, lambda: ref())
+"""
+    assert outcomes(tmp_path, program(body)).executions == 1
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_what_is_published_in_each_run_as_the_same_object_is_counted(
     monkeypatch: pytest.MonkeyPatch, known: bool

@@ -39,7 +39,9 @@ class AlwaysShared:
         before, kept = set(run.incomplete), len(sharing.kept)
         for name, value in roots:
             _publish(value, name)
-        self.exposed = {number: pair for number, pair in sharing.exposed.items() if is_watched(pair[0])}
+        self.exposed = {
+            number: pair for number, pair in sharing.exposed.items() if is_watched(sharing.owner_of(number))
+        }
         self._given = [*sharing.given]
         self._kept: list[Any] = []
         self._unwatched: list[Any] = []

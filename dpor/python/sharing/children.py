@@ -18,7 +18,7 @@ from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing.code_of_types import MOST_TYPES
 from dpor.python.sharing.shared_object import SharedObject, adopted
-from dpor.python.sharing.sharing_state import sharing
+from dpor.python.sharing.sharing_state import OwnReference, sharing
 from dpor.python.sharing.type_traits import CONTAINED, HOLD_NOTHING, NOTHING_IN_IT, fields, way_of
 
 _any_adopted = False
@@ -43,6 +43,7 @@ def adopts(kind: type) -> bool:
 def references_to(obj: Any) -> list[weakref.ref[Any]]:
     """List the weak references to an object that have callbacks. Proxies do not give theirs, and are left out."""
     refs = [ref for ref in getweakrefs(obj) if issubclass(type(ref), weakref.ReferenceType)]
+    refs = [ref for ref in refs if type(ref) is not OwnReference]
     return [ref for ref in refs if _callback_of(ref) is not None]
 
 

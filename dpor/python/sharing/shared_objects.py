@@ -20,7 +20,7 @@ import gc
 import sys
 import types
 import weakref
-from _weakref import getweakrefcount
+from _weakref import getweakrefcount, getweakrefs
 from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ from dpor.python.sharing import children, orders, subclasses
 from dpor.python.sharing.children import adopts, callbacks, finder_of, finders, may_call, references_to
 from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_unseen_code
 from dpor.python.sharing.shared_object import Namespace, SharedObject, exposed, reads_names, type_key
-from dpor.python.sharing.sharing_state import Roots, sharing
+from dpor.python.sharing.sharing_state import OwnReference, Roots, sharing
 from dpor.python.sharing.type_traits import (
     CONTAINED,
     GENERATORS,
@@ -72,7 +72,7 @@ def held() -> list[Any]:
     if sharing.exposed:
         stands = {} if sharing.always is None else sharing.always.exposed
         for pair in {id(pair): pair for number, pair in sharing.exposed.items() if number not in stands}.values():
-            objects += pair
+            objects += [part for part in pair if type(part) is not OwnReference]
     return objects
 
 
@@ -84,7 +84,9 @@ def sizes_of_held() -> tuple[int, ...]:
 def taken_out(numbers: set[int]) -> list[Any]:
     """Take the objects with these addresses, to which nobody else refers, out of what is held. They die when the result
     is emptied. No further reference to any other object should exist then, as their finalisers may lead to counting."""
-    exposed = [id(part) for number in numbers for part in sharing.exposed.get(number, ())]
+    pairs = [(sharing.owner_of(number), sharing.exposed[number][1]) for number in numbers & sharing.exposed.keys()]
+    exposed = [id(part) for pair in pairs for part in pair]
+    pairs.clear()
     dead: list[Any] = [sharing.exposed.pop(number, None) for number in exposed]
     dead += [sharing.published.pop(number, None) for number in numbers]
     for number in numbers:
@@ -174,6 +176,7 @@ def keep_reference(ref: weakref.ref[Any]) -> None:
 def own_references(obj: Any) -> int:
     """How many weak references to the object are ours, or those of the sets in which `asyncio` has its tasks."""
     ours = (id(obj) in sharing.owned_weakly) + issubclass(type(obj), SyncObject)
+    ours += sum(type(ref) is OwnReference for ref in getweakrefs(obj)) if id(obj) in sharing.exposed else 0
     if type(obj).__module__ == "_asyncio":
         ours += sum(getattr(callback, "__module__", None) == "_weakrefset" for callback in callbacks(obj))
     return ours
@@ -226,7 +229,7 @@ def expose(obj: Any, fields: dict[str, Any]) -> None:
         return
     owner = shared_object_of(obj) if run.multi else table.get(id(obj))
     if not isinstance(owner, SharedObject):
-        sharing.exposed[id(obj)] = sharing.exposed[id(fields)] = (obj, fields)
+        sharing.expose(obj, fields)
         return
     kind = type(obj)
     if not run.multi:  # when all others have ended it shows in which order the names came
@@ -383,7 +386,7 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
                     stack += reversed(children.children(obj, kind))
                 continue
             if exposed and key in exposed and exposed[key][1] is obj:  # owner first
-                stack.append(exposed[key][0])
+                stack.append(sharing.owner_of(key))
                 continue
             if mark is not None and mark is not thread:  # another has touched it, and this one has it
                 escaped(obj)

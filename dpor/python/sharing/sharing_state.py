@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.sync_objects import SyncObject
@@ -13,11 +13,24 @@ from dpor.python.sharing.shared_object import SharedObject
 Roots: TypeAlias = Callable[[], Iterable[tuple[Hashable, Any]]]
 
 
+T = TypeVar("T")
+
+
+class OwnReference(weakref.ref[T]):
+    """A weak reference of ours, which the program does not see."""
+
+    __slots__ = ()
+
+
+Exposed: TypeAlias = tuple[Any, dict[str, Any]]
+"""An object, or an `OwnReference` to it if there can be one, and its `__dict__`."""
+
+
 class Published(Protocol):
     """What is published once for all runs: see `always_shared.AlwaysShared`."""
 
     shared_by_id: dict[int, SharedObject]
-    exposed: dict[int, tuple[Any, dict[str, Any]]]
+    exposed: dict[int, Exposed]
     mortal: list[Any]
 
     def publish(self) -> None: ...
@@ -33,7 +46,8 @@ class SharingState:
     counted          what was counted last by `dpor.python.sharing.deaths`: all that is kept alive. Empty if something
                      has been let go since
     used             the `SharedObject`s that have a Python object in this run
-    exposed          by `id` of either: an unshared object whose `__dict__` the program has asked for, and that dict
+    exposed          by `id` of either: an object whose `__dict__` the program asked for before it was shared, and that
+                     dict. They are not kept alive by that
     given            dicts that functions were given as their `__dict__`
     owned_weakly     by `id`: weak references to the objects that belong to one thread and whose death does something.
                      They die where that thread drops them, as no other thread can reach them
@@ -74,7 +88,7 @@ class SharingState:
         self.counted: Final[list[Any]] = []
         self.published: Final[dict[int, SyncObject]] = {}
         self.used: Final[list[SharedObject]] = []
-        self.exposed: Final[dict[int, tuple[Any, dict[str, Any]]]] = {}
+        self.exposed: Final[dict[int, Exposed]] = {}
         self.owned_weakly: Final[dict[int, weakref.ref[Any]]] = {}
         self.given: Final[list[dict[str, Any]]] = []
         self.roots: Roots = tuple
@@ -106,6 +120,26 @@ class SharingState:
             shared.obj = None
         self.used.clear()
         self.roots_published = False
+
+    def expose(self, obj: Any, fields: dict[str, Any]) -> None:
+        """Note that the dict is the `__dict__` of the object."""
+        numbers = id(obj), id(fields)
+        if numbers[0] in self.exposed and self.exposed[numbers[0]][1] is fields:
+            return
+
+        def died(ref: OwnReference[Any]) -> None:
+            if self.exposed.get(numbers[0], (None,))[0] is ref:
+                self.counted.clear()
+                for number in numbers:
+                    self.exposed.pop(number, None)
+
+        owner = OwnReference(obj, died) if type(obj).__weakrefoffset__ else obj
+        self.exposed.update(dict.fromkeys(numbers, (owner, fields)))
+
+    def owner_of(self, number: int) -> Any:
+        """Return the object of which this is noted, by the `id` of either."""
+        owner = self.exposed[number][0]
+        return owner() if type(owner) is OwnReference else owner
 
     def any_shared(self) -> bool:
         """Has there been an object in this run that several threads could reach and change?"""
