@@ -82,7 +82,8 @@ class Census:
         self.answers: dict[int, tuple[int, bool]] = {}
         self._elsewhere: list[int] = []
         self._sizes: tuple[int, ...] = ()
-        self._noticeable: set[int] = set()  # positions
+        self._chosen: set[int] = set()  # positions, as those in the next
+        self._varying: set[int] = set()
         self._kinds: dict[type, bool] = type_cache({})
         self._facts = -1
 
@@ -107,26 +108,37 @@ class Census:
             self.theirs = self.theirs | found
             self.counts = counts
 
-    def noticeable(self, is_noticeable: Callable[[type], bool]) -> list[int]:
-        """Return the positions of the objects to which there are weak references, or whose type is noticeable."""
+    def chosen(
+        self, may_be: Callable[[type], bool], varies: Callable[[type], bool], choose: Callable[[Any, int], bool]
+    ) -> list[int]:
+        """Return the positions of the objects that `choose` accepts. It is asked about those to which there are weak
+        references, or whose type `may_be` right: again when their number is another or a fact is learnt, and if the
+        type `varies` each time."""
         if len(run.facts) != self._facts:
             self._facts = len(run.facts)
             self._kinds.clear()
             self.answers.clear()
             self.weak = [_CHANGED] * len(self.objects)
         weak, before, objects = list(map(getweakrefcount, self.objects)), self.weak, self.objects
+        to_ask = self._varying
         if weak != before:
+            to_ask = to_ask.copy()
             kinds = self._kinds
             for at in compress(count_up(), map(ne, weak, before)):
                 kind = type(objects[at])
                 if kind not in kinds:
-                    kinds[kind] = is_noticeable(kind)
+                    kinds[kind] = may_be(kind)
+                self._chosen.discard(at)
+                self._varying.discard(at)
+                to_ask.discard(at)
                 if weak[at] or kinds[kind]:
-                    self._noticeable.add(at)
-                else:
-                    self._noticeable.discard(at)
+                    to_ask.add(at)
+                    if varies(kind):
+                        self._varying.add(at)
             self.weak = weak
-        return sorted(self._noticeable)
+        for at in to_ask:
+            (self._chosen.add if choose(objects[at], weak[at]) else self._chosen.discard)(at)
+        return sorted(self._chosen)
 
     def let_go(self, numbers: set[int]) -> None:
         """Keep the objects with these `id`s alive no longer. They die, and may call code that counts again."""
@@ -147,7 +159,7 @@ class Census:
             self._elsewhere, self.elsewhere = elsewhere, frozenset(elsewhere)
             for each in (self.objects, self.numbers, self.counts, self.ours, self.weak):
                 each.clear()
-            for known in (self.positions, self.answers, self._noticeable, self._kinds):
+            for known in (self.positions, self.answers, self._chosen, self._varying, self._kinds):
                 known.clear()
             self.theirs, self.fallen = {}, set()
             self._add([*shared_objects.held(), *held_elsewhere()])
@@ -175,12 +187,13 @@ class Census:
         """Let the last object take the place of this one."""
         at, last = self.positions.pop(number), len(self.objects) - 1
         self.answers.pop(number, None)
-        self._noticeable.discard(at)
+        for positions in (self._chosen, self._varying):
+            positions.discard(at)
+            if last in positions:
+                positions.remove(last)
+                positions.add(at)
         if at != last:
             self.positions[self.numbers[last]] = at
-            if last in self._noticeable:
-                self._noticeable.remove(last)
-                self._noticeable.add(at)
         for each in (self.objects, self.numbers, self.ours, self.counts, self.weak):
             each[at] = each[last]
             del each[last]

@@ -72,26 +72,32 @@ def is_mortal(obj: Any) -> bool:
 
 def mortal() -> dict[int, Any]:
     """Return the mortal objects among those that were counted last, by `id`."""
-    found: dict[int, Any] = {}
-    objects, weak, known = census.objects, census.weak, census.answers
-    for at in census.noticeable(_may_be_mortal):
-        obj = objects[at]
-        number, kind = id(obj), type(obj)
-        if issubclass(kind, type):
-            continue  # it refers to itself, so that no thread drops the last reference
-        if run.dying:
-            # Of what `dies` looks into, functions alone can be given other parts.
-            parts = id(obj.__defaults__) if kind is FunctionType else 0
-            before, answer = known.get(number, (-1, False))
-            if before != parts or (kind is FunctionType and (obj.__dict__ or obj.__kwdefaults__)):
-                answer = dies(obj)
-                known[number] = (parts, answer)
-            if answer:
-                found[number] = obj
-                continue
-        if (weak[at] or _may_be_finalised(kind)) and is_noticed(obj):
-            found[number] = obj
-    return found
+    objects, numbers = census.objects, census.numbers
+    return {numbers[at]: objects[at] for at in census.chosen(_may_be_mortal, _varies, _is_mortal)}
+
+
+def _is_mortal(obj: Any, weak_references: int) -> bool:
+    kind = type(obj)
+    if issubclass(kind, type):
+        return False  # it refers to itself, so that no thread drops the last reference
+    if run.dying and (_function_dies(obj) if kind is FunctionType else dies(obj)):
+        return True
+    return bool(weak_references or _may_be_finalised(kind)) and is_noticed(obj)
+
+
+def _function_dies(obj: FunctionType) -> bool:
+    """As `dies`. Of what that looks into, functions alone can be given other parts."""
+    parts, known = id(obj.__defaults__), census.answers
+    before, answer = known.get(id(obj), (-1, False))
+    if before != parts or obj.__dict__ or obj.__kwdefaults__:
+        answer = dies(obj)
+        known[id(obj)] = (parts, answer)
+    return answer
+
+
+def _varies(kind: type) -> bool:
+    """True if an object of the type may be mortal at one time, and not at another with as many weak references."""
+    return kind is FunctionType or kind in type_traits.GENERATORS
 
 
 def _may_be_mortal(kind: type) -> bool:
