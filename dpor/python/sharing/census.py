@@ -66,7 +66,6 @@ class Census:
     theirs     how many references to each the program has, by `id`; never changed in place
     fallen     the `id`s of those to which it has none; never changed in place
     elsewhere  the `id`s of those that other parts of the runtime hold, so that we cannot let go of them
-    answers    what the caller remembers of objects, by `id`, until they are let go or a fact is learnt
     """
 
     def __init__(self) -> None:
@@ -79,11 +78,10 @@ class Census:
         self.theirs: dict[int, int] = {}
         self.fallen: set[int] = set()
         self.elsewhere: frozenset[int] = frozenset()
-        self.answers: dict[int, tuple[int, bool]] = {}
         self._elsewhere: list[int] = []
         self._sizes: tuple[int, ...] = ()
-        self._chosen: set[int] = set()  # positions, as those in the next
-        self._varying: set[int] = set()
+        self._chosen: set[int] = set()  # positions
+        self._varying: dict[int, int] = {}  # by position
         self._kinds: dict[type, bool] = type_cache({})
         self._facts = -1
 
@@ -109,33 +107,39 @@ class Census:
             self.counts = counts
 
     def chosen(
-        self, may_be: Callable[[type], bool], varies: Callable[[type], bool], choose: Callable[[Any, int], bool]
+        self,
+        may_be: Callable[[type], bool],
+        choose: Callable[[Any, int], bool],
+        varies: Callable[[type], bool],
+        variants: Callable[[list[Any]], list[int]],
     ) -> list[int]:
         """Return the positions of the objects that `choose` accepts. It is asked about those to which there are weak
-        references, or whose type `may_be` right: again when their number is another or a fact is learnt, and if the
-        type `varies` each time."""
+        references, or whose type `may_be` right; again when their number is another or a fact is learnt, and if the
+        type `varies` when the object's variant is another, or 0."""
         if len(run.facts) != self._facts:
             self._facts = len(run.facts)
             self._kinds.clear()
-            self.answers.clear()
             self.weak = [_CHANGED] * len(self.objects)
         weak, before, objects = list(map(getweakrefcount, self.objects)), self.weak, self.objects
-        to_ask = self._varying
+        varying = self._varying
+        to_ask: set[int] = set()
         if weak != before:
-            to_ask = to_ask.copy()
             kinds = self._kinds
             for at in compress(count_up(), map(ne, weak, before)):
                 kind = type(objects[at])
                 if kind not in kinds:
                     kinds[kind] = may_be(kind)
                 self._chosen.discard(at)
-                self._varying.discard(at)
-                to_ask.discard(at)
+                varying.pop(at, None)
                 if weak[at] or kinds[kind]:
                     to_ask.add(at)
                     if varies(kind):
-                        self._varying.add(at)
+                        varying[at] = 0
             self.weak = weak
+        if varying:
+            found = variants([objects[at] for at in varying])
+            to_ask.update(at for (at, old), new in zip(varying.items(), found, strict=True) if old != new or not new)
+            self._varying = dict(zip(varying, found, strict=True))
         for at in to_ask:
             (self._chosen.add if choose(objects[at], weak[at]) else self._chosen.discard)(at)
         return sorted(self._chosen)
@@ -159,7 +163,7 @@ class Census:
             self._elsewhere, self.elsewhere = elsewhere, frozenset(elsewhere)
             for each in (self.objects, self.numbers, self.counts, self.ours, self.weak):
                 each.clear()
-            for known in (self.positions, self.answers, self._chosen, self._varying, self._kinds):
+            for known in (self.positions, self._chosen, self._varying, self._kinds):
                 known.clear()
             self.theirs, self.fallen = {}, set()
             self._add([*shared_objects.held(), *held_elsewhere()])
@@ -186,14 +190,15 @@ class Census:
     def _remove(self, number: int) -> None:
         """Let the last object take the place of this one."""
         at, last = self.positions.pop(number), len(self.objects) - 1
-        self.answers.pop(number, None)
-        for positions in (self._chosen, self._varying):
-            positions.discard(at)
-            if last in positions:
-                positions.remove(last)
-                positions.add(at)
+        self._chosen.discard(at)
+        self._varying.pop(at, None)
         if at != last:
             self.positions[self.numbers[last]] = at
+            if last in self._chosen:
+                self._chosen.remove(last)
+                self._chosen.add(at)
+            if last in self._varying:
+                self._varying[at] = self._varying.pop(last)
         for each in (self.objects, self.numbers, self.ours, self.counts, self.weak):
             each[at] = each[last]
             del each[last]

@@ -73,31 +73,31 @@ def is_mortal(obj: Any) -> bool:
 def mortal() -> dict[int, Any]:
     """Return the mortal objects among those that were counted last, by `id`."""
     objects, numbers = census.objects, census.numbers
-    return {numbers[at]: objects[at] for at in census.chosen(_may_be_mortal, _varies, _is_mortal)}
+    chosen = census.chosen(_may_be_mortal, _is_mortal, _varies, _variants)
+    return {numbers[at]: objects[at] for at in chosen}
 
 
 def _is_mortal(obj: Any, weak_references: int) -> bool:
     kind = type(obj)
     if issubclass(kind, type):
         return False  # it refers to itself, so that no thread drops the last reference
-    if run.dying and (_function_dies(obj) if kind is FunctionType else dies(obj)):
+    if run.dying and dies(obj):
         return True
     return bool(weak_references or _may_be_finalised(kind)) and is_noticed(obj)
-
-
-def _function_dies(obj: FunctionType) -> bool:
-    """As `dies`. Of what that looks into, functions alone can be given other parts."""
-    parts, known = id(obj.__defaults__), census.answers
-    before, answer = known.get(id(obj), (-1, False))
-    if before != parts or obj.__dict__ or obj.__kwdefaults__:
-        answer = dies(obj)
-        known[id(obj)] = (parts, answer)
-    return answer
 
 
 def _varies(kind: type) -> bool:
     """True if an object of the type may be mortal at one time, and not at another with as many weak references."""
     return kind is FunctionType or kind in type_traits.GENERATORS
+
+
+def _variants(objects: list[Any]) -> list[int]:
+    """Return for each object, of a type that varies, what is another number when `_is_mortal` may be; 0 if there is no
+    such number. Of what `dies` looks into, functions alone can be given other parts."""
+    return [
+        0 if type(obj) is not FunctionType or obj.__kwdefaults__ or obj.__dict__ else id(obj.__defaults__)
+        for obj in objects
+    ]
 
 
 def _may_be_mortal(kind: type) -> bool:
