@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, ParamSpec, Protocol, cast
+from typing import Any
 
 import attrs
 
-from dpor.app import advice, option_docs
+from dpor.app import advice
 from dpor.app.budgets import (
     ESTIMATING_SECONDS,
     EXPLAINING_SECONDS,
@@ -29,6 +29,8 @@ from dpor.app.budgets import (
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged, options_to_json
 from dpor.app.crew import GivenBack
 from dpor.app.found import Repeatable, Results, Seen, by_group, outcome_in_words
+from dpor.app.option_docs import takes_options
+from dpor.app.saving import saved_schedule
 from dpor.app.sharing import Sharing, is_worth_it, prepared
 from dpor.app.stages import DEPTH_FIRST, Stage, is_for_states, stages, work
 from dpor.app.strategies import explorer_of, is_estimable, is_resumable, not_kept, shortfall
@@ -46,7 +48,7 @@ from dpor.core.errors import (
 from dpor.core.memory import peak_memory, resident_memory
 from dpor.core.operations import Action
 from dpor.core.options import Options, Order, changed
-from dpor.core.outcome import Finding
+from dpor.core.plural import plural
 from dpor.core.pulse import beating
 from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Estimate, Failure, Report, Verdict
 from dpor.core.schedule import SavedSchedule, hash_seed, prefer, read_sources
@@ -66,27 +68,6 @@ ESTIMATE_AFTER = 200
 ESTIMATE_EVENTS, ESTIMATE_SECONDS = DEPTH_FIRST, 2.0
 """... It is estimated after so many events, or so many seconds: before, it may as well end soon."""
 FAILED_AT_RANDOM = "stopped at a failure of a schedule drawn at random, to estimate how large the search is"
-
-
-P = ParamSpec("P")
-
-
-class Check(Protocol[P]):
-    """The type of `check`: its keyword arguments are those of `Options`."""
-
-    def __call__(
-        self, target: Target, options: Options | None = None, *none: P.args, **changes: P.kwargs
-    ) -> Report: ...
-
-
-def takes_options(kind: Callable[P, Options]) -> Callable[[Callable[..., Report]], Check[P]]:
-    """Decorator: let `help` and `inspect.signature` show the options that a function takes as `**changes`."""
-
-    def document(function: Callable[..., Report]) -> Check[P]:
-        option_docs.complete(function, cast(type[Options], kind))
-        return cast(Check[P], function)
-
-    return document
 
 
 @takes_options(Options)
@@ -161,11 +142,12 @@ class Session:
         explorers = [explorer_of(stage.options) for stage in self._stages]
         begun = self._stages.index(self._stage)
         with self._beating(), prepared(self.options) as self._server:
-            for stage, explorer in zip(self._stages[begun:], explorers[begun:], strict=True):
-                if stage is not self._stage and not self._is_of_use(stage):
+            for number in range(begun, len(self._stages)):
+                stage = self._stages[number]
+                if number > begun and not self._is_of_use(stage):
                     continue
-                self._stage = stage.to_the_end() if self._results.finished else stage
-                report = self._run(explorer)
+                self._stage = self._stages[number] = stage.to_the_end() if self._results.finished else stage
+                report = self._run(explorers[number])
                 if not self._results.left:
                     break
                 self._besides += self._results.counts.executions
@@ -199,9 +181,13 @@ class Session:
 
     @property
     def _most(self) -> int | None:
-        """How many executions the search may have. (Runs that broke an assumption are no part of a budget.)"""
+        """How many executions the search may have: those besides are a part of the budget."""
         most = self.options.max_executions
-        return None if most is None else most - self._besides + len(self._restarts)
+        return None if most is None else most - self._besides
+
+    @property
+    def _spent(self) -> str:
+        return f"--max-executions {self.options.max_executions} reached"
 
     @property
     def _over(self) -> str:
@@ -245,7 +231,7 @@ class Session:
                 self._order(system, results)
             except AssumptionBroken as fact:
                 self._resumed = None
-                self._besides += results.counts.executions + (not results.finished)
+                self._besides += results.counts.executions + fact.runs
                 self._restarts.append(fact.reason)
                 self._size = None
                 self._remember_found()
@@ -350,6 +336,7 @@ class Session:
                     self._take(run, trace, results)
                     results.reasons["stopped at a failure of an earlier check, which is still there"] = None
                     return True
+        self._besides += len(self.suspects)
         return False
 
     def _remember_found(self) -> None:
@@ -411,14 +398,12 @@ class Session:
         most_states = options.max_states or sys.maxsize
         tick = min(self._begun + PROGRESS_EVERY, deadline)
         estimated, since = most is None and is_estimable(self._stage.options), 0
-        results.counts = stats if most is None else Stats()
+        results.counts = stats
+        if most is not None and stats.executions >= most and not (stats.executions and explorer.is_finished()):
+            results.resumable = stats.executions > 0
+            before = f", all before the search began again ({plural(len(self._restarts), 'time')})"
+            return self._spent if results.resumable or not self._restarts else self._spent + before
         for run in explorer.explore():
-            if most is not None:
-                # Whether these N executions were all shows only when the search ends or begins another one.
-                if stats.executions > most:
-                    results.resumable = True
-                    return f"--max-executions {options.max_executions} reached"
-                results.counts = attrs.evolve(stats)
             self._take(run, explorer.trace, results)
             self._last = run
             if monitor.stops:
@@ -428,6 +413,9 @@ class Session:
                 return f"stopped at the first failure, execution {stats.executions:,}"
             if stats.states > most_states:
                 return f"--max-states {most_states} reached"
+            if most is not None and stats.executions >= most and not explorer.is_finished():
+                results.resumable = True
+                return self._spent
             if estimated and stats.executions >= ESTIMATE_AFTER and self._is_worth_an_estimate(stats):
                 estimated = False
                 if self._estimate(system, results):
@@ -445,8 +433,10 @@ class Session:
                     self._is_alone = True
                     if isinstance(explorer, Search):
                         explorer.go_on_at(explorer.nodes[0], explorer.nodes[0])
+                    if most is not None and stats.executions >= most and not explorer.is_finished():
+                        results.resumable = True
+                        return self._spent
                 since = work(stats)
-                results.counts = stats if most is None else attrs.evolve(stats)
             now = time.monotonic()
             if self._stage.is_over(stats) or (run.ending is Ending.CUT and not self._stage.may_cut):
                 results.left = True
@@ -469,7 +459,6 @@ class Session:
                 if self.keeper is not None and self.keeper.is_due(now) and isinstance(explorer, Search):
                     explorer.settle()
                     self._write(self.keeper, explorer, results)
-        results.counts = stats
         return None
 
     def _shared(self, system: Checkable, search: Search | StatefulSearch, results: Results) -> str | None:
@@ -671,28 +660,7 @@ class Session:
         return failure if self._system is None else attrs.evolve(failure, saved=self._saved(self._system, failure))
 
     def _saved(self, system: Checkable, failure: Failure) -> SavedSchedule:
-        options = self.options
-        return SavedSchedule(
-            target=target_name(self.target, attrs.evolve(options, name=None)),
-            name=options.name,
-            settings=options.saved(),
-            facts=system.facts(),
-            hash_seed=hash_seed(),
-            python=sys.version.split()[0],
-            sources=read_sources(system.sources()),
-            schedule=failure.schedule,
-            first_schedule=failure.first_schedule,
-            threads=failure.threads,
-            finding=Finding(
-                failure.kind,
-                failure.message,
-                failure.thread,
-                failure.file,
-                failure.line,
-                failure.needs_timeout,
-                other=failure.other,
-            ),
-        )
+        return saved_schedule(self.target, self.options, system, failure)
 
 
 INTERRUPTED = "interrupted"

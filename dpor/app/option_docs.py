@@ -4,10 +4,32 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, Protocol, cast
 
+from dpor.app.targets import Target
 from dpor.core.options import Group, Options, flag_of, options_of, plain
+from dpor.core.results import Report
 from dpor.explorers import with_strategies
+
+P = ParamSpec("P")
+
+
+class Check(Protocol[P]):
+    """The type of `dpor.check`: its keyword arguments are those of `Options`."""
+
+    def __call__(
+        self, target: Target, options: Options | None = None, *none: P.args, **changes: P.kwargs
+    ) -> Report: ...
+
+
+def takes_options(kind: Callable[P, Options]) -> Callable[[Callable[..., Report]], Check[P]]:
+    """Decorator: let `help` and `inspect.signature` show the options that a function takes as `**changes`."""
+
+    def document(function: Callable[..., Report]) -> Check[P]:
+        complete(function, cast(type[Options], kind))
+        return cast(Check[P], function)
+
+    return document
 
 
 class Line(NamedTuple):

@@ -199,11 +199,11 @@ class Sharing:
                 case Done(number):
                     worker.part = None
                     self._done[number] = message
-                case Broken(reason, facts, accesses):
+                case Broken(reason, facts, accesses, runs):
                     self._facts = facts
                     if accesses is not None:
                         self._system.recall_accesses(accesses)
-                    raise AssumptionBroken(reason)
+                    raise AssumptionBroken(reason, runs)
                 case Failed(reason, True):
                     raise InternalError(f"a worker has failed: {reason}")
                 case Failed(reason, _):

@@ -88,11 +88,16 @@ class Done:
 
 @attrs.frozen
 class Broken:
-    """An assumption has been broken. `facts`, `accesses`: what is known now."""
+    """An assumption has been broken.
+
+    facts, accesses   what is known now
+    runs              how many the worker has made since it last gave something back
+    """
 
     reason: str
     facts: Any
     accesses: Any
+    runs: int
 
 
 @attrs.frozen
@@ -145,7 +150,7 @@ class _Worker:
         except OutOfTime:
             pass
         except AssumptionBroken as fact:
-            return Broken(fact.reason, system.facts(), system.accesses())
+            return Broken(fact.reason, system.facts(), system.accesses(), search.stats.executions + fact.runs)
         again = search.take_back()
         if (why := cannot_be_shared(system, options)) is not None:
             return Failed(why, False)

@@ -54,9 +54,13 @@ class InternalError(DporError):
 class AssumptionBroken(DporError):
     """A run has broken an assumption of the search. The search starts again without it.
 
-    Raised by a system, caught by `dpor.app.checking`; `reason` is shown to the user.
+    Raised by a system, caught by `dpor.app.checking`.
+
+    reason   is shown to the user
+    runs     how many runs are counted nowhere: the one that has broken it, if it was a run that did
     """
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, runs: int = 0) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.runs = runs

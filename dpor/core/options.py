@@ -345,7 +345,7 @@ class Options:
         default=None,
         validator=Number(1, or_none=True),
         metadata=_about(
-            "stop after so many complete executions; None: no limit",
+            "stop after so many complete executions, those before the search began again included; None: no limit",
             Group.END,
             help=f"Stop after N executions. {_NO_LIMIT}",
             commands=("check", "compare", "resume"),

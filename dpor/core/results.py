@@ -88,8 +88,10 @@ class Report:
     exhaustive  True if every interleaving class was covered
     reasons     why it is not exhaustive; empty if it is
     executions  the number of complete runs
-    executions_besides  how many runs there were, besides: before the search began again (see `restarts`), and drawn at
-                random for the estimate
+    executions_besides  how many runs there were, besides: before the search began again (see `restarts`) or was left
+                to another one, and drawn at random for the estimate. They are a part of `max_executions`. (Repetitions
+                are counted nowhere: of the first execution at the end, of the way when a search is resumed, of failures
+                to explain them)
     estimate    how many executions a search that was not finished would have had in all; None if that is not known
     next_step   after --max-seconds has ended a search without a finding: the command to try next; else ""
     checkpoint  the file from which `dpor resume` goes on; None if there is none

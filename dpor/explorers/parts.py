@@ -58,11 +58,8 @@ class SearchOfPart(Optimal):
     def _go_back(self) -> bool:
         if len(self.nodes) > self.part.depth:
             first_left(self.nodes[-1], self.part)
-        job = self.jobs.next(None)
-        if job is None:
-            return False
-        self.go_to(job)
-        return True
+        self._next = self.jobs.next(None)
+        return self._next is not None
 
     def rest(self) -> dict[str, Any]:
         """Return, as JSON, what is left of the part and what leaves it."""

@@ -81,20 +81,29 @@ class StatelessSearch:
         self._explored: set[tuple[Action, ...]] = set()  # the runs so far, if that is checked
         self._ended: tuple[int, Run] | None = None  # the run from which not all has been learned yet, and its start
         self._is_half_learned = False
+        self._goes_on: bool | None = None  # is something left to try? None: not known yet
 
     def explore(self) -> Iterator[Run]:
         """Explore the system: yield run after run. The trace of each is in `self.trace` until the next is asked for."""
         if not self._begin():
             return
         while True:
+            self._goes_on = None
+            self._set_out()
             start = len(self.trace)
             run = self.system.run(self.trace, self._choose)
             self._count(start, run, 1)
             self._ended = start, run
             yield run
-            self.settle()
-            if not self._go_back():
+            if self.is_finished():
                 return
+
+    def is_finished(self) -> bool:
+        """True if everything has been covered by the runs so far. Raises `OutOfTime` as `settle` does."""
+        self.settle()
+        if self._goes_on is None:
+            self._goes_on = self._go_back()
+        return not self._goes_on
 
     def _count(self, start: int, run: Run, times: int) -> None:
         stats = self.stats
@@ -127,8 +136,11 @@ class StatelessSearch:
         invariants.check_not_repeated(self.trace, self._explored)
 
     def _begin(self) -> bool:
-        """Let the trace be the beginning of the first run. Returns False if nothing is left to try."""
+        """Find the beginning of the first run. Returns False if nothing is left to try."""
         return True
+
+    def _set_out(self) -> None:
+        """Called before a run: let the trace be its beginning, if that has not been done yet."""
 
     @abstractmethod
     def _choose(self, enabled: int) -> Action:
@@ -140,7 +152,7 @@ class StatelessSearch:
 
     @abstractmethod
     def _go_back(self) -> bool:
-        """Let the trace be the beginning of the next run. Returns False if nothing is left to try."""
+        """Find the beginning of the next run. Returns False if nothing is left to try."""
 
 
 class Search(StatelessSearch):
@@ -160,6 +172,7 @@ class Search(StatelessSearch):
         self.happens_before = HappensBefore(self.trace)
         self._taken: Node | None = root  # the job with which the last run began, until all has been learned from that
         self._job: Node | None = None  # the same, until the run gets there
+        self._next: Node | None = None  # the job with which the next run begins, once it has been found
         self._is_resumed = False
         self._choices: list[int] = []  # the events of the trace that are data choices
 
@@ -192,6 +205,7 @@ class Search(StatelessSearch):
     def go_on_at(self, root: Node, top: Node) -> None:
         """Go on with what is left of a tree below one node."""
         self.nodes, self._is_resumed, self._taken, self.jobs = [root], True, None, self._new_jobs()
+        self._next = self._goes_on = None
         for node in nodes_of(top):
             if not node.taken and node.parent is not None and node.parent.taken:
                 self.jobs.add(node)
@@ -219,7 +233,12 @@ class Search(StatelessSearch):
     # ------------------------------------------------------------------ one run
 
     def _begin(self) -> bool:
-        return not self._is_resumed or self._go_back()
+        return not self._is_resumed or not self.is_finished()
+
+    def _set_out(self) -> None:
+        if self._next is not None:
+            self.go_to(self._next)
+            self._next = None
 
     def settle(self) -> None:
         super().settle()
@@ -318,11 +337,8 @@ class Search(StatelessSearch):
                     self.choose_again(position, action, operation.with_value(value))
 
     def _go_back(self) -> bool:
-        job = self.jobs.next(first_left(self.nodes[-1]))
-        if job is None:
-            return False
-        self.go_to(job)
-        return True
+        self._next = self.jobs.next(first_left(self.nodes[-1]))
+        return self._next is not None
 
     def go_to(self, job: Node) -> None:
         """Let the trace be the way to this job, so that the next run begins with it."""

@@ -93,6 +93,7 @@ class StatefulSearch:
         self._unstored = 0  # events since the last state that was stored
         self._passing: tuple[StateKey | None, StateNumber] = None, NOWHERE  # one of the states since
         self._is_checked = invariants.are_wanted()
+        self._goes_on: bool | None = None  # is something left to do? None: not known yet
         self._checked = 0  # how many states have been checked
 
     # ------------------------------------------------------------------ what a search decides
@@ -155,6 +156,7 @@ class StatefulSearch:
         if self.scope is not None and not self._go_back():
             return
         while True:
+            self._goes_on = None
             start = len(trace)
             run = self.system.run(trace, self._choose)
             stats.replayed += start + self._passed
@@ -166,14 +168,20 @@ class StatefulSearch:
             if self._is_checked:
                 self.check()
             yield run
-            while not self._go_back():
-                if self.scope is not None:
-                    return
-                if self.complete():
+            if self.is_finished():
+                if self.scope is None:
                     if self._is_checked:
                         self.check_finished()
                     yield from self._rounds()
-                    return
+                return
+
+    def is_finished(self) -> bool:
+        """True if everything has been covered by the runs so far. (Which cycles there are may show only afterwards.)"""
+        if self._goes_on is None:
+            self._goes_on = self._go_back()
+            while not self._goes_on and self.scope is None and not self.complete():
+                self._goes_on = self._go_back()
+        return not self._goes_on
 
     def _rounds(self) -> Iterator[Run]:
         """Find the endless cycles, and for each livelock yield a run that goes round it once."""

@@ -36,6 +36,10 @@ class Explorer(Protocol):
         """Explore the program: yield each run when it is over, and end when everything has been covered."""
         ...
 
+    def is_finished(self) -> bool:
+        """True if everything has been covered by the runs so far. Asked after a run, instead of for the next one."""
+        ...
+
 
 KNOWN_PROMISES: Final = {
     "outcomes": "all outcomes, deadlocks and failures are seen",

@@ -49,6 +49,10 @@ class Walk:
             stats.classes = len(self._classes)
             yield run
 
+    def is_finished(self) -> bool:
+        """Return False: there is always another run."""
+        return False
+
     @abstractmethod
     def begin(self) -> None:
         """Called when a new run begins. The trace is still that of the last one."""

@@ -84,7 +84,7 @@ class AbstractSystem:
             if not self._broken:
                 raise
         if self._broken:  # then steps are others than before, so a run that differs is no error
-            raise AssumptionBroken(self._broken[0])
+            raise AssumptionBroken(self._broken[0], runs=1)
         if isinstance(machine, CoarseMachine):
             run.silent = machine.silent
         return run

@@ -122,16 +122,12 @@ def _ways_on(report: Report) -> list[str]:
     return lines
 
 
-WORTH_A_WORD = 10
-"""Executions besides those of the search. Fewer are told with `-v` only."""
-
-
 def _counts(report: Report) -> str:
     """Say what ran, and how long that took."""
     counts = plural(report.executions, "execution")
     if report.states is not None:
         counts = f"{plural(report.states, 'state')} in {counts}"
-    if report.executions_besides >= WORTH_A_WORD:
+    if report.executions_besides:
         counts += f" (and {report.executions_besides:,} besides)"
     return f"{counts}, {report.seconds:.2f} s"
 

@@ -183,8 +183,8 @@ def test_the_json_report_can_go_to_stdout() -> None:
 
 
 def test_a_budget_that_is_exactly_enough_is_no_limit() -> None:
-    assert check("fine.json", "--max-executions", "4").exit_code == 0
-    done = check("fine.json", "--max-executions", "3", "--json", "r.json")
+    assert check("fine.json", "--max-executions", "4", "--every-access").exit_code == 0
+    done = check("fine.json", "--max-executions", "3", "--every-access", "--json", "r.json")
     assert done.exit_code == 3
     assert "INCONCLUSIVE  fine.json: no failure, but not all was covered.  3 executions" in done.stdout
     assert "  because --max-executions 3 reached" in done.stdout
@@ -431,7 +431,7 @@ def test_a_random_search_finds_a_failure_that_its_seed_repeats(strategy: str) ->
 
 @pytest.mark.parametrize("strategy", SAMPLERS)
 def test_a_random_search_never_passes(strategy: str) -> None:
-    done = check("fine.json", "--strategy", strategy, "--max-executions", "50")
+    done = check("fine.json", "--strategy", strategy, "--max-executions", "50", "--every-access")
     assert done.exit_code == 3
     assert f"  because {strategy} schedules: 50 executions, 4 distinct classes seen" in done.stdout
     done = check("fine.json", "--strategy", strategy, "--max-seconds", "0.2")

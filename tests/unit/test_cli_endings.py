@@ -172,7 +172,7 @@ def test_a_loop_over_an_endless_iterator_may_wait_for_another_thread(loop: str) 
                 thread.join()
             """)
     )
-    report = dpor.check("waits.py::main", max_executions=3, max_steps=50, strategy="optimal")
+    report = dpor.check("waits.py::main", max_executions=5, max_steps=50, strategy="optimal")
     assert report.executions == 2
 
 

@@ -13,12 +13,13 @@ import pytest
 import dpor
 from dpor.app import advice, checking
 from dpor.app.checking import Session
-from dpor.core.options import Options
+from dpor.core.options import Options, Order
 from dpor.core.results import Estimate, Verdict
 from dpor.explorers import Dpor, Optimal
 from dpor.explorers.estimate import FEWEST_WALKS, estimate, walks
 from dpor.model import AbstractSystem
 from dpor.report.progress import Monitor, Progress
+from dpor.report.text import verdict_lines
 from dpor.testing import Spec
 from tests.litmus.test_oracle_counts import PROGRAMS
 
@@ -99,6 +100,26 @@ def three() -> None:
     increments(3)
 
 
+LEAVES_LINES = """\
+import threading
+
+class Cell:
+    value = other = 0
+
+def scenario():
+    with open({runs!r}, "a") as file:
+        file.write("x")
+    cell = Cell()
+    def add():
+        for _ in range(2):
+            cell.value += 1
+            cell.other += 1
+    threads = [threading.Thread(target=add) for _ in range(3)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+"""
+
+
 def two() -> None:
     increments(2)
 
@@ -140,8 +161,42 @@ def test_runs_before_the_search_began_again_are_told() -> None:
 
 def test_a_budget_counts_them() -> None:
     report = dpor.check(three, max_executions=30)
-    assert report.executions + report.executions_besides == 30 + len(report.restarts)
+    assert report.executions_besides == len(report.restarts) == 1
+    assert report.executions == 29
     assert report.estimate is None
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"order": Order.PREEMPTIONS}, {"preemptions": 2}, {"strategy": "source"}, {"strategy": "pct"}]
+)
+@pytest.mark.parametrize("most", [1, 2, 7, 30])
+def test_a_budget_is_of_all_runs(most: int, options: dict[str, Any], tmp_path: Path) -> None:
+    """A program that leaves something behind in each run has as many runs."""
+    runs = tmp_path / "runs"
+    (tmp_path / "lines.py").write_text(LEAVES_LINES.format(runs=str(runs)))
+    report = dpor.check(f"{tmp_path / 'lines.py'}::scenario", max_executions=most, **options)
+    assert report.executions + report.executions_besides == most
+    assert len(runs.read_text()) == most + report.blocked
+    assert len(report.restarts) == min(most, report.executions_besides) > 0
+    assert (report.verdict, report.exhaustive) == (Verdict.INCONCLUSIVE, False)
+    again = ", all before the search began again (1 time)" if most == 1 else ""
+    assert f"--max-executions {most} reached{again}" in report.reasons
+    assert f"(and {report.executions_besides} besides)" in verdict_lines(report)[0]
+
+
+@pytest.mark.parametrize("strategy", ["optimal", "source", "classic", "none", "dpor", "full"])
+def test_a_budget_that_is_exactly_enough_needs_no_further_run(strategy: str, tmp_path: Path) -> None:
+    """Whether anything is left is known before the next run."""
+    program = tmp_path / "p.json"
+    program.write_text('{"vars": {"x": 0}, "threads": [["r x a", "w x a+1"], ["r x a", "w x a+1"]]}')
+    whole = dpor.check(str(program), strategy=strategy, every_access=True)
+    assert whole.exhaustive
+    enough = dpor.check(str(program), strategy=strategy, every_access=True, max_executions=whole.executions)
+    assert enough.exhaustive
+    assert enough.executions == whole.executions
+    if whole.executions > 1:
+        less = dpor.check(str(program), strategy=strategy, every_access=True, max_executions=whole.executions - 1)
+        assert less.reasons == (f"--max-executions {whole.executions - 1} reached",)
 
 
 def test_a_failing_schedule_of_an_estimate_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +232,7 @@ def test_progress_never_runs_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
     report = Session(three, Options(max_executions=100), Watching()).run()
     assert report.restarts
     assert told == sorted(told)
-    assert told[-1] == 100 + len(report.restarts)
+    assert told[-1] == 99  # the last run ends the search
 
 
 def test_searches_that_store_states_tell_states() -> None:

@@ -14,8 +14,7 @@ from click.testing import CliRunner, Result
 
 import dpor
 from dpor.app import advice
-from dpor.app.checking import takes_options
-from dpor.app.option_docs import table
+from dpor.app.option_docs import table, takes_options
 from dpor.app.targets import open_target
 from dpor.cli.main import cli
 from dpor.cli.options import options_for

@@ -67,7 +67,7 @@ def broken(fact: object, reason: str, *, at_once: bool = False) -> None:
     if run.broken is None:
         run.broken = reason
     if at_once:
-        unwinding.fail(AssumptionBroken(reason))
+        unwinding.fail(AssumptionBroken(reason, runs=1))
 
 
 def start_again(reason: str) -> None:

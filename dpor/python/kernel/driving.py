@@ -104,7 +104,7 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
         if run.broken is not None and (error is None or isinstance(error, (NotDeterministic, Unsupported))):
             # The set of operations has changed, so a replay that differs is no error; and with more hooks, what is not
             # supported may be.
-            raise AssumptionBroken(run.broken)
+            raise AssumptionBroken(run.broken, runs=1)
         if error is not None:
             raise error
 
