@@ -32,7 +32,7 @@ from dpor.app.found import Repeatable, Results, Seen, by_group, outcome_in_words
 from dpor.app.option_docs import takes_options
 from dpor.app.saving import saved_schedule
 from dpor.app.sharing import Sharing, is_worth_it, prepared
-from dpor.app.stages import DEPTH_FIRST, Stage, is_for_states, stages, work
+from dpor.app.stages import DEPTH_FIRST, Stage, is_for_states, is_next_bound, stages, work
 from dpor.app.strategies import explorer_of, is_estimable, is_resumable, not_kept, shortfall
 from dpor.app.targets import Target, beat_of, is_python, open_target, shareable, target_name
 from dpor.core.errors import (
@@ -127,6 +127,8 @@ class Session:
         self._stops = 0
         self._size: Estimate | None = None
         self._last: Run | None = None  # the run that was taken last
+        self._covered: int | None = None  # all outcomes of schedules with at most so many preemptions have been seen
+        self._covered_by: Any = None  # what was then known of the program
         self._besides = 0  # executions before the search began again, and for the estimate
         if resumed is not None:
             with damaged("the file"):
@@ -156,12 +158,15 @@ class Session:
 
     def _is_of_use(self, stage: Stage) -> bool:
         """True if a later stage may cover what the last one has not."""
-        return isinstance(self._system, StatefulSystem) if stage.needs_states else not self._results.finished
+        if stage.needs_states:
+            return isinstance(self._system, StatefulSystem)
+        worth = stage.bound is None or is_next_bound(stage, self._results.counts, self._covered)
+        return worth and not self._results.finished
 
     @property
     def _lasting(self) -> list[Stage]:
         """The stages that a file can keep."""
-        return [stage for stage in self._stages if not stage.needs_states]
+        return [stage for stage in self._stages if is_resumable(stage.options)]
 
     @contextmanager
     def _beating(self) -> Iterator[None]:
@@ -234,6 +239,8 @@ class Session:
                 self._besides += results.counts.executions + fact.runs
                 self._restarts.append(fact.reason)
                 self._size = None
+                if self._covered_by != _learnt(system):
+                    self._covered = None  # what was run had too few events
                 self._remember_found()
             else:
                 return self.report()
@@ -285,6 +292,7 @@ class Session:
             reasons=tuple(why),
             executions=counts.executions,
             executions_besides=self._besides,
+            covered_preemptions=None if exhaustive else self._covered,
             estimate=results.estimate if not results.finished else None,
             blocked=counts.blocked,
             events=counts.events,
@@ -359,6 +367,8 @@ class Session:
                 results.finished = True
                 tells = isinstance(system, StatefulSystem) and not results.seen
                 results.left = tells and is_for_states(self._stages, self._stage, results.incomplete)
+                if self._stage.bound is not None:
+                    self._covered_within(self._stage.bound, results)
             else:
                 results.reasons[stopped] = None
         except KeyboardInterrupt:
@@ -367,7 +377,7 @@ class Session:
             results.reasons[INTERRUPTED] = None
         except OutOfTime:
             results.cut, results.resumable = not monitor.stops, True
-            results.reasons[INTERRUPTED if monitor.stops else self._over] = None
+            results.reasons[INTERRUPTED if monitor.stops else self._with_rest(self._over, results.counts)] = None
         except AssumptionBroken:
             raise
         except Exception as error:
@@ -386,6 +396,14 @@ class Session:
                 raise
         finally:
             monitor.done()
+
+    def _covered_within(self, bound: int, results: Results) -> None:
+        """Take note that a search with a bound on preemptions has been finished."""
+        if not results.incomplete:
+            self._covered, self._covered_by = bound, _learnt(self._system)
+        if not self._stage.is_last:  # unless nothing was left out, others go on
+            results.left = bool(results.counts.left_out or results.incomplete)
+            results.finished = not results.left
 
     def _stopped(self, system: Checkable, explorer: Explorer, results: Results) -> str | None:
         """Search. Return why it was stopped, or None if it was finished."""
@@ -454,8 +472,7 @@ class Session:
                         if estimated and enough and self._estimate(system, results):
                             return FAILED_AT_RANDOM
                     results.cut, results.resumable = over == self._over, True
-                    left = self._progress(stats, now).left
-                    return f"{over}, {left}" if left else over
+                    return self._with_rest(over, stats)
                 if self.keeper is not None and self.keeper.is_due(now) and isinstance(explorer, Search):
                     explorer.settle()
                     self._write(self.keeper, explorer, results)
@@ -482,8 +499,7 @@ class Session:
                 if over is not None:
                     sharing.stop()
                     results.cut, results.resumable = over == self._over, True
-                    left = self._progress(stats, now).left
-                    return f"{over}, {left}" if left and not monitor.stops else over
+                    return over if monitor.stops else self._with_rest(over, stats)
                 if self.keeper is not None and self.keeper.is_due(now) and isinstance(search, Search):
                     sharing.settle()
                     self._write(self.keeper, search, results)
@@ -562,6 +578,11 @@ class Session:
                 self._pace()
         results.estimate = self._size = estimate(samples)
         return False
+
+    def _with_rest(self, over: str, stats: Stats) -> str:
+        """Return why the search was stopped, with the share that is left, if that is known."""
+        left = self._progress(stats, time.monotonic()).left
+        return f"{over}, {left}" if left else over
 
     def _progress(self, stats: Stats, now: float) -> Progress:
         """Return how far the search is."""
@@ -661,6 +682,12 @@ class Session:
 
     def _saved(self, system: Checkable, failure: Failure) -> SavedSchedule:
         return saved_schedule(self.target, self.options, system, failure)
+
+
+def _learnt(system: Checkable | None) -> Any:
+    """Return what the search has learnt about the program."""
+    known = None if system is None else system.facts()
+    return None if known is None else known["facts"]
 
 
 INTERRUPTED = "interrupted"

@@ -3,9 +3,11 @@
 No single search is the best for all programs. One without states ends first where there are few classes, and one that
 stores states where many schedules meet in the same state. So the default begins without states, depth first, which
 costs least for each execution. If that does not end soon, it takes the schedules with the fewest preemptions first,
-since most bugs need few of them [MQ07]. Then it stores states, as long as these are met again.
-Otherwise it goes on without them, depth first. (With a file to be kept in, or several processes, it
-never stores states.)
+since most bugs need few of them [Musuvathi & Qadeer, PLDI 2007]. Which classes it has come to by then says nothing
+that is simple: the first run of a class may have more preemptions than others of that class. So short searches with a
+bound on preemptions follow, and what they cover is told if the check is cut later. Then it stores states, as long as
+these are met again. Otherwise it goes on without them, depth first. (With a file to be kept in, or several processes,
+it neither bounds preemptions nor stores states.)
 
 Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept. If a run
 is too long and is cut, or a wait in a loop may time out any number of times, a search without states cannot cover
@@ -18,6 +20,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import attrs
 
+from dpor.app.strategies import is_resumable
 from dpor.core.options import Options, Order
 from dpor.core.system import StatesMayTell
 from dpor.explorers import STATEFUL, Stats
@@ -26,6 +29,11 @@ DEPTH_FIRST = 20_000
 """The `work` of the first stage. In most programs it takes less time than Python needs to start."""
 FEWEST_FIRST = 60_000
 """That of the second."""
+BOUNDED = 20_000
+"""That of each search with a bound on preemptions."""
+BOUNDS = (0, 1, 2)
+GROWTH = 40
+"""How much more a search takes, by experience, whose bound is one more. One that would take too much is not begun."""
 LOOK_AFTER = 2_000
 """States after which storing them is given up if they are hardly ever met again, ..."""
 LEAST_MET = 0.02
@@ -53,6 +61,11 @@ class Stage:
     def needs_states(self) -> bool:
         return self.options.explorer in STATEFUL
 
+    @property
+    def bound(self) -> int | None:
+        """The most preemptions of its schedules; None if that is not bounded."""
+        return self.options.preemptions
+
     def to_the_end(self) -> Stage:
         """Return this stage without a next one: it alone may cover what a search that has ended could not."""
         return attrs.evolve(self, is_over=_never)
@@ -69,11 +82,15 @@ def stages(options: Options) -> list[Stage]:
         Stage(
             attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: work(counts) >= FEWEST_FIRST, may_cut=False
         ),
+        *[
+            Stage(attrs.evolve(options, preemptions=bound), lambda counts: work(counts) >= BOUNDED, may_cut=False)
+            for bound in BOUNDS
+        ],
         Stage(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),
         Stage(optimal, _never),
     ]
-    stores = not options.checkpoint and not options.is_shared
-    return [stage for stage in found if stores or not stage.needs_states]
+    lasts = options.checkpoint or options.is_shared
+    return [stage for stage in found if not lasts or is_resumable(stage.options)]
 
 
 def is_for_states(stages: Sequence[Stage], ended: Stage, incomplete: Collection[str]) -> bool:
@@ -82,6 +99,12 @@ def is_for_states(stages: Sequence[Stage], ended: Stage, incomplete: Collection[
     if ended.needs_states or not incomplete or not all(isinstance(reason, StatesMayTell) for reason in incomplete):
         return False
     return any(stage.needs_states for stage in stages[stages.index(ended) + 1 :])
+
+
+def is_next_bound(stage: Stage, last: Stats, covered: int | None) -> bool:
+    """True if a search with a bound is worth its time: the one before, which had these counts, has covered its own and
+    was short."""
+    return stage.bound == 0 or (covered is not None and stage.bound == covered + 1 and work(last) * GROWTH <= BOUNDED)
 
 
 def work(counts: Stats) -> int:

@@ -93,6 +93,8 @@ class Report:
                 are counted nowhere: of the first execution at the end, of the way when a search is resumed, of failures
                 to explain them)
     estimate    how many executions a search that was not finished would have had in all; None if that is not known
+    covered_preemptions  all outcomes and failures of schedules with at most so many preemptions have been seen; None if
+                that is not known, or if the search was exhaustive
     next_step   after --max-seconds has ended a search without a finding: the command to try next; else ""
     checkpoint  the file from which `dpor resume` goes on; None if there is none
     blocked     runs that were dropped because they would have repeated what had been seen (0 for `optimal`)
@@ -124,6 +126,7 @@ class Report:
     executions: int = 0
     executions_besides: int = 0
     estimate: Estimate | None = None
+    covered_preemptions: int | None = None
     next_step: str = ""
     checkpoint: str | None = None
     blocked: int = 0

@@ -110,6 +110,9 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     if quiet:
         return lines
     lines += [f"  because {reason}" for reason in report.reasons]
+    if report.covered_preemptions is not None:
+        most = plural(report.covered_preemptions, "preemption")
+        lines.append(f"  covered: all outcomes of schedules with at most {most}")
     return [*lines, *_ways_on(report)]
 
 

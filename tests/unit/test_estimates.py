@@ -13,6 +13,7 @@ import pytest
 import dpor
 from dpor.app import advice, checking
 from dpor.app.checking import Session
+from dpor.core.errors import OutOfTime
 from dpor.core.options import Options, Order
 from dpor.core.results import Estimate, Verdict
 from dpor.explorers import Dpor, Optimal
@@ -264,6 +265,20 @@ def test_time_is_over_between_two_runs(
     report = dpor.check(str(program), max_seconds=0.5)
     assert time.monotonic() - begun < 2.5
     assert (report.verdict, report.reasons) == (Verdict.INCONCLUSIVE, ("--max-seconds 0.5 reached",))
+
+
+def test_what_is_left_is_told_also_if_time_is_over_between_two_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slower(Optimal):
+        def reverse(self, *race: Any) -> None:
+            if self.stats.executions >= 10:
+                raise OutOfTime
+            super().reverse(*race)
+
+    monkeypatch.setattr(checking, "explorer_of", lambda options: Slower)
+    monkeypatch.setattr(checking, "ESTIMATE_AFTER", 5)
+    monkeypatch.setattr(checking, "ESTIMATE_EVENTS", 0)
+    report = dpor.check(appends, max_seconds=60)
+    assert report.reasons == ("--max-seconds 60 reached, nearly all left of some 3,600,000",)
 
 
 @pytest.mark.parametrize("strategy", ["optimal", "dpor"])

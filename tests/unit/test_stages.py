@@ -67,6 +67,7 @@ def test_accesses_that_are_no_events_are_work(tmp_path: Path, monkeypatch: pytes
     first, second = 10 * 28, 20 * 28
     monkeypatch.setattr(stages, "DEPTH_FIRST", first)
     monkeypatch.setattr(stages, "FEWEST_FIRST", second)
+    monkeypatch.setattr(stages, "BOUNDS", ())
     report = check(tmp_path)
     assert report.strategy == "dpor"
     assert report.executions_besides == len(report.restarts) + 10 + 20
@@ -92,6 +93,7 @@ def test_the_stages_of_the_default() -> None:
     assert [(stage.options.explorer, stage.options.order) for stage in found] == [
         ("optimal", Order.DEPTH),
         ("optimal", Order.PREEMPTIONS),
+        *[("classic", Order.DEPTH)] * 3,
         ("dpor", Order.DEPTH),
         ("optimal", Order.DEPTH),
     ]
@@ -126,6 +128,7 @@ def test_states_that_differ_are_told_and_the_last_stage_goes_on(
 
     monkeypatch.setattr(stages, "DEPTH_FIRST", 0)
     monkeypatch.setattr(stages, "FEWEST_FIRST", 0)
+    monkeypatch.setattr(stages, "BOUNDS", ())
     monkeypatch.setattr(Dpor, "explore", differs)
     file = tmp_path / "adding.py"
     file.write_text(ADDING.replace("len(seen) == {length}", asserted))
