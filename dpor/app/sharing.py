@@ -81,8 +81,9 @@ class Sharing:
         if isinstance(search, StatefulSearch):
             self._ahead, self._tree = PARTS_OF_GRAPH, SharedGraph(search)
         else:
-            self._tree = SharedTree(search.nodes[0], search.stats, few=self._ahead)
-        self._parts: dict[int, Assignment] = {}  # those that have been given away and not been taken back, by number
+            order, seed = options.order, options.seed
+            self._tree = SharedTree(search.nodes[0], search.stats, few=self._ahead, order=order, seed=seed)
+        self._parts: dict[int, Part] = {}  # those that have been given away and not been taken back, by number
         self._to_do: deque[int] = deque()
         self._done: dict[int, Done] = {}
         self._deaths: dict[int, int] = {}
@@ -234,7 +235,7 @@ class Sharing:
 @contextmanager
 def prepared(options: Options) -> Iterator[ForkServer | None]:
     """Context of a search that may be shared: what is needed for that is started, to be there in time."""
-    server = ForkServer() if options.cluster is None and options.processes > 1 else None
+    server = ForkServer() if options.cluster is None and options.is_shared else None
     try:
         yield server
     finally:

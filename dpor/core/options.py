@@ -640,8 +640,8 @@ class Options:
 
     @property
     def is_shared(self) -> bool:
-        """True if other processes search, too."""
-        return self.cluster is not None or self.processes > 1
+        """True if other processes search. (One alone does as several would: it meets the same failure first.)"""
+        return self.cluster is not None or self.workers is not None
 
     @property
     def explorer(self) -> str:

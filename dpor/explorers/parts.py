@@ -6,12 +6,14 @@ node of that, which sleep below later ones. The worker inserts reversals that be
 came for it in the meantime (`Node.waiting`), then what leaves it. So it does not matter who searches what, or in which
 order it is given back: see `dpor.explorers.tree`. If a part is not given back, the tree has it as it was.
 
-Parts never overlap. Those nearest to the start, which are the largest, are given away first.
+Parts never overlap. Those nearest to the start, which are the largest, are given away first, unless the order of the
+search is another one.
 """
 
 from __future__ import annotations
 
 import heapq
+from random import Random
 from typing import Any
 
 from dpor.core.options import Order
@@ -19,6 +21,7 @@ from dpor.core.system import Run, StateKey, System
 from dpor.explorers import invariants, saved_tree
 from dpor.explorers.jobs import DeepestFirst
 from dpor.explorers.optimal import Optimal
+from dpor.explorers.preemptions import preemptions
 from dpor.explorers.search import Search, Stats
 from dpor.explorers.tree import Node, first_left, nodes_of
 from dpor.explorers.wakeup_tree import Sequence, insert, insert_below, is_weak_initial
@@ -72,17 +75,19 @@ class SharedTree:
 
     stats   the counts of the search; those of a part have to be added when it is given back
     few     if there are no more parts than so many, what is left of one is divided
+    order, seed   which part is next: see `dpor.explorers.jobs`
     """
 
     keys: tuple[StateKey, ...] = ()
     """Keys that all workers need; a stateless search has none."""
 
-    def __init__(self, root: Node, stats: Stats, few: int) -> None:
+    def __init__(self, root: Node, stats: Stats, few: int, order: Order = Order.DEPTH, seed: int = 0) -> None:
         self.root = root
         self._stats = stats
         self._few = few
         self._parts: set[Node] = set()
-        self._next: list[tuple[int, int, Node]] = []  # a heap: those that nobody has. They leave it as `give` does
+        self._next: list[tuple[float, int, int, Node]] = []  # a heap: those that nobody has
+        self._order, self._random = order, Random(seed)
         self._added = 0
         self._given: dict[int, Node] = {}
         self._number = 0
@@ -164,4 +169,12 @@ class SharedTree:
         if any(not node.taken for node in nodes_of(part)):
             self._parts.add(part)
             self._added += 1
-            heapq.heappush(self._next, (part.depth, self._added, part))
+            heapq.heappush(self._next, (self._rank(part), part.depth, self._added, part))
+
+    def _rank(self, part: Node) -> float:
+        match self._order:
+            case Order.PREEMPTIONS:
+                return preemptions(part)
+            case Order.RANDOM:
+                return self._random.random()
+        return 0

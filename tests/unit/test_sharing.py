@@ -23,7 +23,8 @@ from dpor.core.errors import UserError
 from dpor.core.options import Options, Order
 from dpor.explorers import Optimal
 from dpor.explorers.parts import SearchOfPart, SharedTree
-from dpor.explorers.tree import nodes_of
+from dpor.explorers.preemptions import preemptions
+from dpor.explorers.saved_tree import nodes_of
 from dpor.model import AbstractSystem
 from dpor.report.progress import Monitor
 from dpor.testing import ALL, random_program, trace_class
@@ -129,14 +130,45 @@ def test_two_workers_have_the_report_of_one(target: str, order: Order) -> None:
     assert summary(dpor.check(target, **options, workers=2)) == summary(dpor.check(target, **options))  # type: ignore[arg-type]
 
 
-def test_the_first_failure_does_not_depend_on_the_number_of_workers(target: str) -> None:
+@pytest.mark.parametrize("order", Order)
+def test_the_first_failure_does_not_depend_on_the_number_of_workers(target: str, order: Order) -> None:
     Path("counter.py").write_text(COUNTER.format(least=3))
     found = []
-    for workers in (2, 3):
-        report = dpor.check(target, strategy="optimal", workers=workers)
+    for workers in (1, 2, 3):
+        report = dpor.check(target, strategy="optimal", workers=workers, order=order)
         (failure,) = report.findings
         found.append((failure.first_schedule, failure.execution, report.executions, report.reasons))
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
+
+
+def given(order: Order, seed: int = 0) -> list[tuple[int, int]]:
+    """Preemptions and depth of the parts of a tree, in the order in which they are given away: first a few, of each of
+    which one run is made, then all others."""
+    system = AbstractSystem({"vars": {"x": 0}, "threads": [["r x a", "w x a+1"] * 3] * 3})
+    search = Optimal(system)
+    next(search.explore())
+    search.settle()
+    tree = SharedTree(search.nodes[0], search.stats, 0, order, seed)
+    parts = []
+    for number in range(200):
+        if (part := tree.give()) is None:
+            break
+        worker = SearchOfPart(system, order, 0, part[1])
+        if number < 60:
+            next(worker.explore())
+            worker.settle()
+            tree.take(part[0], worker.rest())
+        else:
+            parts.append((preemptions(worker.part), worker.part.depth))
+    return parts
+
+
+def test_parts_are_given_away_in_the_order_of_the_search() -> None:
+    fewest, nearest = given(Order.PREEMPTIONS), given(Order.DEPTH)
+    assert fewest == sorted(fewest)
+    assert nearest != sorted(nearest)
+    assert [depth for _, depth in nearest] == sorted(depth for _, depth in nearest)
+    assert given(Order.RANDOM, 1) == given(Order.RANDOM, 1) != given(Order.RANDOM, 2)
 
 
 def test_the_default_search_is_shared(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
