@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from dpor.explorers.search import take_your_time
+
 Node: TypeAlias = int
-Successors: TypeAlias = Mapping[Node, Iterable[Node]]
+Successors: TypeAlias = Mapping[Node, Sequence[Node]]
 """The successors of each node. Nodes without successors are keys, too."""
 
 
-def breaking(successors: Successors) -> Iterator[Node]:
+def breaking(successors: Successors, pace: Callable[[], None] = take_your_time) -> Iterator[Node]:
     """Yield nodes such that every cycle goes through one of them. They are few, but not always as few as possible.
 
     Nodes from which no cycle can be reached are taken away until none is left (Kahn's algorithm, from the end). Then a
-    node on a cycle is yielded and taken away, and so on.
+    node on a cycle is yielded and taken away, and so on. It is the first that is met twice on a path among the nodes
+    left, each of which has a successor among them; the path before it is that of the next one, too.
+
+    pace   see `dpor.explorers.strategy.Explorer`
 
     >>> list(breaking({0: [1], 1: [2], 2: [1, 3], 3: []}))
     [1]
@@ -22,14 +27,17 @@ def breaking(successors: Successors) -> Iterator[Node]:
     predecessors: dict[Node, list[Node]] = {node: [] for node in successors}
     left: dict[Node, int] = {}  # of each node: how many of its successors may be on a cycle
     for node, targets in successors.items():
-        count = 0
         for target in targets:
             predecessors[target].append(node)
-            count += 1
-        left[node] = count
+        left[node] = len(targets)
     ends = [node for node, count in left.items() if count == 0]
+    starts = iter(successors)
+    path: list[Node] = []
+    on_path: set[Node] = set()
+    first = dict.fromkeys(successors, 0)  # of each node: the first of its successors that may be left
     while True:
         while ends:
+            pace()
             node = ends.pop()
             del left[node]
             for source in predecessors[node]:
@@ -39,24 +47,31 @@ def breaking(successors: Successors) -> Iterator[Node]:
                         ends.append(source)
         if not left:
             return
-        node = _on_a_cycle(successors, left)
+        while path and path[-1] not in left:
+            on_path.remove(path.pop())
+        node = _next(path[-1], successors, first, left) if path else next(node for node in starts if node in left)
+        while node not in on_path:
+            pace()
+            path.append(node)
+            on_path.add(node)
+            node = _next(node, successors, first, left)
         yield node
+        while path[-1] != node:
+            on_path.remove(path.pop())
         left[node] = 0
         ends.append(node)
 
 
-def _on_a_cycle(successors: Successors, left: Container[Node]) -> Node:
-    """Return a node on a cycle: the first that is met twice on a path among the nodes left, each of which has a
-    successor among them."""
-    node = next(node for node in successors if node in left)
-    seen = set()
-    while node not in seen:
-        seen.add(node)
-        node = next(target for target in successors[node] if target in left)
-    return node
+def _next(node: Node, successors: Successors, first: dict[Node, int], left: Container[Node]) -> Node:
+    """Return the first successor of the node among those left."""
+    targets, number = successors[node], first[node]
+    while targets[number] not in left:
+        number += 1
+    first[node] = number
+    return targets[number]
 
 
-def cyclic_components(successors: Successors) -> list[list[Node]]:
+def cyclic_components(successors: Successors, pace: Callable[[], None] = take_your_time) -> list[list[Node]]:
     """Return the strongly connected components that have a cycle. A component comes before those that lead to it.
     [Tarjan 1972]
 
@@ -71,6 +86,7 @@ def cyclic_components(successors: Successors) -> list[list[Node]]:
     for root in successors:
         if root in index:
             continue
+        pace()
         path = [(root, iter(successors[root]))]
         index[root] = lowest[root] = len(index)
         stack.append(root)
@@ -79,6 +95,7 @@ def cyclic_components(successors: Successors) -> list[list[Node]]:
             node, targets = path[-1]
             for target in targets:
                 if target not in index:
+                    pace()
                     index[target] = lowest[target] = len(index)
                     stack.append(target)
                     on_stack.add(target)

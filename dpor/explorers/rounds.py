@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from dpor.core.operations import VALUE_SHIFT, Action, Operation
 from dpor.explorers.cycles import cyclic_components
+from dpor.explorers.search import take_your_time
 from dpor.explorers.state_graph import Event, StateGraph, StateNumber
 
 
@@ -32,13 +33,17 @@ class Round(NamedTuple):
     livelock: bool
 
 
-def find_rounds(graph: StateGraph, changes_data: Callable[[Operation], bool]) -> list[Round]:
+def find_rounds(
+    graph: StateGraph, changes_data: Callable[[Operation], bool], pace: Callable[[], None] = take_your_time
+) -> list[Round]:
     """Return one cycle for each component of the graph that has any, livelocks first.
 
     changes_data   returns True for operations that write data of the program
+    pace           see `dpor.explorers.strategy.Explorer`
     """
     rounds = []
-    for component in cyclic_components(graph.successors(graph.above_cycles())):
+    for component in cyclic_components(graph.successors(graph.above_cycles()), pace):
+        pace()
         inside = set(component)
         events = [
             (source, *event) for state in component for source, event in graph.incoming(state) if source in inside

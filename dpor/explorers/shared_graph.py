@@ -357,6 +357,7 @@ class SharedGraph:
             search.plan(state, told.planned)
             self._went_on(state, told)
         for source, action, operation, target, has_changed in rest.edges:
+            search.pace()
             at = numbers[source]
             known = graph.target_of(at, action)
             if known is not None:  # another part has had the same event

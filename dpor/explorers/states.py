@@ -132,7 +132,7 @@ class StatefulSearch:
         graph = self.graph
         partly = [state for state in graph.above_cycles() if graph.planned[state] != graph.enabled[state]]
         complete = True
-        for state in breaking(graph.successors(partly)):
+        for state in breaking(graph.successors(partly), self.pace):
             self.plan(state, graph.enabled[state])
             complete = False
         return complete
@@ -185,7 +185,7 @@ class StatefulSearch:
 
     def _rounds(self) -> Iterator[Run]:
         """Find the endless cycles, and for each livelock yield a run that goes round it once."""
-        rounds = find_rounds(self.graph, self.changes_data)
+        rounds = find_rounds(self.graph, self.changes_data, self.pace)
         self.terminates = not rounds
         for found in rounds:
             self.graph.way_to(found.state, self.trace)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -75,6 +76,67 @@ def test_what_breaks_cycles_and_components_against_brute_force() -> None:
         assert not any(n in _reachable(without, n) for n in without)
         if not expected:
             assert not broken
+
+
+def _naive(graph: dict[int, list[int]]) -> Iterator[int]:
+    """As `breaking`, from the start each time."""
+    left = {n: [*targets] for n, targets in graph.items()}
+    while True:
+        while ends := [n for n, targets in left.items() if not targets]:
+            for n in ends:
+                del left[n]
+            left = {n: [m for m in targets if m in left] for n, targets in left.items()}
+        if not left:
+            return
+        node, seen = next(iter(left)), set()
+        while node not in seen:
+            seen.add(node)
+            node = left[node][0]
+        yield node
+        del left[node]
+        left = {n: [m for m in targets if m != node] for n, targets in left.items()}
+
+
+def test_what_breaks_cycles_is_the_first_that_is_met_twice() -> None:
+    for seed in range(500):
+        rng = random.Random(seed)
+        nodes = range(rng.randrange(1, 16))
+        graph = {n: [m for m in nodes if rng.random() < 0.2] for n in nodes}
+        assert [*breaking(graph)] == [*_naive(graph)]
+
+
+class Counting(dict[int, list[int]]):
+    looks = 0
+
+    def __getitem__(self, node: int) -> list[int]:
+        self.looks += 1
+        return super().__getitem__(node)
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_what_breaks_cycles_is_found_in_linear_time(together: bool) -> None:
+    """Many cycles of two nodes each, on their own or along one way."""
+    many = 5_000
+    graph = Counting()
+    for n in range(0, 2 * many, 2):
+        onward = [n + 2] if together and n + 2 < 2 * many else []
+        graph |= {n: [*onward, n + 1], n + 1: [n]}
+    assert len([*breaking(graph)]) == many
+    assert graph.looks < 6 * many
+
+
+class Over(Exception):
+    pass
+
+
+def over() -> None:
+    raise Over
+
+
+@pytest.mark.parametrize("search", [lambda graph, pace: [*breaking(graph, pace)], cyclic_components])
+def test_the_search_for_cycles_looks_at_the_clock(search: Any) -> None:
+    with pytest.raises(Over):
+        search({0: [0]}, over)
 
 
 def _reachable(graph: dict[int, list[int]], node: int) -> set[int]:

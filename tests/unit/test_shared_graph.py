@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from dpor.core.errors import OutOfTime
 from dpor.core.operations import Mode, OperationTable
 from dpor.core.outcome import digest
 from dpor.core.system import Ending, Run
 from dpor.explorers import STRATEGIES, shared_graph
-from dpor.explorers.search import Stats
+from dpor.explorers.rounds import find_rounds
+from dpor.explorers.search import Stats, take_your_time
 from dpor.explorers.shared_graph import SearchOfStates, SharedGraph
 from dpor.explorers.states import StatefulSearch
 from dpor.model import AbstractSystem
@@ -160,3 +162,33 @@ def test_the_way_to_a_state_of_a_part_is_the_one_that_is_known() -> None:
     part = shared_graph.Part([(2, given)], known, [(1, 1, 2)], frozenset(), 16, 3)  # type: ignore[arg-type]
     SearchOfStates(search, shared_graph.packed(part), {})
     assert search.graph.actions_to(2) == [0]
+
+
+def test_the_clock_is_looked_at_while_a_part_is_taken_back() -> None:
+    search = begun({"vars": {"x": 0}, "threads": [["r x a", "w x a+1"]] * 3}, "full")
+    next(search.explore())
+    graph = SharedGraph(search)
+    given = graph.give()
+    assert given is not None
+    worker = SearchOfStates(begun({"vars": {"x": 0}, "threads": [["r x a", "w x a+1"]] * 3}, "full"), given[1], {})
+    next(worker.explore())
+
+    def over() -> None:
+        raise OutOfTime
+
+    search.pace = over
+    with pytest.raises(OutOfTime):
+        graph.take(given[0], worker.rest())
+
+
+def test_the_clock_is_looked_at_while_rounds_are_looked_for() -> None:
+    search = begun({"vars": {"x": 0}, "threads": [["r x a", ["while", "a==0", ["r x a"]]]]}, "full")
+
+    def over() -> None:
+        raise OutOfTime
+
+    for _ in search.explore():
+        search.pace = over
+        with pytest.raises(OutOfTime):
+            find_rounds(search.graph, search.changes_data, search.pace)
+        search.pace = take_your_time
