@@ -17,6 +17,7 @@ from typing import Any
 import attrs
 
 from dpor.app import advice
+from dpor.app.branching import branching_most
 from dpor.app.budgets import (
     ESTIMATING_SECONDS,
     EXPLAINING_SECONDS,
@@ -29,6 +30,7 @@ from dpor.app.budgets import (
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged, options_to_json
 from dpor.app.crew import GivenBack
 from dpor.app.found import Repeatable, Results, Seen, by_group, outcome_in_words
+from dpor.app.mapping import map_of
 from dpor.app.option_docs import takes_options
 from dpor.app.saving import saved_schedule
 from dpor.app.sharing import Sharing, is_worth_it, prepared
@@ -50,7 +52,7 @@ from dpor.core.operations import Action
 from dpor.core.options import Options, Order, changed
 from dpor.core.plural import plural
 from dpor.core.pulse import beating
-from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Estimate, Failure, Report, Verdict
+from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Branching, Estimate, Failure, Report, Verdict
 from dpor.core.schedule import SavedSchedule, hash_seed, prefer, read_sources
 from dpor.core.system import Ending, Run, StatefulSystem, Trace
 from dpor.core.version import VERSION
@@ -59,7 +61,7 @@ from dpor.explorers.estimate import FEWEST_WALKS, estimate, walks
 from dpor.explorers.search import Search
 from dpor.explorers.states import StatefulSearch
 from dpor.findings.explain import Checkable, explain, undescribed, unexplained, with_orders
-from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap, ExploredClass
+from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap
 from dpor.report.progress import Monitor, Progress
 
 PROGRESS_EVERY = 0.1
@@ -129,6 +131,7 @@ class Session:
         self._last: Run | None = None  # the run that was taken last
         self._covered: int | None = None  # all outcomes of schedules with at most so many preemptions have been seen
         self._covered_by: Any = None  # what was then known of the program
+        self._branching: tuple[Branching, ...] = ()
         self._besides = 0  # executions before the search began again, and for the estimate
         if resumed is not None:
             with damaged("the file"):
@@ -225,9 +228,11 @@ class Session:
                             system.recall_accesses(self._resumed.accesses)
                     self._search(system, search, results)
                 if results.left:
+                    self._see_what_branches(system, search, results)
                     return self.report()
                 if self.keeper is not None:
                     self._put_away(self.keeper, search, results)
+                self._see_what_branches(system, search, results)
                 self._keep_found(results)
                 if isinstance(search, StatefulSearch):
                     results.note_states(system, search)
@@ -292,6 +297,7 @@ class Session:
             reasons=tuple(why),
             executions=counts.executions,
             executions_besides=self._besides,
+            branching=self._branching if verdict is Verdict.INCONCLUSIVE and not results.finished else (),
             covered_preemptions=None if exhaustive else self._covered,
             estimate=results.estimate if not results.finished else None,
             blocked=counts.blocked,
@@ -552,7 +558,7 @@ class Session:
             restarts=self._restarts,
             estimate=None if self._size is None else [*self._size],
             found=[seen.to_json() for seen in self._found.values()],
-            results=results.to_json(search.stats, again),
+            results=attrs.evolve(results, branching=results.branching + search.branching).to_json(search.stats, again),
             tree=saved_tree.to_json(search.nodes[0]),
         )
 
@@ -578,6 +584,14 @@ class Session:
                 self._pace()
         results.estimate = self._size = estimate(samples)
         return False
+
+    def _see_what_branches(self, system: Checkable, search: Explorer, results: Results) -> None:
+        """Find the accesses that branch most, unless the search is finished or has found something."""
+        if isinstance(search, Search) and not (results.finished or results.seen):
+            self.over_at, self._stops = time.monotonic() + ESTIMATING_SECONDS, self.monitor.stops
+            with suppress(AssumptionBroken, UserError, GivenUp):
+                counts = results.branching + search.branching
+                self._branching = branching_most(system, counts, search.trace) or self._branching
 
     def _with_rest(self, over: str, stats: Stats) -> str:
         """Return why the search was stopped, with the share that is left, if that is known."""
@@ -614,19 +628,10 @@ class Session:
     def class_map(self) -> ClassMap:
         """Return what the search explored. Repeats the runs, as far as time allows."""
         assert self._system is not None
-        classes: list[ExploredClass] = []
         self.over_at = time.monotonic() + EXPLAINING_SECONDS
         self._system.see_every_access(self.options.every_access)
         with self._beating():
-            for trace, outcome in self._results.explored:
-                if self._is_over():
-                    break
-                try:
-                    steps = self._system.describe(trace).steps
-                except GivenUp:
-                    break
-                classes.append(ExploredClass(steps, outcome))
-        return ClassMap(tuple(classes), self._results.counts.executions - len(classes))
+            return map_of(self._system, self._results.explored, self._results.counts.executions, self._is_over)
 
     def _in_words(self, run: Run) -> str:
         assert self._system is not None

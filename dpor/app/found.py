@@ -110,6 +110,7 @@ class Results:
     incomplete   why its runs show less than everything
     results      the different results of complete runs, each an outcome and a deadlock
     digests      their digests, with the outcomes in words; and the digests of the outcomes and of the deadlocks alone
+    branching    for how many alternatives accesses to a location are the reason, by location
     cut          True if the search ended because its time was over, and `resumable` if it can be gone on with
     """
 
@@ -134,6 +135,7 @@ class Results:
     first: Repeatable | None = None
     explored: list[tuple[Trace, str]] = attrs.field(factory=list)
     estimate: Estimate | None = None
+    branching: Counter[int] = attrs.field(factory=Counter)
     cut: bool = False
     resumable: bool = False
 
@@ -176,6 +178,7 @@ class Results:
         for known, text in other.digests.items():
             if known not in self.digests:
                 self.digests[known] = text if len(self.digests) < MOST_TEXTS else ""
+        self.branching += other.branching
         self.outcomes |= other.outcomes
         self.deadlocks |= other.deadlocks
         for group, seen in other.seen.items():
@@ -231,6 +234,7 @@ class Results:
             "visible": self.visible,
             "threads": self.threads,
             "shares": self.shares,
+            "branching": [[location, number] for location, number in self.branching.items()],
             "first": None if first is None else [list(first.trace.actions), digest(first.result)],
         }
 
@@ -249,4 +253,5 @@ class Results:
             visible=bool(content["visible"]),
             threads=bool(content["threads"]),
             shares=bool(content["shares"]),
+            branching=Counter({int(location): int(number) for location, number in content.get("branching", ())}),
         )

@@ -154,6 +154,8 @@ class _Worker:
         again = search.take_back()
         if (why := cannot_be_shared(system, options)) is not None:
             return Failed(why, False)
+        if isinstance(search, SearchOfPart):
+            results.branching = search.branching
         found = results.to_json(search.stats, again if again is last else None)
         try:
             rest = search.rest()

@@ -7,7 +7,7 @@ independent operations neither enable nor disable each other. [ADJS14, section 2
 
 from __future__ import annotations
 
-from dpor.core.operations import WRITE, Operation
+from dpor.core.operations import WRITE, Location, Operation
 
 
 def dependent(a: Operation, b: Operation) -> bool:
@@ -21,3 +21,12 @@ def dependent(a: Operation, b: Operation) -> bool:
             if other == location and (mode is not other_mode or mode is WRITE):
                 return True
     return False
+
+
+def common_location(a: Operation, b: Operation) -> Location | None:
+    """Return the first location for which the operations are dependent, or None."""
+    for location, mode in a.accesses:
+        for other, other_mode in b.accesses:
+            if other == location and (mode is not other_mode or mode is WRITE):
+                return location
+    return None

@@ -78,6 +78,22 @@ class Estimate(NamedTuple):
     high: float
 
 
+@attrs.frozen
+class Branching:
+    """Accesses that many of the alternatives of a search are about: one of them, as an example.
+
+    share                  which part of the alternatives, from 0 to 1
+    operation, file, line  what was done to what, and where; "" and None where that is not known
+    source                 the text of that line
+    """
+
+    share: float
+    operation: str
+    file: str | None
+    line: int | None
+    source: str
+
+
 @attrs.frozen(kw_only=True)
 class Report:
     """What a check found, and how much it covered.
@@ -95,6 +111,7 @@ class Report:
     estimate    how many executions a search that was not finished would have had in all; None if that is not known
     covered_preemptions  all outcomes and failures of schedules with at most so many preemptions have been seen; None if
                 that is not known, or if the search was exhaustive
+    branching   the accesses that branch most, if the search was not finished and found nothing: at most three
     next_step   after --max-seconds has ended a search without a finding: the command to try next; else ""
     checkpoint  the file from which `dpor resume` goes on; None if there is none
     blocked     runs that were dropped because they would have repeated what had been seen (0 for `optimal`)
@@ -127,6 +144,7 @@ class Report:
     executions_besides: int = 0
     estimate: Estimate | None = None
     covered_preemptions: int | None = None
+    branching: tuple[Branching, ...] = ()
     next_step: str = ""
     checkpoint: str | None = None
     blocked: int = 0

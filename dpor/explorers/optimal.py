@@ -38,7 +38,7 @@ class Optimal(Search):
                 return
         branch = insert(node, present, sequence)
         if branch is not None:
-            self.planned(node, branch)
+            self.planned(node, branch, sequence[-1][1])
 
     def check(self, start: int, run: Run) -> None:
         super().check(start, run)

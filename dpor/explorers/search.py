@@ -12,15 +12,16 @@ switch, and the trace is easier to read.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import attrs
 
-from dpor.core.dependence import dependent
+from dpor.core.dependence import common_location, dependent
 from dpor.core.errors import NotDeterministic, OutOfTime
 from dpor.core.happens_before import HappensBefore
-from dpor.core.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation, ThreadId
+from dpor.core.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Location, Operation, ThreadId
 from dpor.core.options import Order
 from dpor.core.schedule import follow
 from dpor.core.system import STOP, Ending, Run, System, Trace
@@ -175,6 +176,17 @@ class Search(StatelessSearch):
         self._next: Node | None = None  # the job with which the next run begins, once it has been found
         self._is_resumed = False
         self._choices: list[int] = []  # the events of the trace that are data choices
+        self._reversed: dict[tuple[Operation, Operation], int] = {}
+
+    @property
+    def branching(self) -> Counter[Location]:
+        """How many branches have been planned because of accesses to each location, by this search itself."""
+        counts: Counter[Location] = Counter()
+        for (first, later), number in self._reversed.items():
+            location = common_location(first, later)
+            if location is not None:
+                counts[location] += number
+        return counts
 
     @abstractmethod
     def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
@@ -384,10 +396,12 @@ class Search(StatelessSearch):
     def plan(self, node: Node, action: Action, operation: Operation) -> None:
         """Add a branch to a node of the present way, unless it is asleep there."""
         if action not in node.sleep:
-            self.planned(node, append(node, [(action, operation)]))
+            self.planned(node, append(node, [(action, operation)]), operation)
 
-    def planned(self, node: Node, branch: Node) -> None:
-        """Take note that a branch has been planned for a race at this node."""
+    def planned(self, node: Node, branch: Node, later: Operation) -> None:
+        """Take note that a branch has been planned for a race of the event at this node with a later operation."""
+        race = self.nodes[node.depth + 1].operation, later
+        self._reversed[race] = self._reversed.get(race, 0) + 1
         if not node.branched:
             node.branched = True
             self.stats.choices += 1

@@ -22,6 +22,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "reasons": list(report.reasons),
         "restarts": list(report.restarts),
         "findings": [failure_to_json(failure) for failure in report.findings],
+        "branching": [attrs.asdict(one) for one in report.branching],
         "unstored": dict(report.unstored),
         "cycle": [_step(step) for step in report.cycle],
         "outcome_digests": dict(report.outcome_digests),

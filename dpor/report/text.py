@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dpor.core.outcome import Kind
 from dpor.core.plural import plural
-from dpor.core.results import NOTHING_CHANGED, Failure, Report, Verdict
+from dpor.core.results import NOTHING_CHANGED, Branching, Failure, Report, Verdict
 from dpor.core.steps import Step
 from dpor.report.columns import STYLES, show_columns
 from dpor.report.folded import step_of
@@ -113,7 +113,16 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     if report.covered_preemptions is not None:
         most = plural(report.covered_preemptions, "preemption")
         lines.append(f"  covered: all outcomes of schedules with at most {most}")
+    lines += [_branching(one) for one in report.branching]
+    if report.branching:
+        lines.append("    (leave out what threads need not share, or give each its own)")
     return [*lines, *_ways_on(report)]
+
+
+def _branching(one: Branching) -> str:
+    place = f" at {place_of(one.file, one.line)}" if one.file else ""
+    source = f": {short(one.source)}" if one.source else ""
+    return f"  {100 * one.share:.0f} % of the alternatives are orders of: {one.operation}{place}{source}"
 
 
 def _ways_on(report: Report) -> list[str]:
