@@ -29,8 +29,8 @@ from dpor.app.budgets import (
 )
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged, options_to_json
 from dpor.app.crew import GivenBack
-from dpor.app.found import Repeatable, Results, Seen, by_group, outcome_in_words
-from dpor.app.mapping import map_of
+from dpor.app.found import Repeatable, Results, Seen, by_group, outcome_in_words, learnt
+from dpor.app.mapping import is_to_be_mapped, map_of
 from dpor.app.option_docs import takes_options
 from dpor.app.saving import saved_schedule
 from dpor.app.sharing import Sharing, is_worth_it, prepared
@@ -61,7 +61,7 @@ from dpor.explorers.estimate import FEWEST_WALKS, estimate, walks
 from dpor.explorers.search import Search
 from dpor.explorers.states import StatefulSearch
 from dpor.findings.explain import Checkable, explain, undescribed, unexplained, with_orders
-from dpor.report.class_map import MOST_CLASSES, MOST_EVENTS, ClassMap
+from dpor.report.class_map import ClassMap
 from dpor.report.progress import Monitor, Progress
 
 PROGRESS_EVERY = 0.1
@@ -130,7 +130,8 @@ class Session:
         self._size: Estimate | None = None
         self._last: Run | None = None  # the run that was taken last
         self._covered: int | None = None  # all outcomes of schedules with at most so many preemptions have been seen
-        self._covered_by: Any = None  # what was then known of the program
+        self._aside: Checkpoint | None = None  # what is left of the last stage that a file can keep
+        self._learnt: Any = None  # what was known of the program when these two were set
         self._branching: tuple[Branching, ...] = ()
         self._besides = 0  # executions before the search began again, and for the estimate
         if resumed is not None:
@@ -228,6 +229,8 @@ class Session:
                             system.recall_accesses(self._resumed.accesses)
                     self._search(system, search, results)
                 if results.left:
+                    if self.keeper is not None and isinstance(search, Search):
+                        self._put_aside(search, results)
                     self._see_what_branches(system, search, results)
                     return self.report()
                 if self.keeper is not None:
@@ -244,8 +247,8 @@ class Session:
                 self._besides += results.counts.executions + fact.runs
                 self._restarts.append(fact.reason)
                 self._size = None
-                if self._covered_by != _learnt(system):
-                    self._covered = None  # what was run had too few events
+                if self._learnt != learnt(system):
+                    self._covered = self._aside = None  # what was run had too few events
                 self._remember_found()
             else:
                 return self.report()
@@ -295,30 +298,17 @@ class Session:
             verdict=verdict,
             exhaustive=exhaustive,
             reasons=tuple(why),
-            executions=counts.executions,
             executions_besides=self._besides,
             branching=self._branching if verdict is Verdict.INCONCLUSIVE and not results.finished else (),
             covered_preemptions=None if exhaustive else self._covered,
             estimate=results.estimate if not results.finished else None,
-            blocked=counts.blocked,
-            events=counts.events,
-            replayed=counts.replayed,
-            choices=counts.choices,
-            states=counts.states if options.explorer in STATEFUL else None,
-            matched=counts.matched if options.explorer in STATEFUL else None,
-            unstored=dict(results.unstored),
-            terminates=results.terminates,
-            cycle=results.cycle,
-            outcomes=len(results.outcomes),
-            outcome_digests=dict(sorted(results.digests.items())),
-            visible=results.visible,
-            deadlocks=len(results.deadlocks),
             next_step=next_step,
             checkpoint=checkpoint,
             seconds=round(seconds, 6),
             peak_memory_bytes=peak_memory(),
             findings=tuple(findings),
             restarts=tuple(self._restarts),
+            **results.told(options.explorer in STATEFUL),
             versions={
                 "dpor": VERSION,
                 "python": sys.version.split()[0],
@@ -406,7 +396,7 @@ class Session:
     def _covered_within(self, bound: int, results: Results) -> None:
         """Take note that a search with a bound on preemptions has been finished."""
         if not results.incomplete:
-            self._covered, self._covered_by = bound, _learnt(self._system)
+            self._covered, self._learnt = bound, learnt(self._system)
         if not self._stage.is_last:  # unless nothing was left out, others go on
             results.left = bool(results.counts.left_out or results.incomplete)
             results.finished = not results.left
@@ -520,7 +510,14 @@ class Session:
                 keeper.forget()
             return
         if not isinstance(search, Search) or not is_resumable(self._stage.options):
-            if self._stage.options.explorer not in SAMPLERS:
+            if self._aside is not None:
+                aside = self._aside
+                runs = self._besides + results.counts.executions - aside.results["counts"]["executions"]
+                found = [seen.to_json() for seen in self._found.values()]
+                later = {"besides": runs, "restarts": self._restarts, "found": found}
+                seconds = time.monotonic() - self._begun
+                self._keep(keeper, results, lambda: attrs.evolve(aside, seconds=seconds, **later))
+            elif self._stage.options.explorer not in SAMPLERS:
                 results.reasons[not_kept(self._stage.options)] = None
             return
         results.counts = attrs.evolve(results.counts)
@@ -532,8 +529,21 @@ class Session:
 
     def _write(self, keeper: Keeper, search: Search, results: Results, again: Run | None = None) -> None:
         """Write a checkpoint. `again`: a run that is part of the results and will be repeated."""
+        self._keep(keeper, results, lambda: self._checkpoint(search, results, again))
+
+    def _put_aside(self, search: Search, results: Results) -> None:
+        """Keep what is left of a stage that is followed by one of which no file keeps anything."""
+        following = self._stages[self._stages.index(self._stage) + 1]
+        if is_resumable(self._stage.options) and not is_resumable(following.options):
+            with suppress(OutOfTime, BadCheckpoint):
+                search.settle()
+                last = len(self._lasting) - 1  # which goes on to the end
+                self._aside = attrs.evolve(self._checkpoint(search, results, None), stage=last)
+                self._learnt = learnt(self._system)
+
+    def _keep(self, keeper: Keeper, results: Results, made: Callable[[], Checkpoint]) -> None:
         try:
-            keeper.keep(lambda: self._checkpoint(search, results, again))
+            keeper.keep(made)
         except BadCheckpoint as error:
             self.keeper = None
             results.incomplete[str(error)] = None
@@ -615,15 +625,10 @@ class Session:
         return INTERRUPTED if self.monitor.stops else self._over
 
     def _take(self, run: Run, trace: Trace, results: Results) -> None:
-        if self.mapped and run.ending is Ending.COMPLETE:
-            self._keep(run, trace, results.explored)
+        if self.mapped and run.ending is Ending.COMPLETE and is_to_be_mapped(results.explored):
+            results.explored.append((trace.copy(), self._in_words(run)))
         if results.take(run, trace, self._in_words, self.options.all):
             self.monitor.beat()
-
-    def _keep(self, run: Run, trace: Trace, explored: list[tuple[Trace, str]]) -> None:
-        """Keep the run for the map of what was explored."""
-        if len(explored) < MOST_CLASSES and sum(len(one) for one, _ in explored) < MOST_EVENTS:
-            explored.append((trace.copy(), self._in_words(run)))
 
     def class_map(self) -> ClassMap:
         """Return what the search explored. Repeats the runs, as far as time allows."""
@@ -687,12 +692,6 @@ class Session:
 
     def _saved(self, system: Checkable, failure: Failure) -> SavedSchedule:
         return saved_schedule(self.target, self.options, system, failure)
-
-
-def _learnt(system: Checkable | None) -> Any:
-    """Return what the search has learnt about the program."""
-    known = None if system is None else system.facts()
-    return None if known is None else known["facts"]
 
 
 INTERRUPTED = "interrupted"

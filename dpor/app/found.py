@@ -67,6 +67,12 @@ def outcome_in_words(system: Checkable, run: Run) -> str:
     return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "..."
 
 
+def learnt(system: Checkable | None) -> Any:
+    """Return what a search has learnt about the program."""
+    known = None if system is None else system.facts()
+    return None if known is None else known["facts"]
+
+
 def by_group(found: Iterable[Mapping[str, Any]]) -> dict[object, Seen]:
     """Return what is told as JSON by the groups of the findings."""
     return {seen.finding.group: seen for seen in map(Seen.from_json, found)}
@@ -188,6 +194,22 @@ class Results:
                 self.seen[group] = attrs.evolve(seen, execution=before + seen.execution)
         self.visible, self.threads = self.visible or other.visible, self.threads or other.threads
         self.shares = self.shares or other.shares
+
+    def told(self, stores_states: bool) -> dict[str, Any]:
+        """Return what a report tells of this, by the names of its fields."""
+        counts = self.counts
+        return {
+            **{name: getattr(counts, name) for name in ("executions", "blocked", "events", "replayed", "choices")},
+            "states": counts.states if stores_states else None,
+            "matched": counts.matched if stores_states else None,
+            "unstored": dict(self.unstored),
+            "terminates": self.terminates,
+            "cycle": self.cycle,
+            "outcomes": len(self.outcomes),
+            "outcome_digests": dict(sorted(self.digests.items())),
+            "visible": self.visible,
+            "deadlocks": len(self.deadlocks),
+        }
 
     def note_states(self, system: Checkable, search: StatefulSearch) -> None:
         """Note which states could not be stored, whether the program terminates, and if not, the steps of a cycle."""

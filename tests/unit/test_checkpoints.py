@@ -8,9 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
+from itertools import count, repeat
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,18 +21,19 @@ import pytest
 
 import dpor
 from dpor.app import checkpoint as checkpoint_module
+from dpor.app import stages
 from dpor.app.advice import next_step
 from dpor.app.checking import Session
 from dpor.app.checkpoint import Checkpoint, Keeper, options_to_json
 from dpor.app.resuming import session_of
-from dpor.core.errors import BadCheckpoint, NotDeterministic, OutOfTime, UserError
+from dpor.core.errors import AssumptionBroken, BadCheckpoint, NotDeterministic, OutOfTime, UserError
 from dpor.core.names import as_text
 from dpor.core.operations import OperationTable
 from dpor.core.options import Options, Order
 from dpor.core.results import Estimate
 from dpor.core.system import Run
-from dpor.explorers import Classic, Optimal, Source, Stats
-from dpor.explorers.saved_tree import from_json, to_json
+from dpor.explorers import Classic, Dpor, Optimal, Source, Stats
+from dpor.explorers.saved_tree import from_json, nodes_of, to_json
 from dpor.explorers.search import Search
 from dpor.explorers.tree import nodes_of
 from dpor.model import AbstractSystem
@@ -296,6 +298,47 @@ def test_a_check_that_is_cut_has_the_report_of_one_that_was_not(target: str, ord
     assert summary(report) == summary(whole)
     assert report.checkpoint is None
     assert report.restarts == whole.restarts
+
+
+def cut_with_states(target: str, monkeypatch: pytest.MonkeyPatch, *errors: Exception) -> dpor.Report:
+    """A check by default whose searches with states end at once: each with one of the errors, then by the clock."""
+    left = [*errors]
+
+    def nothing(search: Dpor) -> Iterator[Run]:
+        raise left.pop(0) if left else OutOfTime
+        yield
+
+    with monkeypatch.context() as patched:
+        patched.setattr(stages, "DEPTH_FIRST", 500)
+        patched.setattr(stages, "FEWEST_FIRST", 2_000)
+        patched.setattr(Dpor, "explore", nothing)
+        return Session(target, Options(), keeper=Keeper(Path("kept.json"), False)).run()
+
+
+def test_the_tree_is_kept_though_the_search_was_cut_while_it_stored_states(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("counter.py").write_text(COUNTER.format(least=0))
+    report = cut_with_states(target, monkeypatch)
+    assert (report.strategy, report.checkpoint) == ("dpor", "kept.json")
+    assert report.reasons == ("--max-seconds 60 reached",)
+    kept = Checkpoint.load("kept.json")
+    done = kept.results["counts"]["executions"]
+    assert done > 20
+    assert done + kept.besides == report.executions + report.executions_besides
+    resumed = resumed_to_the_end("kept.json", done + kept.besides, 100)
+    assert (resumed.strategy, resumed.executions, resumed.exhaustive) == ("optimal", CLASSES, True)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_that_tree_is_void_once_the_program_is_known_better(
+    known: bool, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = repeat(0) if known else count()
+    monkeypatch.setattr("dpor.app.checking.learnt", lambda system: next(facts))
+    report = cut_with_states(target, monkeypatch, AssumptionBroken("planted"))
+    assert Path("kept.json").exists() is known
+    assert any("what is left is not kept" in reason for reason in report.reasons) is not known
 
 
 def test_a_failure_of_a_part_that_was_cut_is_told(target: str) -> None:

@@ -132,7 +132,7 @@ def test_what_was_covered_is_void_once_the_program_is_known_better(
         raise next(errors)
         yield
 
-    monkeypatch.setattr("dpor.app.checking._learnt", lambda system: next(facts))
+    monkeypatch.setattr("dpor.app.checking.learnt", lambda system: next(facts))
     monkeypatch.setattr(Dpor, "explore", breaks)
     assert dpor.check(f"{file}::scenario").covered_preemptions == (2 if len(known) == 1 else None)
 
