@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -582,6 +583,31 @@ def test_kill_loses_a_few_seconds_at_most(target: str, monkeypatch: pytest.Monke
     most = done + 100 + kept.besides
     assert dpor.resume("kept.json", max_executions=most).executions == done + 100
     assert options_to_json(Options(**kept.options)) == kept.options
+
+
+KILLS = int(os.environ.get("DPOR_KILLS", "2"))
+
+
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+def test_a_search_that_is_killed_again_and_again_has_the_counts_of_one_that_was_not(
+    workers: list[str], target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By SIGKILL, SIGTERM or Ctrl-C, at any moment."""
+    Path("counter.py").write_text(COUNTER.format(least=0).replace("range(3)", "range(5)"))
+    random = Random(len(workers))
+    begin = ["check", target, "--strategy", "optimal", "--checkpoint", "kept.json"]
+    for _ in range(KILLS):
+        words = ["resume", "kept.json"] if Path("kept.json").exists() else begin
+        process = command(*words, "--max-seconds", "0", *workers)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(random.uniform(0.5, 6.0))
+        process.send_signal(random.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
+        process.communicate()
+        if process.returncode == 0:
+            break
+    words = ["resume", "kept.json"] if Path("kept.json").exists() else begin
+    out, _ = command(*words, "--max-seconds", "0", *workers).communicate(timeout=300)
+    assert "34,904 executions" in out
 
 
 def test_runs_that_are_repeated_are_not_counted_twice(target: str) -> None:

@@ -31,6 +31,9 @@ from dpor.testing import ALL, random_program, trace_class
 from tests.litmus.test_orders import OUTCOMES_CHANGE, TAKEN_LONG_AGO
 from tests.unit.test_checkpoints import CLASSES, COUNTER, command, resumed_to_the_end, summary
 
+FIRST = int(os.environ.get("DPOR_TREES_FIRST", "0"))
+PROGRAMS = int(os.environ.get("DPOR_TREES", "40"))
+
 # ---------------------------------------------------------------------- parts of a tree
 
 
@@ -77,9 +80,9 @@ def test_a_shared_tree_has_each_class_once(order: Order) -> None:
     specs = [
         TAKEN_LONG_AGO,
         OUTCOMES_CHANGE,
-        *[random_program(Random(seed), ALL, interleavings=300) for seed in range(40)],
+        *[random_program(Random(seed), ALL, interleavings=300) for seed in range(FIRST, FIRST + PROGRAMS)],
     ]
-    for seed, spec in enumerate(specs):
+    for seed, spec in enumerate(specs, FIRST):
         system = AbstractSystem(spec)
         whole = Optimal(system)
         classes = Counter(trace_class(whole.trace) for _ in whole.explore())
