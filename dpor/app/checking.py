@@ -596,12 +596,14 @@ class Session:
         return False
 
     def _see_what_branches(self, system: Checkable, search: Explorer, results: Results) -> None:
-        """Find the accesses that branch most, unless the search is finished or has found something."""
-        if isinstance(search, Search) and not (results.finished or results.seen):
+        """Find what branches most, unless the search is finished or has found something. This takes a run."""
+        spent = self._most is not None and results.counts.executions >= self._most
+        if isinstance(search, Search) and not (results.finished or results.seen or spent):
             self.over_at, self._stops = time.monotonic() + ESTIMATING_SECONDS, self.monitor.stops
             with suppress(AssumptionBroken, UserError, GivenUp):
                 counts = results.branching + search.branching
-                self._branching = branching_most(system, counts, search.trace) or self._branching
+                if named := branching_most(system, counts, search.trace):
+                    self._branching, self._besides = named, self._besides + 1
 
     def _with_rest(self, over: str, stats: Stats) -> str:
         """Return why the search was stopped, with the share that is left, if that is known."""

@@ -77,6 +77,11 @@ class Estimate(NamedTuple):
     likely: float
     high: float
 
+    @property
+    def is_vague(self) -> bool:
+        """True if schedules that are drawn differ so much that little is known: a few make up most of the sum."""
+        return self.high > 2.5 * self.likely
+
 
 @attrs.frozen
 class Branching:

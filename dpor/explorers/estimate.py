@@ -25,13 +25,19 @@ from dpor.explorers.random_walk import RandomWalk
 from dpor.explorers.search import take_your_time, threads_of
 
 WALKS: Final = 60
-"""Schedules that are drawn for one estimate."""
+"""Schedules that are drawn for one estimate, ..."""
+MOST_WALKS: Final = 300
+"""... and how many at most, if few of them make up most of the sum."""
+STEADY: Final = 0.15
+"""The standard error, as a share of the mean, from which on no more are drawn."""
 FEWEST_WALKS: Final = 5
 MOST_LOOKS: Final = 600_000
 """How often it is asked for one estimate whether a thread is enabled at a cut. If that is not enough, there are fewer
 schedules."""
 ERRORS: Final = 3
-"""How many standard errors a range has on each side. (Where few classes are rare, two are too few.)"""
+"""How many standard errors a range goes down. (Where few classes are rare, two are too few.)"""
+ERRORS_ABOVE: Final = 6
+"""How many it goes up: what is drawn is far from symmetric, as the samples that are large are rare."""
 LEAST: Final = 1e-100
 """The least probability that matters."""
 AT_ONCE: Final = frozenset({"start", "end", "join"})
@@ -48,7 +54,7 @@ def estimate(samples: Sequence[float]) -> Estimate | None:
         return None
     mean = sum(samples) / count
     error = sqrt(sum((sample - mean) ** 2 for sample in samples) / (count * (count - 1)))
-    return Estimate(max(mean - ERRORS * error, mean / 10, 1.0), mean, mean + ERRORS * error)
+    return Estimate(max(mean - ERRORS * error, mean / 10, 1.0), mean, mean + ERRORS_ABOVE * error)
 
 
 class _Draw(RandomWalk):
@@ -66,16 +72,24 @@ def walks(
 
     pace   see `dpor.explorers.strategy.Explorer`
     """
-    draw, looks = _Draw(system, seed), 0
+    draw, looks, samples = _Draw(system, seed), 0, list[float]()
     for number, run in enumerate(draw.explore(), 1):
         sample = None
         if run.ending is Ending.COMPLETE:
             order = _Order(draw.trace, run.blocked, MOST_LOOKS - looks, pace)
             sample = order.inverse_probability()
             looks += order.looks
+            if sample is not None:
+                samples.append(sample)
         yield run, draw.trace, sample
-        if number == WALKS or looks >= MOST_LOOKS:
+        if number >= MOST_WALKS or looks >= MOST_LOOKS or (number >= WALKS and is_steady(samples)):
             return
+
+
+def is_steady(samples: Sequence[float]) -> bool:
+    """True if more samples would hardly change the mean."""
+    guess = estimate(samples)
+    return guess is not None and guess.high - guess.likely <= ERRORS_ABOVE * STEADY * guess.likely
 
 
 class _Order:

@@ -61,9 +61,14 @@ class Progress:
 
         >>> print(Progress(9000, 1.0, done=9000, estimate=Estimate(4000.0, 6000.0, 8000.0)).left)
         more than the 6,000 (4,000 to 8,000) that were estimated
+        >>> print(Progress(900, 1.0, done=900, estimate=Estimate(400.0, 6000.0, 80000.0)).left)
+        an unknown part left of at least 900, perhaps 80,000
         """
         if self.estimate is None:
             return ""
+        if self.estimate.is_vague:
+            number = _rounded(max(self.estimate.low, self.done))
+            return f"an unknown part left of at least {number}, perhaps {_rounded(self.estimate.high)}"
         low, likely, high = map(_rounded, self.estimate)
         number = likely if low == high else f"{likely} ({low} to {high})"
         left = 1 - self.done / self.estimate.likely

@@ -9,11 +9,11 @@ import jsonschema
 import pytest
 
 import dpor
-from dpor.app import sharing
+from dpor.app import branching, sharing
 from dpor.app.checkpoint import Checkpoint
 from dpor.explorers import Optimal
 from dpor.model import AbstractSystem
-from dpor.report.json import to_json
+from dpor.report.json import dumps
 from dpor.report.text import verdict_lines
 
 COUNTED = """\
@@ -47,7 +47,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_the_counter_that_branches_most_is_named(target: str) -> None:
-    report = dpor.check(target, strategy="optimal", max_executions=300)
+    report = dpor.check(target, strategy="optimal", max_memory=1)
     most = report.branching[0]
     assert (most.operation, most.line, most.source) == ("read Stats.calls", 13, "stats.calls += 1")
     assert most.share > 0.4
@@ -56,7 +56,7 @@ def test_the_counter_that_branches_most_is_named(target: str) -> None:
     assert f"  {100 * most.share:.0f} % of the alternatives are orders of: {what}" in lines
     assert "    (leave out what threads need not share, or give each its own)" in lines
     schema = json.loads((Path(dpor.__file__).parent / "report" / "schema.json").read_text())
-    jsonschema.validate(to_json(report), schema)
+    jsonschema.validate(json.loads(dumps(report)), schema)
 
 
 def test_the_default_names_it_though_it_is_cut_while_it_stores_states(
@@ -68,8 +68,12 @@ def test_the_default_names_it_though_it_is_cut_while_it_stores_states(
     assert report.branching[0].operation == "read Stats.calls"
 
 
-def test_nothing_is_named_if_there_is_a_verdict_or_too_little_is_known(target: str) -> None:
-    assert dpor.check(target, strategy="optimal", max_executions=20).branching == ()
+def test_nothing_is_named_if_there_is_a_verdict_or_too_little_is_known(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert dpor.check(target, strategy="optimal", max_executions=300).branching == ()  # it would take a run more
+    monkeypatch.setattr(branching, "FEWEST", 10**9)
+    assert dpor.check(target, strategy="optimal", max_memory=1).branching == ()
     Path("counted.py").write_text(COUNTED.format(asserted="stats.calls > 4"))
     report = dpor.check(target, strategy="optimal")
     assert (report.verdict, report.branching) == ("fail", ())
@@ -80,8 +84,7 @@ def test_counts_go_on_where_a_search_is_resumed(target: str) -> None:
     kept = Checkpoint.load("kept.json").results["branching"]
     before = sum(number for _, number in kept)
     assert before > 100
-    report = dpor.resume("kept.json", max_executions=300)
-    assert report.branching[0].operation == "read Stats.calls"
+    dpor.resume("kept.json", max_executions=300)
     assert sum(number for _, number in Checkpoint.load("kept.json").results["branching"]) > before
 
 
@@ -89,8 +92,7 @@ def test_workers_count_too(target: str, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("dpor.app.strategies.hash_seed", lambda: "0")
     monkeypatch.setenv("PYTHONHASHSEED", "0")
     monkeypatch.setattr(sharing, "AFTER", 300)
-    report = dpor.check(target, strategy="optimal", max_executions=1500, workers=1, checkpoint="kept.json")
-    assert report.branching[0].operation == "read Stats.calls"
+    dpor.check(target, strategy="optimal", max_executions=1500, workers=1, checkpoint="kept.json")
     assert sum(number for _, number in Checkpoint.load("kept.json").results["branching"]) > 700
 
 

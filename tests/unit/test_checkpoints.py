@@ -593,21 +593,21 @@ def test_a_search_that_is_killed_again_and_again_has_the_counts_of_one_that_was_
     workers: list[str], target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By SIGKILL, SIGTERM or Ctrl-C, at any moment."""
-    Path("counter.py").write_text(COUNTER.format(least=0).replace("range(3)", "range(5)"))
+    size, executions = (5, "34,904") if KILLS > 2 else (4, "3,334")
+    Path("counter.py").write_text(COUNTER.format(least=0).replace("range(3)", f"range({size})"))
     random = Random(len(workers))
     begin = ["check", target, "--strategy", "optimal", "--checkpoint", "kept.json"]
     for _ in range(KILLS):
         words = ["resume", "kept.json"] if Path("kept.json").exists() else begin
         process = command(*words, "--max-seconds", "0", *workers)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(random.uniform(0.5, 6.0))
+            process.wait(random.uniform(0.3, 1.5 * (size - 3) ** 2))
         process.send_signal(random.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
-        process.communicate()
-        if process.returncode == 0:
-            break
+        out, _ = process.communicate()
+        assert process.returncode or f"{executions} executions" in out
     words = ["resume", "kept.json"] if Path("kept.json").exists() else begin
     out, _ = command(*words, "--max-seconds", "0", *workers).communicate(timeout=300)
-    assert "34,904 executions" in out
+    assert f"{executions} executions" in out
 
 
 def test_runs_that_are_repeated_are_not_counted_twice(target: str) -> None:
