@@ -29,7 +29,7 @@ from dpor.app.budgets import (
 )
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged, options_to_json
 from dpor.app.crew import GivenBack
-from dpor.app.found import Repeatable, Results, Seen, by_group, outcome_in_words, learnt
+from dpor.app.found import Repeatable, Results, Seen, by_group, learnt, outcome_in_words
 from dpor.app.mapping import is_to_be_mapped, map_of
 from dpor.app.option_docs import takes_options
 from dpor.app.saving import saved_schedule

@@ -83,7 +83,7 @@ class Sharing:
         else:
             order, seed = options.order, options.seed
             self._tree = SharedTree(search.nodes[0], search.stats, few=self._ahead, order=order, seed=seed)
-        self._parts: dict[int, Part] = {}  # those that have been given away and not been taken back, by number
+        self._parts: dict[int, Assignment] = {}  # those that have been given away and not been taken back, by number
         self._to_do: deque[int] = deque()
         self._done: dict[int, Done] = {}
         self._deaths: dict[int, int] = {}

@@ -86,7 +86,9 @@ class SharedTree:
         self._stats = stats
         self._few = few
         self._parts: set[Node] = set()
-        self._next: list[tuple[float, int, int, Node]] = []  # a heap: those that nobody has
+        self._next: list[
+            tuple[float, int, int, Node]
+        ] = []  # a heap: those that nobody has. They leave it as `give` does
         self._order, self._random = order, Random(seed)
         self._added = 0
         self._given: dict[int, Node] = {}

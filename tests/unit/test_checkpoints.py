@@ -34,7 +34,7 @@ from dpor.core.options import Options, Order
 from dpor.core.results import Estimate
 from dpor.core.system import Run
 from dpor.explorers import Classic, Dpor, Optimal, Source, Stats
-from dpor.explorers.saved_tree import from_json, nodes_of, to_json
+from dpor.explorers.saved_tree import from_json, to_json
 from dpor.explorers.search import Search
 from dpor.explorers.tree import nodes_of
 from dpor.model import AbstractSystem
