@@ -9,6 +9,9 @@ import pytest
 
 from tests.source_outcomes import outcomes
 
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+"""Threads that are unwound leave connections open, of which Python warns from 3.13 on."""
+
 PROGRAM = """
 import os, sqlite3, tempfile
 

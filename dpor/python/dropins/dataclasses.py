@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses as real
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from dpor.python.dropins import copying
 from dpor.python.dropins.from_threading import only
@@ -15,10 +16,16 @@ _INNER: Final = frozenset({"_asdict_inner", "_astuple_inner", "_copy_immutable",
 """Helpers that these functions call, in any supported version."""
 
 
-def module() -> DropInModule:
+@cache
+def step_by_step() -> Any:
+    """Return the module with these functions and their helpers, instrumented."""
     path = Path(real.__file__)
     names = {name: value for name, value in vars(real).items() if not name.startswith("__")}
-    copy = copying.execute(
+    return copying.execute(
         "dataclasses", only(path.read_text(), _INNER | set(_GOING_THROUGH)), str(path), names, lambda name: None
     )
+
+
+def module() -> DropInModule:
+    copy = step_by_step()
     return shadow(real, **{name: copying.stepwise(getattr(real, name), getattr(copy, name)) for name in _GOING_THROUGH})

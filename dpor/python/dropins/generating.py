@@ -104,11 +104,19 @@ def _instead(name: str, ours: str) -> Callable[..., Any]:
     return generator
 
 
+def _replace(self: Any, /, **changes: Any) -> Any:
+    """The method `__replace__` of dataclasses, for `copy.replace`."""
+    from dpor.python.dropins.dataclasses import step_by_step
+
+    return (_REAL["_replace"] if not run.multi else step_by_step()._replace)(self, **changes)
+
+
 _CHANGED: Final[list[Change]] = [
     (names, name, ours)
     for names, name, ours in (
         (vars(dataclasses), "_recursive_repr", _instead("_recursive_repr", "recursive_repr")),
         (vars(dataclasses), "recursive_repr", _instead("recursive_repr", "recursive_repr_with")),
+        (vars(dataclasses), "_replace", _replace),  # from 3.13 on
         (vars(attr._make), "_compile_and_eval", _compile_and_eval),
         (vars(attr._make), "_make_order", _instead("_make_order", "make_order")),
     )

@@ -62,7 +62,8 @@ class Here:
         if is_finalizing():
             return  # modules are being emptied
         for instance in filter(None, (used() for used in self.used)):
-            own = object.__getattribute__(instance, "_local__dictionaries").pop(self)
+            # From 3.15 on, a collection clears weak references, and so the entry, before it calls this.
+            own = object.__getattribute__(instance, "_local__dictionaries").pop(self, None)
             if object.__getattribute__(instance, "__dict__") is own:
                 object.__setattr__(instance, "__dict__", {})
 

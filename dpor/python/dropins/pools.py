@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextvars
 import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
@@ -124,8 +125,9 @@ class Pool(SyncObject):
     _shutdown = _private("_shutdown")
     _shutdown_lock = _private("_shutdown_lock")
     _thread_name_prefix = _private("_thread_name_prefix")
-    _initializer = _private("_initializer")
-    _initargs = _private("_initargs")
+    if sys.version_info < (3, 14):
+        _initializer = _private("_initializer")
+        _initargs = _private("_initargs")
     _adjust_thread_count = _private("_adjust_thread_count")
     _initializer_failed = _private("_initializer_failed")
 

@@ -17,6 +17,7 @@ last reference to an object whose death it could have noticed: since this object
 
 from __future__ import annotations
 
+import builtins
 import collections
 import functools
 import gc
@@ -84,6 +85,7 @@ _PASSED_THROUGH: Final[frozenset[type]] = frozenset(
         type({}.items()), operator.attrgetter, operator.itemgetter, operator.methodcaller, super, ContextVar,
         json.scanner.c_make_scanner, json.encoder.c_make_encoder,  # type: ignore[attr-defined]
         weakref.ReferenceType, weakref.ProxyType, weakref.CallableProxyType,
+        vars(builtins).get("frozendict", tuple),  # from 3.15 on
     }
 )  # fmt: skip
 """Types whose objects do not change, but refer to others that may."""

@@ -11,6 +11,7 @@ import atexit
 import gc
 import io
 import sys
+import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -221,7 +222,9 @@ class PythonSystem:
             return self._ended(*self._drive(self._main, trace, choose, recorder))
         finally:
             if self._runs % COLLECT_EVERY == 0:
-                gc.collect(2 if self._runs % COLLECT_EVERY**2 == 0 else 0)
+                with warnings.catch_warnings():  # what was unwound has closed no files and databases
+                    warnings.simplefilter("ignore", ResourceWarning)
+                    gc.collect(2 if self._runs % COLLECT_EVERY**2 == 0 else 0)
             if was_enabled:
                 gc.enable()
             else:
