@@ -3,11 +3,11 @@
 No single search is the best for all programs. One without states ends first where there are few classes, and one that
 stores states where many schedules meet in the same state. So the default begins without states, depth first, which
 costs least for each execution. If that does not end soon, it takes the schedules with the fewest preemptions first,
-since most bugs need few of them [MQ07]. Which classes it has come to by then says nothing
-that is simple: the first run of a class may have more preemptions than others of that class. So short searches with a
-bound on preemptions follow, and what they cover is told if the check is cut later. Then it stores states, as long as
-these are met again. Otherwise it goes on without them, depth first. (With a file to be kept in, or several processes,
-it neither bounds preemptions nor stores states.)
+since most bugs need few of them [MQ07]. Which classes it has come to by then says nothing simple: the first run of a
+class may have more preemptions than others of that class. So short searches with a bound on preemptions follow, and
+what they cover is told if the check is cut later. Then it stores states, as long as these are met again. Otherwise it
+goes on without them, depth first. (With a file to be kept in, or several processes, it neither bounds preemptions nor
+stores states.)
 
 Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept. If a run
 is too long and is cut, or a wait in a loop may time out any number of times, a search without states cannot cover

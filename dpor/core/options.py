@@ -266,7 +266,8 @@ class Options:
             " preemptions, classic",
             Group.SEARCH,
             help="The search: {all} auto, the default: optimal; if that does not end soon, with the fewest"
-            " preemptions first, then dpor; then optimal, if dpor does not help.",
+            " preemptions first, then classic with up to 2 preemptions, to know what is covered, then dpor; then"
+            " optimal, if dpor does not help.",
             commands=("check",),
             metavar="NAME",
             pytest=OfPytest("--dpor-strategy", "NAME", "the search, for all of them (see dpor check --help)"),

@@ -18,14 +18,14 @@ from dpor.explorers.dpor import Dpor
 from dpor.explorers.full import Full
 from dpor.explorers.optimal import Optimal
 from dpor.model import AbstractSystem
-from dpor.testing import Seen, explore
+from dpor.testing import Observed, explore
 from tests.litmus.test_oracle_counts import DATA, PROGRAMS
 
 COARSE = {row["name"]: row["coarse"] for row in map(json.loads, (DATA / "coarse.jsonl").read_text().splitlines())}
 FEW_CLASSES = 800
 
 
-def seen(make: Any, program: dict[str, Any], every_access: bool) -> Seen:
+def seen(make: Any, program: dict[str, Any], every_access: bool) -> Observed:
     return explore(make, AbstractSystem(program["spec"]), every_access=every_access, classes=True)
 
 

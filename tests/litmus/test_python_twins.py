@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import dpor
+from dpor.core.options import Order
 from tests.programs import twins
 
 KNOWN = [
@@ -40,3 +41,16 @@ def test_optimal_explores_each_class_once(
     report = dpor.check(twin(*args), strategy="optimal", all=True, max_seconds=None)
     assert (report.executions, report.blocked) == (classes, 0)
     assert report.exhaustive
+
+
+@pytest.mark.parametrize("order", [Order.PREEMPTIONS, Order.RANDOM])
+@pytest.mark.parametrize(
+    ("twin", "args", "classes"),
+    [known for known in KNOWN if known[2] <= 130],
+    ids=[f"{t.__name__}{a}".replace(" ", "") for t, a, classes in KNOWN if classes <= 130],
+)
+def test_so_it_does_in_every_order(
+    twin: Callable[..., Callable[[], object]], args: tuple[int, ...], classes: int, order: Order
+) -> None:
+    report = dpor.check(twin(*args), strategy="optimal", order=order, seed=3, all=True, max_seconds=None)
+    assert (report.executions, report.blocked, report.exhaustive) == (classes, 0, True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from dpor.explorers import STRATEGIES
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.program.system import PythonSystem
-from dpor.testing import Seen, TooLarge, explore, make_program
+from dpor.testing import Observed, TooLarge, explore, make_program
 from dpor.testing.endless_python import endless_program
 from dpor.testing.lying import Liar
 
@@ -26,14 +26,14 @@ class Believed(PythonSystem):
         pass
 
 
-def seen(strategy: str, system: PythonSystem) -> Seen:
+def seen(strategy: str, system: PythonSystem) -> Observed:
     try:
         return explore(STRATEGIES[strategy], system, states=LARGEST)
     finally:
         system.leave()
 
 
-def differs(a: Seen, b: Seen) -> bool:
+def differs(a: Observed, b: Observed) -> bool:
     return any(getattr(a, what) != getattr(b, what) for what in ("outcomes", "deadlocks", "failures", "livelock"))
 
 

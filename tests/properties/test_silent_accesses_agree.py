@@ -24,7 +24,7 @@ from dpor.python.kernel import accessing
 from dpor.python.program.silent_accesses import SilentAccesses
 from dpor.python.program.system import PythonSystem
 from dpor.python.states import spinning
-from dpor.testing import Seen, TooLarge, disagreement, explore, make_program
+from dpor.testing import Observed, TooLarge, disagreement, explore, make_program
 from dpor.testing.abstract import Spec
 from dpor.testing.locking_programs import locking_program
 from tests.unit import test_silent_accesses as programs
@@ -181,7 +181,7 @@ def _is_wrong(target: Callable[[], Any], name: str) -> bool:
         return True
 
 
-def _results(seen: Seen) -> Any:
+def _results(seen: Observed) -> Any:
     return frozenset(seen.outcomes), frozenset(seen.deadlocks), frozenset(seen.failures), seen.livelock
 
 

@@ -12,7 +12,7 @@ import pytest
 from dpor.app.strategies import explorer_of
 from dpor.core.options import Options
 from dpor.python.program.system import PythonSystem
-from dpor.testing import PROMISES, Reference, Seen, TooLarge, explore, wrong_with
+from dpor.testing import PROMISES, Observed, Reference, TooLarge, explore, wrong_with
 
 EXAMPLES = int(os.environ.get("DPOR_SPINNING_EXAMPLES", "60"))
 """By hand: DPOR_SPINNING_EXAMPLES=2000."""
@@ -94,7 +94,7 @@ def program(seed: int) -> str:
     return HEAD + "".join(bodies) + TAIL.replace("BODIES", f"({names},)")
 
 
-def seen_by(strategy: str, system: PythonSystem, *, classes: bool = False) -> Seen:
+def seen_by(strategy: str, system: PythonSystem, *, classes: bool = False) -> Observed:
     return explore(explorer_of(Options(strategy=strategy)), system, classes=classes, runs=300, states=600)
 
 

@@ -262,7 +262,7 @@ def test_a_mistake_of_ours_while_a_run_is_told_is_no_exception_of_the_program(mo
     def broken(*arguments: object) -> str:
         raise TypeError("planted")
 
-    monkeypatch.setattr(recording, "in_words", broken)
+    monkeypatch.setattr(recording, "value_in_words", broken)
     session = Session("programs.py::oversold", Options())
     with pytest.raises(TypeError, match="planted"):
         session.run()

@@ -21,7 +21,7 @@ from dpor.python.kernel import assumptions
 from dpor.python.kernel.options import StaticOptions
 from dpor.python.program.static_facts import StaticOracle
 from dpor.python.program.system import PythonSystem
-from dpor.testing import Seen, Spec, TooLarge, explore, make_program
+from dpor.testing import Observed, Spec, TooLarge, explore, make_program
 from dpor.testing.lying import LyingModel
 
 UNFORESEEN = Path(__file__).parents[1] / "programs" / "unforeseen.py"
@@ -36,11 +36,11 @@ class Believed(LyingModel):
         pass
 
 
-def seen(strategy: str, system: AbstractSystem) -> Seen:
+def seen(strategy: str, system: AbstractSystem) -> Observed:
     return explore(STRATEGIES[strategy], system)
 
 
-def differs(a: Seen, b: Seen) -> bool:
+def differs(a: Observed, b: Observed) -> bool:
     return any(
         getattr(a, what) != getattr(b, what) for what in ("outcomes", "deadlocks", "failures", "terminates", "livelock")
     )
