@@ -11,7 +11,7 @@ from tests.judge.against import missed, search
 from tests.judge.real_threads import Judge
 
 CASES = sorted((Path(__file__).parent.parent / "cases").glob("*.py"))
-RUNS = int(os.environ.get("DPOR_JUDGE_RUNS", "150"))
+RUNS = int(os.environ.get("DPOR_JUDGE_RUNS", "100"))
 
 
 @pytest.mark.parametrize("function", ["scenario", "scenario_fixed"])
