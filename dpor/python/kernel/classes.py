@@ -5,6 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 
+def derived_from(kind: type) -> list[type]:
+    """List all classes that are derived from the class, each once."""
+    found: dict[int, type] = {}
+    stack: list[type] = type.__subclasses__(kind)
+    while stack:
+        derived = stack.pop()
+        if id(derived) not in found:
+            found[id(derived)] = derived
+            stack += type.__subclasses__(derived)
+    return [*found.values()]
+
+
 def is_a(obj: Any, kinds: type | tuple[type, ...]) -> bool:
     """Like `isinstance`, but without asking the object for its `__class__`: that may call code of the program
     (`__getattribute__`, or a property of that name)."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import _abc  # type: ignore[import-not-found]
 import abc
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from itertools import chain
 from typing import Any
 
+from dpor.python.kernel.classes import derived_from
 from dpor.python.program.restoring import CannotRestore
 
 
@@ -76,14 +77,5 @@ def _registrations(is_known: Callable[[Any], bool]) -> set[tuple[int, int]]:
     }
 
 
-def _abstract_classes() -> Iterator[Any]:
-    seen: set[int] = set()
-    stack: list[type] = [object]
-    while stack:
-        derived: list[type] = type.__subclasses__(stack.pop())
-        for kind in derived:
-            if id(kind) not in seen:
-                seen.add(id(kind))
-                stack.append(kind)
-                if "_abc_impl" in vars(kind):
-                    yield kind
+def _abstract_classes() -> list[Any]:
+    return [kind for kind in derived_from(object) if "_abc_impl" in vars(kind)]

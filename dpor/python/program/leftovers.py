@@ -8,12 +8,12 @@ new ones, and the library must not go on to refer to the old: to a class that wa
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import chain
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import derived_from, is_a
 from dpor.python.kernel.library import serves_both_sides
 from dpor.python.program.abstract_classes import unregister
 
@@ -26,8 +26,11 @@ class Library:
     """The attributes of the library's classes and modules, as they were before a package without hooks was imported."""
 
     def __init__(self) -> None:
+        classes = [
+            kind for kind in derived_from(object) if _can_be_changed(kind) and serves_both_sides(kind.__module__)
+        ]
         modules = [module for name, module in sys.modules.items() if serves_both_sides(name)]
-        holders = chain(_classes(), (module for module in modules if type(module) is ModuleType))
+        holders = chain(classes, (module for module in modules if type(module) is ModuleType))
         self._before = {id(holder): (holder, {**vars(holder)}) for holder in holders}
 
     def restore(self, modules: Iterable[ModuleType]) -> None:
@@ -73,16 +76,6 @@ def _refers_to(modules: set[int], namespaces: set[int], kinds: set[int]) -> Call
     return refers
 
 
-def _classes() -> Iterator[type]:
-    """Yield the library's classes in which attributes can be stored."""
-    seen: set[int] = set()
-    stack: list[type] = [object]
-    while stack:
-        derived: list[type] = type.__subclasses__(stack.pop())
-        for kind in derived:
-            if id(kind) not in seen:
-                seen.add(id(kind))
-                stack.append(kind)
-                flags = kind.__flags__
-                if flags & _CAN_BE_CHANGED and not flags & _CANNOT_BE_CHANGED and serves_both_sides(kind.__module__):
-                    yield kind
+def _can_be_changed(kind: type) -> bool:
+    """True if attributes can be stored in the class."""
+    return bool(kind.__flags__ & _CAN_BE_CHANGED and not kind.__flags__ & _CANNOT_BE_CHANGED)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import about
+from dpor.python.kernel.classes import derived_from
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 
@@ -70,11 +71,4 @@ def look() -> None:
 
 
 def _derived(kind: type) -> dict[int, type]:
-    found: dict[int, type] = {}
-    stack: list[type] = type.__subclasses__(kind)
-    while stack:
-        derived = stack.pop()
-        if id(derived) not in found:
-            found[id(derived)] = derived
-            stack += type.__subclasses__(derived)
-    return found
+    return {id(derived): derived for derived in derived_from(kind)}
