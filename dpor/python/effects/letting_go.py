@@ -24,7 +24,7 @@ import sys
 import weakref
 from _weakref import getweakrefs
 from collections.abc import Collection, Iterable, Mapping
-from types import CellType, FunctionType, MemberDescriptorType, MethodType
+from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any, Final, cast
 
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses, Location, Operation, ThreadId
@@ -289,11 +289,15 @@ def _note_dropped_references() -> None:
 
 def _note_what_falls(obj: Any, mortal: Mapping[int, Any]) -> None:
     """The object, which is not mortal, has fallen: if a mortal one is reached from it without another that we hold, its
-    class is one of those that die."""
+    class is one of those that die. Classes and modules do not die with an object that refers to them."""
+    if not mortal:
+        return
     stack, visited = [obj], {id(obj)}
     while stack:
         inner = stack.pop()
         for part in held_by(inner):
+            if issubclass(type(part), _STAYING):
+                continue
             number = id(part)
             if number in mortal:
                 name = type(obj).__qualname__
@@ -302,6 +306,9 @@ def _note_what_falls(obj: Any, mortal: Mapping[int, Any]) -> None:
             if number not in visited and not isinstance(shared_objects.table.get(number), SharedObject):
                 visited.add(number)
                 stack.append(part)
+
+
+_STAYING: Final = (type, ModuleType)
 
 
 def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, tuple[int, int]]) -> bool:
