@@ -305,8 +305,8 @@ def stepwise(items: Any) -> Any:
         return StepwiseIterator(items)
     if kind is StepwiseContainer or kind is StepwiseIterator or kind is StepwiseGenerator:
         return items
-    if static(kind, "__next__") is not None:
-        return StepwiseIterator(items) if uninstrumented_next(kind) else items
+    if static(kind, "__next__") is not None and not uninstrumented_next(kind):
+        return items
     if static(kind, "__iter__") is None and static(kind, "__getitem__") is None:
         return items
     report_uninstrumented_iteration(items)
@@ -315,6 +315,8 @@ def stepwise(items: Any) -> Any:
     found = static(kind, "__iter__")
     is_ours = run.multi and type(found) is types.FunctionType and is_mixin(found, kind)
     made = run.above.mixin(found)(items) if is_ours else iter(items)
+    if uninstrumented_next(type(made)):
+        return StepwiseIterator(made)
     return made if type(made) is kind else stepwise(made)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from dpor.python.hooks import attributes, calls, operators, special
 from dpor.python.hooks.exceptions import raises
 from dpor.python.kernel.depth import DEEP, with_room
+from dpor.python.sharing.code_of_types import base
 
 
 def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
@@ -20,6 +21,7 @@ def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
         ".delspecial": special.delete,
         ".getsuper": special.of_super,
         ".raises": raises,
+        ".base": base,
         **attributes.attribute_hooks(facts),
         **attributes.global_hooks(module),
     }

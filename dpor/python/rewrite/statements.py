@@ -361,8 +361,14 @@ class StatementRewriter(BindingRewriter):
 
     def _class(self, node: ast.ClassDef) -> dict[str, None]:
         """Rewrite a class; returns the temporaries that its body keeps elsewhere."""
-        node.bases = [self.visit(base) for base in node.bases]
+        node.bases = [
+            base if isinstance(base, ast.Starred) else self.call(".base", base, base)
+            for base in map(self.visit, node.bases)
+        ]
         self.keywords(node.keywords)
+        for keyword in node.keywords:
+            if keyword.arg == "metaclass":
+                keyword.value = self.call(".base", keyword.value, keyword.value)
         with self.inside(node, ScopeKind.CLASS) as frame:
             body = self.block(node.body)
             in_function = any(outer.scope.kind is ScopeKind.FUNCTION for outer in _outers(frame))

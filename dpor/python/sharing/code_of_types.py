@@ -1,11 +1,17 @@
-"""What is known of the methods of types: which are uninstrumented Python code, which operators are in C."""
+"""What is known of the methods of types: which are uninstrumented Python code, which operators are in C. And classes in
+use whose operators may run such code, though nothing shared is touched."""
 
 from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any, Final
 
+from dpor.python.kernel import opaque_code
+from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.library import CONSTANT, package_of
+from dpor.python.kernel.run import run
 from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing.fields import is_instrumented
 
@@ -20,8 +26,8 @@ def modules_of_unseen_code(kind: type) -> tuple[str, ...]:
     if found is None:
         if len(_unseen) > MOST_TYPES:
             _unseen.clear()
-        functions = (_function_of(held) for base in kind.__mro__ for held in vars(base).values())
-        modules = {str(f.__globals__.get("__name__")) for f in functions if f is not None and not is_instrumented(f)}
+        functions = (f for base in kind.__mro__ for held in vars(base).values() for f in _functions_of(held))
+        modules = {str(f.__globals__.get("__name__")) for f in functions if not is_instrumented(f)}
         found = _unseen[kind] = tuple(sorted(modules))
     return found
 
@@ -29,13 +35,72 @@ def modules_of_unseen_code(kind: type) -> tuple[str, ...]:
 _unseen: dict[type, tuple[str, ...]] = type_cache({})
 
 
-def _function_of(held: Any) -> types.FunctionType | None:
-    """Return the Python function behind a class attribute; None if there is none."""
-    if type(held) is staticmethod or type(held) is classmethod:
-        held = held.__func__
-    elif type(held) is property:
-        held = held.fget
-    return held if type(held) is types.FunctionType else None
+def _functions_of(held: Any) -> Iterator[types.FunctionType]:
+    """Yield the Python functions behind a class attribute: those that an access to it may call."""
+    kind = type(held)
+    if kind is types.FunctionType:
+        yield held
+        return
+    if is_a(held, (staticmethod, classmethod)):
+        parts = [held.__func__]
+    elif is_a(held, property):
+        parts = [held.fget, held.fset, held.fdel]
+    else:
+        parts = [vars(base).get(name) for base in kind.__mro__[:-1] for name in _OF_DESCRIPTORS]
+    yield from (part for part in parts if type(part) is types.FunctionType)
+
+
+_OF_DESCRIPTORS: Final = ("__get__", "__set__", "__delete__")
+
+
+# ---------------------------------------------------------------------- classes in use
+
+
+def note_made(kind: type) -> None:
+    """Called when a thread makes an object of the class: if it is not shared, no hook sees most of its operators."""
+    for module in modules_of_unseen_code(kind):
+        _demand(module, f"threads make objects of type {module}.{kind.__qualname__}")
+
+
+def _demand(module: str, why: str) -> None:
+    if package_of(module) not in CONSTANT:  # else what it does to objects of one thread is seen by nobody
+        opaque_code.demand(module, why)
+
+
+class _Bases:
+    """What is remembered during a run: of the classes that the program derived from while it had one thread, the
+    modules of the code of their metaclasses that is not instrumented, each with the name of such a class."""
+
+    __slots__ = ("modules",)
+
+    def __init__(self) -> None:
+        self.modules: dict[str, str] = {}
+
+
+_bases: Final = run.attach(_Bases)
+
+
+def base(found: Any) -> Any:
+    """Called with each base of a class statement, and the metaclass that it names; returns it. Both may run code when
+    the class is made. From then on operators of the class (`len(C)`, `C.x`, `isinstance(x, C)`) run that of its
+    metaclass, and no hook sees them if nothing is shared."""
+    kinds = (type(found), found) if is_a(found, type) else (type(found),)
+    for kind in kinds:
+        if kind is type or kind is object:
+            continue
+        for module in modules_of_unseen_code(kind):
+            if not run.multi:
+                if issubclass(kind, type):
+                    _bases.modules[module] = kind.__qualname__
+            else:
+                _demand(module, f"threads derive from {module}.{kind.__qualname__}")
+    return found
+
+
+def note_several_threads() -> None:
+    """Called when the run is about to have its second thread."""
+    for module, name in _bases.modules.items():
+        _demand(module, f"threads use classes of the metaclass {module}.{name}")
 
 
 _OPERATORS: Final = tuple(

@@ -31,7 +31,7 @@ from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.type_caches import type_cache
-from dpor.python.sharing import children, orders, subclasses
+from dpor.python.sharing import children, code_of_types, orders, subclasses
 from dpor.python.sharing.children import adopts, callbacks, finder_of, finders, may_call, references_to
 from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_unseen_code
 from dpor.python.sharing.shared_object import Namespace, SharedObject, exposed, reads_names, type_key
@@ -330,6 +330,7 @@ def publish_roots(thread_object: Any) -> None:
     if not sharing.roots_published:
         sharing.roots_published = True
         subclasses.note_several_threads()
+        code_of_types.note_several_threads()
         for names in sharing.given:
             _put_attributes(names)
         if sharing.always is not None:

@@ -62,6 +62,7 @@ from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreade
 from dpor.python.kernel.library import HARMLESS_MODULES
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects, subclasses, type_traits
+from dpor.python.sharing.code_of_types import modules_of_unseen_code, note_made
 from dpor.python.sharing.fields import is_instrumented
 
 _FUNCTION: Final = types.FunctionType
@@ -405,9 +406,14 @@ def _class(kind: type) -> Any:
         if run.multi:
             incomplete(_PATCHED)
         return kind
+    unseen = modules_of_unseen_code(kind)
+    if unseen and run.multi:
+        note_made(kind)
     make = _maker(kind)
     if make is not None:
         return make(kind)
+    if unseen:
+        return kind
     number = id(kind)
 
     def forget(_: object) -> None:
