@@ -121,7 +121,7 @@ def _python_function(function: types.FunctionType) -> Any:
         return wrapper
     if not run.multi:
         return function
-    if module == "functools" and function.__qualname__.startswith("singledispatch.<locals>.register"):
+    if _registers(function):
         return special.registering(function)
     if module == "unittest.mock":
         incomplete(_PATCHED)
@@ -137,6 +137,16 @@ def _python_function(function: types.FunctionType) -> Any:
     if _is_harmless_module(module) and not is_method:
         return passing_on(function, function)
     return unknown_python(function, function)
+
+
+_REGISTERING: Final = (abc.ABCMeta.register, functools.singledispatchmethod.register)
+
+
+def _registers(function: types.FunctionType) -> bool:
+    """True if a call of the function changes what `isinstance` says, or what a `singledispatch` calls."""
+    return function in _REGISTERING or (
+        function.__qualname__.startswith("singledispatch.<locals>.register") and module_of(function) == "functools"
+    )
 
 
 def _mixin(function: types.FunctionType) -> Callable[..., Any]:
@@ -169,7 +179,7 @@ def _python_method(method: Any, function: Any) -> Any:
         return functools.partial(known, method.__self__)
     if not run.multi:
         return method
-    if function is abc.ABCMeta.register:
+    if _registers(function):
         return special.registering(method)
     module = module_of(function)
     if (
