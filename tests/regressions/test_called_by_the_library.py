@@ -45,3 +45,19 @@ def test_a_class_is_registered_by_the_function_of_the_metaclass(tmp_path: Path) 
     """
     found = outcomes(tmp_path, source)
     assert (found, found.incomplete) == ({(False,), (True,)}, set())
+
+
+def test_a_finalizer_is_code_of_the_thread_in_which_the_object_dies(tmp_path: Path) -> None:
+    source = """
+    import weakref
+
+    class Thing:
+        pass
+
+    def scenario():
+        files, things, seen = {1: 1}, [Thing()], []
+        weakref.finalize(things[0], files.clear)
+        run(things.clear, lambda: seen.append(len(files)))
+        return seen
+    """
+    assert outcomes(tmp_path, source) == {(0,), (1,)}

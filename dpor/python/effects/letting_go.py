@@ -27,11 +27,12 @@ from collections.abc import Collection, Iterable, Mapping
 from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any, Final, cast
 
+from dpor.core.home import is_ours
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses, Location, Operation, ThreadId
 from dpor.python.effects.accesses import KEY_SET, Touched, changes, yield_before
 from dpor.python.effects.kinds import static
 from dpor.python.effects.reach import writes
-from dpor.python.kernel import accessing, assumptions
+from dpor.python.kernel import accessing, assumptions, opaque_code
 from dpor.python.kernel.assumptions import DYING, about
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete
@@ -41,6 +42,7 @@ from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import children, deaths, shared_objects, subclasses, type_traits
 from dpor.python.sharing.census import census
 from dpor.python.sharing.deaths import dies, held_by
+from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, SharedObject
 
 UNORDERED: Final = "several objects died in one step of a thread: not every order of dropping them is tried"
@@ -230,7 +232,10 @@ def _let_go_of(obj: Any) -> Accesses:
     """Perform the operation, if somebody may notice; return its accesses."""
     mode = WRITE if dies(obj) else UPDATE  # who is the last matters only where it dies by that
     touched = Touched((location, mode) for location in _written_by(obj))
-    in_c = [callback for callback in children.callbacks(obj) if not _is_code(callback)]
+    callbacks = children.callbacks(obj)
+    for callback in callbacks:
+        _see(callback)
+    in_c = [callback for callback in callbacks if _function_of(callback) is None]
     if in_c:  # its death calls them, which may change what they refer to
         touched.deeply(writes, [part for callback in in_c for part in gc.get_referents(callback)])
     if touched:
@@ -347,10 +352,23 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     return noticed
 
 
-def _is_code(callback: Any) -> bool:
-    """True if a call of the callback executes Python code, which performs operations."""
+def _function_of(callback: Any) -> FunctionType | None:
+    """Return the Python function that a call of the callback executes, which performs operations; None if it is in
+    C."""
     function = callback.__func__ if is_a(callback, MethodType) else callback
-    return is_a(function, FunctionType) or is_a(static(type(function), "__call__"), FunctionType)
+    found = function if is_a(function, FunctionType) else static(type(function), "__call__")
+    return found if is_a(found, FunctionType) else None
+
+
+def _see(callback: Any) -> None:
+    """Have the code of the callback instrumented: the interpreter calls it without a hook. (That of `weakref.finalize`
+    calls functions of the program, and in C.)"""
+    function = _function_of(callback)
+    if function is None or is_instrumented(function) or children.removes_from_container(callback):
+        return
+    module = str(function.__globals__.get("__name__"))
+    if not is_ours(module):
+        opaque_code.opaque(f"{module}.{function.__qualname__}")
 
 
 def _written_by(obj: Any) -> list[Location]:

@@ -53,9 +53,12 @@ def may_call(obj: Any) -> bool:
     if not issubclass(type(obj), weakref.ReferenceType) or _referent_of(obj) is None:
         return False
     callback = _callback_of(obj)
-    return callback is not None and not (
-        type(callback) is types.FunctionType and (callback.__module__, callback.__qualname__) in _REMOVING
-    )
+    return callback is not None and not removes_from_container(callback)
+
+
+def removes_from_container(callback: Any) -> bool:
+    """True if this is how a weak container removes what has died."""
+    return type(callback) is types.FunctionType and (callback.__module__, callback.__qualname__) in _REMOVING
 
 
 def callbacks(obj: Any) -> list[Any]:
