@@ -61,3 +61,83 @@ def test_a_finalizer_is_code_of_the_thread_in_which_the_object_dies(tmp_path: Pa
         return seen
     """
     assert outcomes(tmp_path, source) == {(0,), (1,)}
+
+
+@pytest.mark.parametrize(
+    ("accessor", "change", "look", "seen"),
+    [
+        ("property(len)", "thing.append(1)", "thing.x", {1, 2}),
+        ("property(list.__len__)", "thing.append(1)", "thing.x", {1, 2}),
+        ("property(operator.itemgetter(0))", "thing[0] = 1", "thing.x", {0, 1}),
+        ("property(operator.attrgetter('y'))", "thing.y = 1", "thing.x", {0, 1}),
+        ("property(None, list.append)", "thing.x = 1", "len(thing), len(thing)", {(1, 1), (1, 2), (2, 2)}),
+        ("property(None, None, list.clear)", "del thing.x", "len(thing), len(thing)", {(1, 1), (1, 0), (0, 0)}),
+    ],
+)
+def test_functions_in_c_are_properties(
+    accessor: str, change: str, look: str, seen: set[object], tmp_path: Path
+) -> None:
+    source = f"""
+    import operator
+
+    class Thing(list):
+        y = 0
+        x = {accessor}
+
+    def scenario():
+        thing, seen = Thing([0]), []
+
+        def change():
+            {change}
+
+        run(change, lambda: seen.append(({look})))
+        return seen
+    """
+    found = outcomes(tmp_path, source)
+    assert (found, found.incomplete) == ({(one,) for one in seen}, set())
+
+
+@pytest.mark.parametrize("owner", ["queue.append", "staticmethod(queue.append)", "list.append"])
+def test_objects_are_called_by_a_method_in_c(owner: str, tmp_path: Path) -> None:
+    source = f"""
+    def scenario():
+        queue, seen = [], []
+
+        class Put(list):
+            __call__ = {owner}
+
+        put = Put()
+        run(lambda: put(1), lambda: seen.append((len(queue), len(put), len(queue), len(put))))
+        return seen
+    """
+    found = outcomes(tmp_path, source)
+    one = (0, 1) if owner.startswith("list") else (1, 0)
+    assert found == {((0, 0, 0, 0),), ((0, 0, *one),), ((*one, *one),)} | (
+        {((0, 0, 0, 1),)} if one[1] else {((0, 0, *one),)}
+    )
+    assert found.incomplete == set()
+
+
+@pytest.mark.parametrize(
+    "special",
+    [
+        *("__len__ = held.__len__", "__contains__ = held.__contains__", "__enter__ = staticmethod(held.clear)"),
+        *("x = property(operator.attrgetter('other.length'))", "__getattr__ = staticmethod(held.count)"),
+        "__iter__ = collections.OrderedDict.values",
+    ],
+)
+def test_special_methods_in_c_that_reach_other_objects_make_a_check_inconclusive(special: str, tmp_path: Path) -> None:
+    source = f"""
+    import collections, operator
+
+    def scenario():
+        held, seen = [], []
+
+        class Thing(collections.OrderedDict):
+            {special}
+
+        thing = Thing()
+        run(lambda: held.append(1), lambda: seen.append(thing is None))
+    """
+    (reason,) = outcomes(tmp_path, source).incomplete
+    assert reason.endswith("is a function in C: what it reaches when it is called is not seen")

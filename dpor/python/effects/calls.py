@@ -243,6 +243,13 @@ def yield_before_unseen(function: types.FunctionType, *values: Any) -> None:
         yield_before(function.__name__, touched)
 
 
+def yield_before_c(function: Any, *values: Any) -> None:
+    """Yield before a function in C runs, which may change all that these values reach."""
+    touched = Touched()
+    if touched.deeply(writes, values):
+        yield_before(getattr(function, "__name__", type(function).__name__), touched)
+
+
 def _is_of_enum(function: types.FunctionType) -> bool:
     """True if the function belongs to `enum`, whose members never change. (What they compute is kept, and always the
     same.)"""

@@ -17,7 +17,7 @@ from contextvars import ContextVar, Token
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
-from dpor.python.effects.calls import yield_before_unseen
+from dpor.python.effects.calls import yield_before_c, yield_before_unseen
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_of_c
 from dpor.python.hooks.adopted import reads_field, writes_field
 from dpor.python.kernel import accessing, assumptions, loops, opaque_code
@@ -330,7 +330,11 @@ def _is_field(descriptor: Any, name: str) -> bool:
 
 
 def _getter_is_opaque(descriptor: Any) -> bool:
-    getter = descriptor.fget if is_a(descriptor, property) else _static(type(descriptor), "__get__")[0]
+    """True if no hook is in the code that reads the attribute. (`property(len)` is in C.)"""
+    if is_a(descriptor, property):
+        getter = descriptor.fget
+        return getter is not None and not (is_a(getter, types.FunctionType) and is_instrumented(getter))
+    getter = _static(type(descriptor), "__get__")[0]
     return is_a(getter, types.FunctionType) and not is_instrumented(getter)
 
 
@@ -367,6 +371,9 @@ def write_operation(shared: SharedObject, obj: Any, name: str) -> Operation | No
             if isinstance(setter, types.FunctionType) and not is_instrumented(setter):
                 run.above.note_field_store(kind, name)
                 yield_before_unseen(setter, obj)
+                return None
+            if is_a(found, property) and setter is not None and not isinstance(setter, types.FunctionType):
+                yield_before_c(setter, obj)
                 return None
         operation = None
     else:

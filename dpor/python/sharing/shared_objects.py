@@ -32,6 +32,7 @@ from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import children, code_of_types, orders, subclasses
+from dpor.python.sharing.called_in_c import note_called_in_c
 from dpor.python.sharing.children import adopts, callbacks, finder_of, finders, may_call, references_to
 from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_unseen_code
 from dpor.python.sharing.shared_object import Namespace, SharedObject, exposed, reads_names, type_key
@@ -451,7 +452,8 @@ def _look_at(kind: type, *, touched: bool = False) -> None:
     computes = computes_in_c(kind)
     if computes and ARITHMETIC not in run.facts:
         assumptions.broken(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
-    if not (answer or computes or unseen or asks) and len(_unremarkable) < MOST_TYPES:
+    in_c = note_called_in_c(kind)
+    if not (answer or computes or unseen or asks or in_c) and len(_unremarkable) < MOST_TYPES:
         _unremarkable[kind] = None
 
 

@@ -62,6 +62,7 @@ from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreade
 from dpor.python.kernel.library import HARMLESS_MODULES
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects, subclasses, type_traits
+from dpor.python.sharing.called_in_c import note_called_in_c
 from dpor.python.sharing.code_of_types import modules_of_unseen_code, note_made
 from dpor.python.sharing.fields import is_instrumented
 
@@ -263,6 +264,12 @@ def _other(callee: Any, kind: type) -> Any:
     if kind is BoundMethod or type_traits.is_neutral(kind):
         return callee
     function = static(kind, "__call__")
+    if type(function) is staticmethod:
+        function = function.__func__
+    if type(function) in _BOUND:
+        return call(function)
+    if type(function) is types.MethodDescriptorType and function.__name__ != "__call__":
+        return call(function.__get__(callee))
     if type(function) is _FUNCTION:
         if run.multi and module_of(function) in _CHANGING_MODULES:
             opaque_code.opaque(f"{module_of(function)}.{function.__qualname__}")
@@ -421,8 +428,9 @@ def _class(kind: type) -> Any:
         note_made(kind)
     make = _maker(kind)
     if make is not None:
+        note_called_in_c(kind)
         return make(kind)
-    if unseen:
+    if note_called_in_c(kind) or unseen:
         return kind
     number = id(kind)
 
