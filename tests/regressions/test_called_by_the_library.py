@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -141,3 +143,24 @@ def test_special_methods_in_c_that_reach_other_objects_make_a_check_inconclusive
     """
     (reason,) = outcomes(tmp_path, source).incomplete
     assert reason.endswith("is a function in C: what it reaches when it is called is not seen")
+
+
+def test_a_finalizer_joins_a_thread_when_the_run_is_over(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "left.py"
+    file.write_text("""
+import threading
+
+class Worker:
+    def __init__(self):
+        self.thread = threading.Thread(target=int)
+        self.itself = self
+
+    def __del__(self):
+        self.thread.join()
+
+def scenario():
+    Worker().thread.start()
+""")
+    script = f"import dpor, gc; print(dpor.check({f'{file}::scenario'!r}).verdict.value); gc.collect()"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert capfd.readouterr().err == ""

@@ -98,7 +98,7 @@ class Startable(SyncObject):
             status = timing.poll(_JOIN_OR_TIMEOUT, self)
         else:
             status = timing.perform_timed(_JOIN, _JOIN_OR_TIMEOUT, seconds, self)
-        if status is True and run.current.id == 0:
+        if status is True and run.current is not None and run.current.id == 0:
             library.unjoined.pop(id(self), None)
         return status
 
