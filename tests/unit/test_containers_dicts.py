@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpor.python.dropins.locks import Lock
+from dpor.python.dropins.simple_queue import SimpleQueue
 from dpor.python.effects import lookup_target
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
@@ -114,8 +118,16 @@ def test_what_nothing_changes_is_no_operation(source: str, touched: str, facts: 
         assert (run.broken is None) == (not facts)
 
 
-def test_a_missing_key_of_a_defaultdict_is_inserted_in_one_step(world: World) -> None:
-    assert world.touches("d['k']", d=collections.defaultdict(int)) == [f"read: {MOVE_KEY}"]
+class Plain:
+    """Its objects are made without Python code."""
+
+
+@pytest.mark.parametrize(
+    "factory",
+    [int, collections.deque, partial(collections.defaultdict, int), itertools.count, Plain, Lock, SimpleQueue],
+)
+def test_a_missing_key_of_a_defaultdict_is_inserted_in_one_step(factory: Any, world: World) -> None:
+    assert world.touches("d['k']", d=collections.defaultdict(factory)) == [f"read: {MOVE_KEY}"]
 
 
 def test_if_its_factory_is_code_of_the_program_in_two(world: World) -> None:

@@ -29,6 +29,7 @@ _ENTER, _TRY_AGAIN, _LEAVE, _LEAVE_ALL, _LOOK = AcquireAgain(), TryAgain(), Rele
 
 class Lock(SyncObject):
     dpor_guards: ClassVar[bool] = True
+    dpor_made_in_c: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,6 +73,7 @@ class Lock(SyncObject):
 
 class RLock(SyncObject):
     dpor_guards: ClassVar[bool] = True
+    dpor_made_in_c: ClassVar[bool] = True
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

@@ -25,6 +25,7 @@ _V, _LOOK = V(), Look()
 
 class SimpleQueue(SyncObject):
     dpor_is_data = True
+    dpor_made_in_c = True
 
     def __init__(self) -> None:
         super().__init__()

@@ -60,6 +60,7 @@ from dpor.python.effects.lists import is_built_in, looks_deep
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.kernel import accessing, scheduler
 from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects
 from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, Namespace, SharedObject
 
@@ -229,9 +230,28 @@ def _read(call: MethodCall) -> Any:
     factory = call.obj.default_factory
     if factory is None:
         return _READ_KEY(call)
-    if is_built_in(factory):
+    if _makes_at_once(factory):
         return _INSERT_KEY(call)
     return _insert_missing(call, shared, factory)
+
+
+def _makes_at_once(factory: Any) -> bool:
+    """True if no other thread can come in between while the factory makes a value: it executes no Python code. (Our
+    locks are written in Python, CPython's are not.)"""
+    if type(factory) is functools.partial:
+        return _makes_at_once(factory.func) and not factory.keywords and all(map(_shows_nothing, factory.args))
+    if is_built_in(factory):
+        return True
+    if not is_a(factory, type):
+        return False
+    if issubclass(factory, SyncObject):
+        return "dpor_made_in_c" in vars(factory)
+    made = static(factory, "__new__"), static(factory, "__init__")
+    return type(factory) is type and not any(isinstance(maker, (types.FunctionType, staticmethod)) for maker in made)
+
+
+def _shows_nothing(value: Any) -> bool:
+    return is_a(value, type) or type(value) in SIMPLE_KEYS
 
 
 def _insert_missing(call: MethodCall, shared: SharedObject, factory: Callable[[], Any]) -> Any:

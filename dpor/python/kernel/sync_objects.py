@@ -38,6 +38,7 @@ class SyncObject:
     dpor_is_data    of a class: its objects also hold data of the program, as queues do
     dpor_is_part    of a class: its objects are parts of others, which programs do not see
     dpor_guards     True for locks, whose state says which thread holds them
+    dpor_made_in_c  of a class that stands for one in C: to make an object executes no Python code there
 
     Programs derive classes from some of these, with attributes of their own, so all names here have a prefix.
     """
@@ -48,6 +49,7 @@ class SyncObject:
     dpor_is_data: ClassVar[bool] = False
     dpor_is_part: ClassVar[bool] = False
     dpor_guards: ClassVar[bool] = False
+    dpor_made_in_c: ClassVar[bool]
 
     def __init_subclass__(cls, **others: Any) -> None:
         global _set_by_program
