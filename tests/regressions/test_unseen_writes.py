@@ -169,3 +169,24 @@ def test_what_code_without_hooks_reads_makes_a_check_inconclusive_if_a_thread_re
         f"{attribute} is assigned while several threads exist: code of {module} that is not instrumented does not see"
         " when"
     }
+
+
+def test_an_import_reads_what_threads_put_into_sys_modules(tmp_path: Path) -> None:
+    source = """
+    import sys, types
+
+    def scenario():
+        seen = []
+
+        def look():
+            try:
+                import put_there
+                seen.append(True)
+            except ImportError:
+                seen.append(False)
+
+        run(lambda: sys.modules.setdefault("put_there", types.ModuleType("put_there")), look)
+        return seen
+    """
+    found = outcomes(tmp_path, source)
+    assert (found, found.incomplete) == ({(True,), (False,)}, set())

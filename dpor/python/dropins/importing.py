@@ -13,10 +13,14 @@ from typing import Any
 
 from dpor.python.dropins.module_locks import load_all
 from dpor.python.dropins.modules import is_replaced
+from dpor.python.effects import process_state
+from dpor.python.effects.accesses import Touched, yield_before
+from dpor.python.effects.dicts import reads_key
 from dpor.python.hooks.calls.registry import set_wrapper
 from dpor.python.kernel import scheduler
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.run import run
+from dpor.python.sharing import shared_objects
 
 
 def importlib_module(drop_in_for: Callable[[str], ModuleType | None]) -> DropInModule:
@@ -97,9 +101,23 @@ def _import_parts(drop_in_for: Callable[[str], ModuleType | None], package: Modu
 
 def _imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> ModuleType:
     if run.current is not None and not run.unwinding:
+        _look_up(name, level)
         load_all(name, _package(globals), level, fromlist)
     with scheduler.atomic() if run.multi else nullcontext():
         return __import__(name, globals, locals, fromlist, level)
+
+
+def _look_up(name: str, level: int) -> None:
+    """Read the places of the module and its packages in `sys.modules`, if the program names that: threads may change
+    it."""
+    for modules in process_state.watched("sys", "modules") if run.multi and not level else ():
+        parts = name.split(".")
+        shared = shared_objects.shared_object_of(modules)
+        if shared is not None:
+            names = [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+            touched = Touched(access for one in names for access in reads_key(shared, modules, one))
+            if touched:
+                yield_before("import", touched)
 
 
 def _package(globals: Any) -> str:
