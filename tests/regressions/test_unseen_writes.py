@@ -190,3 +190,19 @@ def test_an_import_reads_what_threads_put_into_sys_modules(tmp_path: Path) -> No
     """
     found = outcomes(tmp_path, source)
     assert (found, found.incomplete) == ({(True,), (False,)}, set())
+
+
+def test_what_is_registered_for_copies_is_forgotten_after_a_run(tmp_path: Path) -> None:
+    source = """
+    import copy, copyreg
+
+    def scenario():
+        before = type(copy.copy(ValueError())).__name__
+        run(lambda: copyreg.pickle(ValueError, lambda error: (int, (7,))))
+        return before, copy.copy(ValueError())
+    """
+    found = outcomes(tmp_path, source)
+    assert (found, found.incomplete) == (
+        {("ValueError", 7)},
+        {"copyreg.pickle is called while several threads exist: copy and pickle do not see when"},
+    )

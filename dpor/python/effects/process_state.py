@@ -105,6 +105,8 @@ class Kept(NamedTuple):
     contents: Callable[[Any], Any]
     refill: Callable[[Any, Any], object]
     """Called with the object and its former contents, to restore these."""
+    words: frozenset[str]
+    """A program that has none of these words does not change the object."""
 
     def find(self) -> Any:
         return vars(sys.modules[self.module]).get(self.name) if self.module in sys.modules else None
@@ -124,9 +126,11 @@ class Kept(NamedTuple):
 _kept: Final[list[Kept]] = []
 
 
-def kept(module: str, name: str, contents: Callable[[Any], Any], refill: Callable[[Any, Any], object]) -> None:
-    """Register such an object as a part."""
-    found = Kept(module, name, contents, refill)
+def kept(
+    module: str, name: str, contents: Callable[[Any], Any], refill: Callable[[Any, Any], object], *words: str
+) -> None:
+    """Register such an object as a part. `words`: which others than its name a program needs to change it."""
+    found = Kept(module, name, contents, refill, frozenset({name, *words}))
     _kept.append(found)
     part(f"{module}.{name}", found.get, found.restore)
 
@@ -134,7 +138,7 @@ def kept(module: str, name: str, contents: Callable[[Any], Any], refill: Callabl
 def named_in(sources: Iterable[str]) -> list[Kept]:
     """Return the objects that a program with these sources may change."""
     words = {word for source in sources for word in _WORDS.findall(source)}
-    return [found for found in _kept if found.name in words]
+    return [found for found in _kept if not found.words.isdisjoint(words)]
 
 
 _WORDS: Final = re.compile(r"\w+")

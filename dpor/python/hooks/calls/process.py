@@ -32,6 +32,7 @@ from dpor.python.hooks import attributes
 from dpor.python.hooks.calls.registry import set_wrapper, wrap
 from dpor.python.hooks.operators import SCALARS
 from dpor.python.kernel import depth
+from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 
@@ -182,6 +183,13 @@ def _tzset(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]
 def _field_size_limit(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
     if args or kwargs:
         yield DIALECTS, WRITE
+
+
+@does("copyreg.pickle")
+def _pickle(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
+    if run.multi:
+        incomplete("copyreg.pickle is called while several threads exist: copy and pickle do not see when")
+    return ()
 
 
 # ---------------------------------------------------------------------- calls
@@ -508,7 +516,7 @@ for _list in ("path", "argv", "meta_path", "path_hooks", "warnoptions"):
 kept("sys", "modules", dict, _refill_modules)
 kept("sys", "path_importer_cache", dict, _refill_dict)
 kept("warnings", "filters", list, _refill_list)
-kept("copyreg", "dispatch_table", dict, _refill_dict)
+kept("copyreg", "dispatch_table", dict, _refill_dict, "copyreg")
 kept("linecache", "cache", dict, _refill_dict)
 part(
     WEEKDAY,
