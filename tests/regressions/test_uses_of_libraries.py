@@ -237,6 +237,29 @@ def test_what_a_decorator_of_the_standard_library_calls_is_instrumented(tmp_path
 
 
 @pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("use", ["thing.value", "getattr(thing, 'value')", "operator.attrgetter('value')(thing)"])
+def test_descriptors_of_a_package_are_instrumented(use: str, tmp_path: Path) -> None:
+    """A load of an attribute calls `__get__` without a hook."""
+    (tmp_path / "elsewhere" / "kept.py").write_text(
+        "class Kept:\n    def __init__(self, function):\n        self.function = function\n"
+        "    def __get__(self, obj, cls):\n        value = obj.__dict__['value'] = self.function(obj)\n"
+        "        return value\n"
+    )
+    source = f"""
+        def scenario():
+            import kept, operator
+            class Thing:
+                @kept.Kept
+                def value(self):
+                    return object()
+            thing, seen = Thing(), []
+            run(lambda: seen.append({use}), lambda: seen.append({use}))
+            assert seen[0] is seen[1]
+        """
+    assert check(tmp_path, source).verdict == "fail"
+
+
+@pytest.mark.usefixtures("library")
 def test_a_thread_that_is_started_inside_one_step_is_started_by_a_step_of_its_own(tmp_path: Path) -> None:
     """The new thread ran inside the step, and others went on while it was no step."""
     (tmp_path / "elsewhere" / "lending.py").write_text(LENDING)

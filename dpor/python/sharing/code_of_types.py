@@ -20,8 +20,8 @@ MOST_TYPES: Final = 5000
 
 
 def modules_of_unseen_code(kind: type) -> tuple[str, ...]:
-    """Return the modules of those methods of the class that are uninstrumented Python code. Operators, built-in
-    functions and callbacks call them without a hook."""
+    """Return the modules of those methods of the class, and of its descriptors, that are uninstrumented Python code.
+    Operators, built-in functions, callbacks and loads of attributes call them without a hook."""
     found = _unseen.get(kind)
     if found is None:
         if len(_unseen) > MOST_TYPES:
