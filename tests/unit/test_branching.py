@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import dpor
-from dpor.app import branching, checking, sharing
+from dpor.app import branching, searching, sharing
 from dpor.app.checkpoint import Checkpoint
 from dpor.explorers import Optimal
 from dpor.model import AbstractSystem
@@ -47,7 +47,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_the_counter_that_branches_most_is_named(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "PROGRESS_EVERY", 0.5)
+    monkeypatch.setattr(searching, "PROGRESS_EVERY", 0.5)
     report = dpor.check(target, strategy="optimal", max_memory=1)
     most = report.branching[0]
     assert (most.operation, most.line, most.source) == ("read Stats.calls", 13, "stats.calls += 1")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.app import checking
+from dpor.app import explaining
 from dpor.app.checking import Session
 from dpor.core.errors import AssumptionBroken
 from dpor.core.options import Options, Timeouts
@@ -158,17 +158,17 @@ def test_a_program_that_remembers_is_told_though_no_event_differs(strategy: str,
 def test_a_failure_is_not_lost_if_a_fact_shows_while_it_is_told_and_time_is_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    explain, withdrawn = checking.explain, []
+    explain, withdrawn = explaining.explain, []
 
     def late(session: Session) -> None:
         def first(*args: Any) -> Any:
             if not withdrawn:
                 withdrawn.append(True)
-                session._deadline = 0.0
+                session._course.phases.deadline = 0.0
                 raise AssumptionBroken("planted")
             return explain(*args)
 
-        monkeypatch.setattr(checking, "explain", first)
+        monkeypatch.setattr(explaining, "explain", first)
 
     for all_ in (False, True):
         withdrawn.clear()

@@ -336,7 +336,7 @@ def test_that_tree_is_void_once_the_program_is_known_better(
     known: bool, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts = repeat(0) if known else count()
-    monkeypatch.setattr("dpor.app.checking.learnt", lambda system: next(facts))
+    monkeypatch.setattr("dpor.app.course.learnt", lambda system: next(facts))
     report = cut_with_states(target, monkeypatch, AssumptionBroken("planted"))
     assert Path("kept.json").exists() is known
     assert any("what is left is not kept" in reason for reason in report.reasons) is not known
@@ -457,7 +457,7 @@ def test_a_key_without_a_name_is_not_kept(tmp_path: Path, monkeypatch: pytest.Mo
 def test_it_is_written_while_the_search_goes_on(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint_module, "EVERY", 0.0)
     monkeypatch.setattr(checkpoint_module, "SHARE", 1.0)
-    monkeypatch.setattr("dpor.app.checking.PROGRESS_EVERY", 0.001)
+    monkeypatch.setattr("dpor.app.searching.PROGRESS_EVERY", 0.001)
     seen = []
 
     class Watching(Monitor):
@@ -615,13 +615,13 @@ def test_runs_that_are_repeated_are_not_counted_twice(target: str) -> None:
     Path("counter.py").write_text(COUNTER.format(least=6))
     session = Session(target, Options(strategy="optimal", all=True, max_executions=50, checkpoint="kept.json"))
     last: list[Run] = []
-    write = session._write
+    write = session._remainder.write
 
-    def written(keeper: Keeper, search: Search, results: Any, again: Run | None = None) -> None:
+    def written(search: Search, again: Run | None = None) -> None:
         last.append(again)  # type: ignore[arg-type]
-        write(keeper, search, results, again)
+        write(search, again)
 
-    session._write = written  # type: ignore[method-assign]
+    session._remainder.write = written  # type: ignore[method-assign]
     report = session.run()
     assert (report.executions + report.executions_besides, last) == (50, [None])
     assert Checkpoint.load("kept.json").results["seen"][0]["occurrences"] == report.findings[0].occurrences

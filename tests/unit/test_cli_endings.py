@@ -124,7 +124,7 @@ def run(*arguments: str) -> tuple[int, list[str]]:
 def over_once_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of a check is over as soon as its program has begun, and no sooner."""
     now = lambda: 1000.0 if Path("begun").exists() else 0.0
-    monkeypatch.setattr("dpor.app.checking.time", SimpleNamespace(monotonic=now))
+    monkeypatch.setattr("dpor.app.phases.time", SimpleNamespace(monotonic=now))
 
 
 @pytest.mark.usefixtures("over_once_begun")

@@ -13,9 +13,8 @@ import pytest
 
 import dpor
 from dpor.app import stages
-from dpor.app.checking import Session
+from dpor.app.searching import Searching
 from dpor.core.errors import AssumptionBroken, OutOfTime
-from dpor.core.options import Options
 from dpor.core.outcome import digest
 from dpor.core.system import Run
 from dpor.explorers.bounded_classic import BoundedClassic
@@ -28,20 +27,21 @@ from tests.properties.test_preemption_bounds import listed
 WORDS = {"r", "w", "rmw", "cas", "lock", "unlock", "if"}
 
 
-class Watching(Session):
-    """A check that keeps which outcomes its searches with a bound have seen."""
-
-    def _covered_within(self, bound: int, results: Any) -> None:
-        super()._covered_within(bound, results)
-        self.outcomes = {*getattr(self, "outcomes", ()), *results.outcomes}
-
-
 def claimed(program: Any, tmp_path: Path) -> tuple[int | None, set[str]]:
+    """The bound that a check claims to have covered, and the outcomes that its searches with a bound have seen."""
     file = tmp_path / "p.json"
     file.write_text(json.dumps(program))
-    session = Watching(str(file), Options(all=True))
-    report = session.run()
-    return report.covered_preemptions, getattr(session, "outcomes", set())
+    outcomes = set[str]()
+    covered_within = Searching._covered_within
+
+    def watching(self: Searching, bound: int) -> None:
+        covered_within(self, bound)
+        outcomes.update(self._course.results.outcomes)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Searching, "_covered_within", watching)
+        report = dpor.check(str(file), all=True)
+    return report.covered_preemptions, outcomes
 
 
 def missed(number: int, tmp_path: Path) -> tuple[int | None, set[str]]:
@@ -132,7 +132,7 @@ def test_what_was_covered_is_void_once_the_program_is_known_better(
         raise next(errors)
         yield
 
-    monkeypatch.setattr("dpor.app.checking.learnt", lambda system: next(facts))
+    monkeypatch.setattr("dpor.app.course.learnt", lambda system: next(facts))
     monkeypatch.setattr(Dpor, "explore", breaks)
     assert dpor.check(f"{file}::scenario").covered_preemptions == (2 if len(known) == 1 else None)
 

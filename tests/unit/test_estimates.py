@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.app import advice, checking
+from dpor.app import advice, checking, searching
 from dpor.app.checking import Session
 from dpor.core.errors import OutOfTime
 from dpor.core.options import Options, Order
@@ -126,8 +126,8 @@ def two() -> None:
 
 
 def test_a_search_that_is_stopped_tells_how_large_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "ESTIMATE_AFTER", 1)
-    monkeypatch.setattr(checking, "ESTIMATE_EVENTS", 0)
+    monkeypatch.setattr(searching, "ESTIMATE_AFTER", 1)
+    monkeypatch.setattr(searching, "ESTIMATE_EVENTS", 0)
     report = dpor.check(appends, max_memory=1)
     assert report.estimate is not None
     assert [round(number) for number in report.estimate] == [3_628_800] * 3
@@ -147,10 +147,10 @@ def test_a_small_search_is_not_estimated(tmp_path: Path, monkeypatch: pytest.Mon
         "        for _ in range(3): cell.value += 1\n    threads = [threading.Thread(target=add) for _ in range(2)]\n"
         "    for thread in threads: thread.start()\n    for thread in threads: thread.join()\n"
     )
-    monkeypatch.setattr(checking, "ESTIMATE_SECONDS", 60.0)
+    monkeypatch.setattr(searching, "ESTIMATE_SECONDS", 60.0)
     report = dpor.check(f"{file}::scenario", strategy="optimal")
     assert report.exhaustive
-    assert report.executions > checking.ESTIMATE_AFTER
+    assert report.executions > searching.ESTIMATE_AFTER
     assert report.executions_besides == len(report.restarts)
 
 
@@ -214,11 +214,11 @@ def test_a_failing_schedule_of_an_estimate_is_a_finding(monkeypatch: pytest.Monk
             thread.join()
         assert order[0] != 5
 
-    monkeypatch.setattr(checking, "ESTIMATE_AFTER", 2)
-    monkeypatch.setattr(checking, "ESTIMATE_EVENTS", 0)
+    monkeypatch.setattr(searching, "ESTIMATE_AFTER", 2)
+    monkeypatch.setattr(searching, "ESTIMATE_EVENTS", 0)
     report = dpor.check(fails_late)
     assert report.verdict is Verdict.FAIL
-    assert report.reasons == (checking.FAILED_AT_RANDOM,)
+    assert report.reasons == (searching.FAILED_AT_RANDOM,)
     assert report.findings[0].saved is not None
 
 
@@ -229,7 +229,7 @@ def test_progress_never_runs_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
         def progress(self, progress: Progress) -> None:
             told.append(progress.executions)
 
-    monkeypatch.setattr(checking, "PROGRESS_EVERY", 0.0)
+    monkeypatch.setattr(searching, "PROGRESS_EVERY", 0.0)
     report = Session(three, Options(max_executions=100), Watching()).run()
     assert report.restarts
     assert told == sorted(told)
@@ -275,8 +275,8 @@ def test_what_is_left_is_told_also_if_time_is_over_between_two_runs(monkeypatch:
             super().reverse(*race)
 
     monkeypatch.setattr(checking, "explorer_of", lambda options: Slower)
-    monkeypatch.setattr(checking, "ESTIMATE_AFTER", 5)
-    monkeypatch.setattr(checking, "ESTIMATE_EVENTS", 0)
+    monkeypatch.setattr(searching, "ESTIMATE_AFTER", 5)
+    monkeypatch.setattr(searching, "ESTIMATE_EVENTS", 0)
     report = dpor.check(appends, max_seconds=60)
     assert report.reasons == ("--max-seconds 60 reached, nearly all left of some 3,600,000",)
 
@@ -301,8 +301,8 @@ def test_the_next_step_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "    for thread in threads: thread.join()\n"
     )
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(checking, "ESTIMATE_AFTER", 1)
-    monkeypatch.setattr(checking, "ESTIMATE_EVENTS", 0)
+    monkeypatch.setattr(searching, "ESTIMATE_AFTER", 1)
+    monkeypatch.setattr(searching, "ESTIMATE_EVENTS", 0)
     monkeypatch.setattr(advice, "PATIENT", 60.0)
     report = dpor.check("appends.py::ten", strategy="optimal", max_seconds=4.0)
     assert report.next_step == "dpor check appends.py::ten --max-seconds 4 --preemptions 2"

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import dpor
-from dpor.app.checking import Session
+from dpor.app.course import Course
 from dpor.app.targets import open_target
 from dpor.core.errors import DporError
 from dpor.core.options import Options
@@ -334,7 +334,7 @@ def program(way: str, tmp_path: Path) -> Path:
 def explored(path: Path, size: float, monkeypatch: pytest.MonkeyPatch) -> Report:
     monkeypatch.setattr(initial_state, "LEAST_SIZE", size)
     # The budget is to be for the last search alone, whatever ran before that began.
-    monkeypatch.setattr(Session, "_besides", property(lambda session: 0, lambda session, number: None), raising=False)
+    monkeypatch.setattr(Course, "besides", property(lambda course: 0, lambda course, number: None), raising=False)
     return dpor.check(f"{path}::scenario", all=True, max_executions=60)
 
 

@@ -19,6 +19,7 @@ import pytest
 import dpor
 from dpor.app import sharing
 from dpor.app.checking import Session
+from dpor.app.searching import Searching
 from dpor.core.errors import UserError
 from dpor.core.options import Options, Order
 from dpor.explorers import Optimal
@@ -481,7 +482,7 @@ def test_a_failure_that_a_worker_finds_has_a_schedule_of_all_accesses(
         return asked[-1]
 
     monkeypatch.setattr(sharing.Sharing, "_fails_here", noted)
-    monkeypatch.setattr(Session, "_estimate", lambda *_: False)  # it would find the failure first
+    monkeypatch.setattr(Searching, "_estimate", lambda *_: False)  # it would find the failure first
     report = dpor.check("lost.py::scenario", strategy="optimal", all=True, workers=2)
     assert (report.executions, len(report.outcome_digests), len(report.findings)) == (90, 2, 1)
     assert asked == [True]
