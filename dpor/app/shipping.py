@@ -55,7 +55,7 @@ class ShippedProgram:
 
 def packed(system: Checkable) -> ShippedProgram:
     """Return the program of a system. With each file go the Python files beside it, which it may import later."""
-    from dpor.python.program.loader import ROOT_MARKS  # takes long, and the other machine has no use for it
+    from dpor.python.program.border import ROOT_MARKS  # takes long, and the other machine has no use for it
 
     imported = system.imported()
     named = {os.path.abspath(path) for path in (*system.sources(), *imported.values())}

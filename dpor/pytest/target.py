@@ -34,11 +34,11 @@ class TestTarget:
         function: Any = item.function
         rootpath = item.config.rootpath
         if rootpath != Path(rootpath.anchor):
-            loader.widen(rootpath)
+            loader.border.widen(rootpath)
         if not isinstance(function, FunctionType) or not Path(function.__code__.co_filename).is_file():
             raise BadTarget(f"{item.name} is not a function with Python source")
         module = loader.load_host_file(Path(function.__code__.co_filename), function.__module__)
-        if loader.code_at(function.__code__) is None:
+        if loader.counterparts.code_at(function.__code__) is None:
             raise BadTarget(
                 f"{item.name}: the function that pytest calls is not the one in the source; if a decorator has replaced"
                 " it (hypothesis does), call dpor.check inside the test instead"

@@ -14,7 +14,7 @@ from types import CodeType
 import pytest
 
 import dpor
-from dpor.python.program import loader
+from dpor.python.program import program_module
 from dpor.python.rewrite import cache
 from dpor.python.rewrite.cache import Cache
 
@@ -226,21 +226,21 @@ def main():
 
 def check(folder: Path, **options: bool) -> tuple[int, int]:
     """What a process that begins anew finds, and how often it rewrites."""
-    loader._instrumented.cache_clear()
-    loader._read.cache_clear()
+    program_module.instrumented_code.cache_clear()
+    program_module._read.cache_clear()
     rewritten = 0
-    instrument = loader.instrument
+    instrument = program_module.instrument
 
     def counting(*args: object, **kwargs: object) -> CodeType:
         nonlocal rewritten
         rewritten += 1
         return instrument(*args, **kwargs)  # type: ignore[arg-type]
 
-    loader.instrument = counting  # type: ignore[assignment, attr-defined]
+    program_module.instrument = counting  # type: ignore[assignment, attr-defined]
     try:
         report = dpor.check(f"{folder / 'program.py'}::main", all=True, **options)  # type: ignore[arg-type]
     finally:
-        loader.instrument = instrument  # type: ignore[attr-defined]
+        program_module.instrument = instrument  # type: ignore[attr-defined]
     return report.executions, rewritten
 
 

@@ -49,14 +49,14 @@ class ProgramCopies:
         known = self._made.get(id(plain))
         if known is not None:
             return known  # type: ignore[no-any-return]
-        code = self._loader.code_at(plain.__code__)
+        code = self._loader.counterparts.code_at(plain.__code__)
         if code is None:
             return None
         cells = dict(zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=True))
         closure = {name: self._made.setdefault(id(cell), types.CellType()) for name, cell in cells.items()}
         made = types.FunctionType(
             code,
-            self._loader.globals_of(code.co_filename, self.module),
+            self._loader.counterparts.globals_of(code.co_filename, self.module),
             plain.__name__,
             None,
             tuple(closure[name] for name in code.co_freevars),
@@ -167,11 +167,11 @@ class ProgramCopies:
         known = self._made.get(id(plain))
         if known is not None:
             return known  # type: ignore[no-any-return]
-        if not self._loader.is_program_module(plain.__module__, self.module):
+        if not self._loader.counterparts.has_module(plain.__module__, self.module):
             return plain
         if "<locals>" in plain.__qualname__:
             return self._made_again(plain)
-        found: Any = self._loader.module_named(plain.__module__, self.module)
+        found: Any = self._loader.counterparts.module_named(plain.__module__, self.module)
         for name in plain.__qualname__.split("."):
             found = getattr(found, name, None)
         return found if isinstance(found, type) else plain

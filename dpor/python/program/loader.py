@@ -11,7 +11,6 @@ which that happened first, unless nothing that outlives a run can have been chan
 
 from __future__ import annotations
 
-import ast
 import builtins
 import importlib.machinery
 import importlib.util
@@ -19,13 +18,11 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpor.core.errors import BadTarget, Unsupported
-from dpor.core.home import is_workload
+from dpor.core.errors import BadTarget
 from dpor.python.dropins import generating, logs, loops, module_locks, outside
 from dpor.python.dropins.importing import import_statement
 from dpor.python.effects import process_state
@@ -33,12 +30,13 @@ from dpor.python.effects.accesses import yield_before
 from dpor.python.effects.dicts import writes_key
 from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.host_modules import DropInModule, shadow
-from dpor.python.kernel.library import CLOSED, CONSTANT, GIVES_MODULES, MODELLED, PARTS, STDLIB
+from dpor.python.kernel.library import CLOSED, CONSTANT, STDLIB
 from dpor.python.kernel.run import run
-from dpor.python.program import afterlife, changing_globals, import_once
+from dpor.python.program import afterlife
+from dpor.python.program.border import Border, folder_to_import_from
+from dpor.python.program.counterparts import Counterparts
+from dpor.python.program.program_module import ProgramModule, instrumented_code
 from dpor.python.program.sides import Sides
-from dpor.python.rewrite import instrument
-from dpor.python.rewrite.cache import kept, source_of
 from dpor.python.sharing import host_fields, shared_objects
 
 if TYPE_CHECKING:
@@ -46,70 +44,6 @@ if TYPE_CHECKING:
 
 _WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # the pools of the last one log
 _NONE = types.ModuleType("none")
-ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-
-
-@lru_cache(maxsize=1024)
-def _instrumented(
-    source: str,
-    path: str,
-    *,
-    visible_globals: frozenset[str],
-    numbers: bool,
-    starts_threads: bool,
-    unhooked: frozenset[str],
-) -> types.CodeType:
-    """Instrument a module, or find it on disk: most modules stay the same when a fact is learnt, and between checks."""
-    return kept(
-        lambda: instrument(
-            source,
-            path,
-            visible_globals=visible_globals,
-            numbers=numbers,
-            starts_threads=starts_threads,
-            unhooked=unhooked,
-        ),
-        *("code", source, path, sorted(visible_globals), numbers, starts_threads, sorted(unhooked)),
-    )
-
-
-@lru_cache(maxsize=1024)
-def _read(source: str, path: str) -> tuple[tuple[str, ...] | None, bool]:
-    """Read from the source which globals change, and whether importing once is enough: see `ProgramModule`."""
-
-    def read() -> tuple[tuple[str, ...] | None, bool]:
-        tree = ast.parse(source, path)
-        changing = changing_globals.changing_globals(tree)
-        return None if changing is None else tuple(sorted(changing)), import_once.can_import_once(tree)
-
-    return kept(read, "facts", source_of(import_once.__file__, changing_globals.__file__), source)
-
-
-class ProgramModule:
-    """One instrumented module: its code, and its globals before it is executed.
-
-    changing   the globals that a run may rebind, or whose objects it may change; None: it may be any
-    import_once  True if what it makes stays the same in all runs
-    """
-
-    def __init__(self, module: types.ModuleType, source: str, path: str) -> None:
-        self.module = module
-        self.source = source
-        self.path = path
-        self.file = Path(path).resolve()
-        self.code: types.CodeType | None = None
-        self.first: dict[str, Any] = {}
-        self.changing: tuple[str, ...] | None = ()
-        self.import_once = True
-        if module.__name__.partition(".")[0] not in CONSTANT:
-            self.changing, self.import_once = _read(source, path)
-
-    def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
-        """Return (name, value) of the globals that are `changing`, or of all."""
-        names = self.module.__dict__
-        if of_all or self.changing is None:
-            return [(key, value) for key, value in names.items() if not key.startswith((".", "__"))]
-        return [(key, names[key]) for key in self.changing if key in names]
 
 
 class Loader:
@@ -123,13 +57,11 @@ class Loader:
     ) -> None:
         self._hooks = hooks
         self._module_for_program = module_for_program
-        self._packages = tuple(f"{package}." for package in instrument_packages)
-        self._acting: frozenset[str] = GIVES_MODULES
-        self._root: Path | None = None
-        self._least_root: Path | None = None
+        self.border = Border(instrument_packages)
         self._files: set[str] = set()
         self.unhooked: frozenset[str] = frozenset()
         self.modules: dict[str, ProgramModule] = {}
+        self.counterparts = Counterparts(self.modules)
         self.sources: dict[str, str] = {}
         self.visible_globals: dict[str, frozenset[str]] = {}
         self.numbers = False  # also hook operators with a number literal
@@ -137,7 +69,6 @@ class Loader:
         self._sides = Sides(self._is_of_program)
         self._has_loops = False  # does the program import `asyncio`?
         self._named: list[process_state.Kept] = []  # objects in others' modules that the source names
-        self._codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
         self._builtins = shadow(builtins, __import__=self._import)  # the program sees its own changes alone
         self.visible_builtins: frozenset[str] = frozenset()
         self._finder = _Finder(self)
@@ -146,33 +77,14 @@ class Loader:
         self._watching = ExitStack()  # what lasts until the run ends
         self.host: HostState | None = None  # set when the program imports a module whose state it may change
 
-    # ------------------------------------------------------------------ which files are the program's
-
-    def set_root(self, file: Path) -> None:
-        """Let the program be what lies in the project of this file."""
-        directory = _beside_package(file.resolve())
-        marked = (c for c in (directory, *directory.parents) if any((c / mark).exists() for mark in ROOT_MARKS))
-        root, least = next(marked, directory), self._least_root
-        self._root = least if least is not None and root.is_relative_to(least) else root
-
-    def widen(self, directory: Path) -> None:
-        """Let everything in this folder belong to the program if a file of it does."""
-        self._least_root = directory.resolve()
-
-    def instrument_acting(self, packages: Iterable[str]) -> bool:
-        """Between runs: let these packages be the program's, as runs have shown. Returns True if some are new: then the
-        program must be loaded again (`start_over`)."""
-        wanted = frozenset(packages)
-        more = wanted.union(part for part, whole in PARTS.items() if whole in wanted) - self._acting
-        self._acting |= more
-        return bool(more)
+    # ------------------------------------------------------------------ which modules there are
 
     def start_over(self) -> None:
         """Between runs: forget all modules, because other packages are instrumented now."""
         self.modules.clear()
         self.sources.clear()
         self._files.clear()
-        self._codes.clear()
+        self.counterparts.forget()
         self._late.clear()
         self._settled = False
         self._sides.forget()
@@ -213,33 +125,10 @@ class Loader:
 
     def _is_of_program(self, name: str) -> bool:
         """True if the module of this name, wherever it is, is instrumented."""
-        return name in self.modules or self._is_chosen(name)
-
-    def _is_chosen(self, name: str) -> bool:
-        """True if the module is of a package that is instrumented by its name, wherever it is."""
-        return is_workload(name) or name.partition(".")[0] in self._acting or f"{name}.".startswith(self._packages)
-
-    def is_program_module(self, name: str, default: types.ModuleType) -> bool:
-        """True if a module that the host knows by this name is one of the program's."""
-        return name == "__main__" or name in self.modules or default.__name__.endswith(name)
+        return name in self.modules or self.border.is_chosen(name)
 
     def is_program_file(self, filename: str) -> bool:
         return filename in self._files
-
-    def _is_program(self, name: str, origin: str | None) -> bool:
-        if origin is None or not origin.endswith(".py"):
-            return False
-        top = name.partition(".")[0]
-        if top in MODELLED:
-            return False
-        if self._is_chosen(name):
-            return True
-        if top in CLOSED or top in STDLIB:
-            return False
-        path = Path(origin).resolve()
-        if self._root is None or "site-packages" in path.parts or not path.is_relative_to(self._root):
-            return False
-        return not any(part.startswith(".") for part in path.relative_to(self._root).parts)
 
     # ------------------------------------------------------------------ importing
 
@@ -323,8 +212,8 @@ class Loader:
     def load_file(self, file: Path) -> types.ModuleType:
         """Load the file as a module. Its name is the dotted name if it lies in a package, else its stem."""
         file = file.resolve()
-        self.set_root(file)
-        directory = _beside_package(file)
+        self.border.set_root(file)
+        directory = folder_to_import_from(file)
         parts = [*file.parent.relative_to(directory).parts, file.stem]
         if parts[-1] == "__init__":
             parts.pop()
@@ -350,11 +239,6 @@ class Loader:
         top = package.partition(".")[0]
         return package in self.modules or (top.isidentifier() and importlib.util.find_spec(top) is not None)
 
-    def include(self, name: str) -> None:
-        """Let the module's top package be the program's. (Our workloads are at all times.)"""
-        if not is_workload(name):
-            self._packages += (f"{name.partition('.')[0]}.",)
-
     def note_late(self, name: str) -> None:
         """Called when a module is executed for the first time: note it as late if a run does that."""
         if self._settled and name.partition(".")[0] not in STDLIB:
@@ -378,7 +262,7 @@ class Loader:
     def share_exceptions(self, name: str, module: types.ModuleType) -> None:
         """Let an instrumented module of the library raise the exceptions of the host's: the program catches those,
         because uninstrumented code raises them."""
-        if name.partition(".")[0] in self._acting & STDLIB:
+        if name.partition(".")[0] in self.border.acting & STDLIB:
             for other, value in vars(self._sides.host_module(name) or _NONE).items():
                 if is_a(value, type) and issubclass(value, BaseException):
                     module.__dict__[other] = value
@@ -387,7 +271,7 @@ class Loader:
         """Return the instrumented copy of the module in which a function of the host was defined; None if it is not the
         program's."""
         file = Path(plain.__code__.co_filename)
-        if not file.is_file() or not self._is_program(plain.__module__, str(file)):
+        if not file.is_file() or not self.border.is_inside(plain.__module__, str(file)):
             return None
         file = file.resolve()
         known = next((loaded.module for loaded in self.modules.values() if loaded.file == file), None)
@@ -402,47 +286,12 @@ class Loader:
     def load_host_file(self, file: Path, host: str) -> types.ModuleType:
         """Load an instrumented copy of a module that the host has imported already."""
         if host != "__main__" and "." in host:
-            self.set_root(file)
+            self.border.set_root(file)
             spec = importlib.util.find_spec(host)
             if spec is not None and spec.origin is not None and Path(spec.origin).resolve() == file.resolve():
-                self._packages += (host,)
+                self.border.include_module(host)
                 return self.load_name(host)
         return self.load_file(file)
-
-    def code_at(self, plain: types.CodeType) -> types.CodeType | None:
-        """Return the instrumented code for code that the host compiled: with the same name, at the same line. None if
-        not found."""
-        known = self._codes.get(id(plain))
-        if known is None or known[0] is not plain:
-            known = self._codes[id(plain)] = (plain, self._find_code(plain))
-        return known[1]
-
-    def _find_code(self, plain: types.CodeType) -> types.CodeType | None:
-        file = Path(plain.co_filename).resolve()
-        for loaded in self.modules.values():
-            if loaded.file == file and loaded.code is not None:
-                stack = [loaded.code]
-                while stack:
-                    code = stack.pop()
-                    if (
-                        code.co_firstlineno == plain.co_firstlineno
-                        and code.co_qualname == plain.co_qualname
-                        and set(code.co_freevars) == set(plain.co_freevars)
-                    ):
-                        return code
-                    stack.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
-        return None
-
-    def globals_of(self, path: str, default: types.ModuleType) -> dict[str, Any]:
-        """Return the globals of the instrumented module of this file."""
-        return next((g.module.__dict__ for g in self.modules.values() if g.path == path), default.__dict__)
-
-    def module_named(self, name: str, default: types.ModuleType) -> types.ModuleType:
-        """Return the instrumented module of this name; `default` for the host's `__main__`."""
-        if name == "__main__":
-            return default
-        loaded = self.modules.get(name)
-        return default if loaded is None and default.__name__.endswith(name) else loaded.module if loaded else _NONE
 
     def host_file(self, name: str) -> str:
         """While the program is loaded: return the file of the module that the host knows by this name, or ""."""
@@ -461,7 +310,7 @@ class Loader:
         except ValueError as error:
             raise BadTarget(f"{path}: {error}") from None
         if name.partition(".")[0] not in STDLIB:
-            _refuse_lazy_imports(loaded)
+            loaded.refuse_lazy_imports()
         self._files.add(path)
         self.sources[path] = sha256(content).hexdigest()
         self._prepare(name, loaded)
@@ -474,7 +323,7 @@ class Loader:
 
     def _prepare(self, name: str, loaded: ProgramModule) -> None:
         visible = self.visible_globals.get(name, frozenset()) | self.visible_builtins
-        loaded.code = _instrumented(
+        loaded.code = instrumented_code(
             loaded.source,
             loaded.path,
             visible_globals=visible,
@@ -492,7 +341,7 @@ class Loader:
 
     def renew(self) -> None:
         """Compile all modules again with the globals that are visible now, because the facts have changed."""
-        self._codes.clear()
+        self.counterparts.forget()
         for name, loaded in self.modules.items():
             loaded.module.__dict__.clear()
             loaded.module.__dict__.update(
@@ -539,7 +388,7 @@ class Loader:
         """Import the submodules that the program finds in a package of the library without having imported them, such
         as `collections.abc`, because somebody in the process has."""
         host = self._sides.host_module(name)
-        if name in self._acting & STDLIB and host is not None:
+        if name in self.border.acting & STDLIB and host is not None:
             for part in sorted(vars(host).keys() - vars(module).keys()):
                 if getattr(vars(host)[part], "__name__", None) == f"{name}.{part}":
                     found = importlib.import_module(f"{name}.{part}")
@@ -574,32 +423,15 @@ class Loader:
         """Yield the roots of the program's objects, each as (name, object): the values of globals and the attributes of
         classes, which every thread can reach. `of_all`: of all globals, not only of those that a run can change."""
         yield from host_fields.roots()
-        yield from self._roots_in(self.modules, of_all)
+        for name, loaded in self.modules.items():
+            yield from loaded.roots(name, of_all)
 
     def late_roots(self) -> Iterator[tuple[Any, Any]]:
         """Yield those that do not exist when a run begins."""
         process_state.share()
         yield from host_fields.roots()
-        yield from self._roots_in(self._late & self.modules.keys(), run.dirty)
-
-    def _roots_in(self, names: Iterable[str], of_all: bool) -> Iterator[tuple[Any, Any]]:
-        for name in names:
-            loaded = self.modules[name]
-            for key, value in loaded.globals(of_all):
-                if is_a(value, type):
-                    if value.__module__ == name:
-                        for attribute, held in value.__dict__.items():
-                            if not attribute.startswith("__"):
-                                yield (name, key, attribute), _unwrapped(held)
-                else:
-                    yield (name, key), value
-
-
-def _refuse_lazy_imports(module: ProgramModule) -> None:
-    """Which thread executes a module that is imported lazily (3.15), and when, is not under control."""
-    for node in ast.walk(ast.parse(module.source)) if sys.version_info >= (3, 15) else ():
-        if isinstance(node, (ast.Import, ast.ImportFrom)) and getattr(node, "is_lazy", False):
-            raise Unsupported(f"{module.path}:{node.lineno}: `lazy import` is not under control: leave out the `lazy`")
+        for name in self._late & self.modules.keys():
+            yield from self.modules[name].roots(name, run.dirty)
 
 
 def _home(value: Any) -> str:
@@ -623,10 +455,6 @@ def _storing_late(store: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]
     return gstore
 
 
-def _unwrapped(held: Any) -> Any:
-    return held.__func__ if is_a(held, (staticmethod, classmethod)) else held
-
-
 class _Finder:
     """Finds the program's modules before any other finder does."""
 
@@ -638,7 +466,7 @@ class _Finder:
         if known is not None:
             return known.first["__spec__"]
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is None or not self._loader._is_program(name, spec.origin):
+        if spec is None or not self._loader.border.is_inside(name, spec.origin):
             self._loader._sides.remember_library(name)
             return None
         spec.loader = _InstrumentingLoader(self._loader, name, str(spec.origin), spec.loader)
@@ -692,8 +520,3 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
         self._loader.share_exceptions(self._name, module)
         self._loader.import_parts(self._name, module)
         self._loader.yield_before_binding(self._name)
-
-
-def _beside_package(file: Path) -> Path:
-    """Return the folder from which the file's package, or the file, is imported."""
-    return next(folder for folder in file.parents if not (folder / "__init__.py").exists())

@@ -288,7 +288,7 @@ class PythonSystem:
         if isinstance(self._search.facts, EveryAccess):
             self._search.facts.unhooked = self._loader.unhooked
         self._loader.numbers = not self._facts_used.isdisjoint((attributes.RULES, shared_objects.ARITHMETIC))
-        return self._loader.instrument_acting(module for (module,) in about(self._facts_used, INSTRUMENTED))
+        return self._loader.border.instrument_acting(module for (module,) in about(self._facts_used, INSTRUMENTED))
 
     def _never_written(self) -> frozenset[str]:
         """Return the attributes whose loads have no hooks. Those that runs have written are excluded. There are none if

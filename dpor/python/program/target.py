@@ -177,8 +177,8 @@ def _module(name: str, loader: Loader, text: str) -> types.ModuleType:
         raise BadTarget(f"{text}: there is no module {name}")
     if not spec.origin.endswith(".py"):
         raise BadTarget(f"{text}: {name} has no Python source ({spec.origin})")
-    loader.set_root(Path(spec.origin))
-    loader.include(name)
+    loader.border.set_root(Path(spec.origin))
+    loader.border.include(name)
     return loader.load_name(name)
 
 
@@ -194,7 +194,7 @@ def _of_callable(target: Callable[[], object], loader: Loader) -> Target:
     if not file.is_file():
         raise BadTarget(f"{name}: its source {file} cannot be read, so it cannot be instrumented")
     module = loader.load_host_file(file, code.__module__)
-    if isinstance(code, types.FunctionType) and loader.code_at(code.__code__) is None:
+    if isinstance(code, types.FunctionType) and loader.counterparts.code_at(code.__code__) is None:
         raise BadTarget(f"{name}: it was not found in {file} any more; was the file changed after it was imported?")
     if target is code and not getattr(code, "__closure__", None) and name.isidentifier() and hasattr(module, name):
         return NamedTarget(module, name, name)

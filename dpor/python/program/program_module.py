@@ -1,0 +1,106 @@
+"""One instrumented module: its source, its code, and what is read off the source: which of its globals change."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dpor.core.errors import Unsupported
+from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.library import CONSTANT
+from dpor.python.program import changing_globals, import_once
+from dpor.python.rewrite import instrument
+from dpor.python.rewrite.cache import kept, source_of
+
+
+class ProgramModule:
+    """One instrumented module: its code, and its globals before it is executed.
+
+    changing     the globals that a run may rebind, or whose objects it may change; None: it may be any
+    import_once  True if what it makes stays the same in all runs
+    """
+
+    def __init__(self, module: types.ModuleType, source: str, path: str) -> None:
+        self.module = module
+        self.source = source
+        self.path = path
+        self.file = Path(path).resolve()
+        self.code: types.CodeType | None = None
+        self.first: dict[str, Any] = {}
+        self.changing: tuple[str, ...] | None = ()
+        self.import_once = True
+        if module.__name__.partition(".")[0] not in CONSTANT:
+            self.changing, self.import_once = _read(source, path)
+
+    def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
+        """Return (name, value) of the globals that are `changing`, or of all."""
+        names = self.module.__dict__
+        if of_all or self.changing is None:
+            return [(key, value) for key, value in names.items() if not key.startswith((".", "__"))]
+        return [(key, names[key]) for key in self.changing if key in names]
+
+    def roots(self, name: str, of_all: bool) -> Iterator[tuple[Any, Any]]:
+        """Yield the values of these globals, and the attributes of the module's own classes, each with a name that
+        begins with `name`, the module's."""
+        for key, value in self.globals(of_all):
+            if is_a(value, type):
+                if value.__module__ == name:
+                    for attribute, held in value.__dict__.items():
+                        if not attribute.startswith("__"):
+                            yield (name, key, attribute), _unwrapped(held)
+            else:
+                yield (name, key), value
+
+    def refuse_lazy_imports(self) -> None:
+        """Which thread executes a module that is imported lazily (3.15), and when, is not under control: raise
+        `Unsupported`."""
+        for node in ast.walk(ast.parse(self.source)) if sys.version_info >= (3, 15) else ():
+            if isinstance(node, (ast.Import, ast.ImportFrom)) and getattr(node, "is_lazy", False):
+                raise Unsupported(
+                    f"{self.path}:{node.lineno}: `lazy import` is not under control: leave out the `lazy`"
+                )
+
+
+@lru_cache(maxsize=1024)
+def instrumented_code(
+    source: str,
+    path: str,
+    *,
+    visible_globals: frozenset[str],
+    numbers: bool,
+    starts_threads: bool,
+    unhooked: frozenset[str],
+) -> types.CodeType:
+    """Instrument a module, or find it on disk: most modules stay the same when a fact is learnt, and between checks."""
+    return kept(
+        lambda: instrument(
+            source,
+            path,
+            visible_globals=visible_globals,
+            numbers=numbers,
+            starts_threads=starts_threads,
+            unhooked=unhooked,
+        ),
+        *("code", source, path, sorted(visible_globals), numbers, starts_threads, sorted(unhooked)),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _read(source: str, path: str) -> tuple[tuple[str, ...] | None, bool]:
+    """Read from the source which globals change, and whether importing once is enough: see `ProgramModule`."""
+
+    def read() -> tuple[tuple[str, ...] | None, bool]:
+        tree = ast.parse(source, path)
+        changing = changing_globals.changing_globals(tree)
+        return None if changing is None else tuple(sorted(changing)), import_once.can_import_once(tree)
+
+    return kept(read, "facts", source_of(import_once.__file__, changing_globals.__file__), source)
+
+
+def _unwrapped(held: Any) -> Any:
+    return held.__func__ if is_a(held, (staticmethod, classmethod)) else held
