@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-from dpor.app.comparing import Job, run
+from dpor.app.comparing import Job, run_job
 from dpor.app.targets import open_target
 from dpor.core.options import Options
 from dpor.explorers import STATIC
@@ -92,7 +92,7 @@ class Cell:
 def measure(workload: str, setting: Setting, max_seconds: float, max_states: int | None, *, analysis: bool) -> Cell:
     """Raises `dpor.app.comparing.Interrupted`."""
     before = _children_seconds()
-    row = run(Job(workload, setting.options(max_seconds, max_states)))
+    row = run_job(Job(workload, setting.options(max_seconds, max_states)))
     seconds = _children_seconds() - before
     analysed = analysis_seconds(workload, setting) if analysis and setting.is_static else None
     return _cell(workload, setting, row, seconds, analysed)

@@ -7,7 +7,7 @@ from typing import Final
 from dpor.statics import ir, natives
 from dpor.statics.call_graph import Argument, Arguments, Site
 from dpor.statics.calls import Calls
-from dpor.statics.objects import Object, ObjectKind
+from dpor.statics.objects import AbstractObject, ObjectKind
 from dpor.statics.solver import Node
 
 _OPENS: Final = frozenset(
@@ -50,7 +50,7 @@ class Attributes(Calls):
                 self.open_up(site)
             if thing.of in natives.THREADS and name not in ("start", "run", "__init__"):
                 self.give(dst, self.plain)
-            self.give(dst, self.number(Object(ObjectKind.NATIVE, natives.attribute(thing.of, name))))
+            self.give(dst, self.number(AbstractObject(ObjectKind.NATIVE, natives.attribute(thing.of, name))))
             self.touch(site, "r", number, name)
             self.edge(self.field(number, name), dst)
         elif kind is ObjectKind.UNKNOWN:
@@ -83,7 +83,10 @@ class Attributes(Calls):
             self.give(dst, self.number(thing.of[name == "__self__"]))
         elif thing.kind is ObjectKind.WRAPPER:
             self.give(
-                dst, self.number(Object(ObjectKind.BOUND, (Object(ObjectKind.NATIVE, f"property.{name}"), thing)))
+                dst,
+                self.number(
+                    AbstractObject(ObjectKind.BOUND, (AbstractObject(ObjectKind.NATIVE, f"property.{name}"), thing))
+                ),
             )
             if name == "func":
                 self.edge(self.field(number, "of"), dst)
@@ -95,14 +98,17 @@ class Attributes(Calls):
             self.give(dst, self.plain)
         elif thing.kind is not ObjectKind.FUNCTION and natives.has_method(prefix, name):
             self.give(
-                dst, self.number(Object(ObjectKind.BOUND, (Object(ObjectKind.NATIVE, f"{prefix}.{name}"), thing)))
+                dst,
+                self.number(
+                    AbstractObject(ObjectKind.BOUND, (AbstractObject(ObjectKind.NATIVE, f"{prefix}.{name}"), thing))
+                ),
             )
 
     def _bound(self, site: Site, value: int, receiver: int, klass: int, dst: Node, variable: str) -> None:
         """Load a class attribute's value through an instance."""
         thing = self.objects[value]
         if thing.kind in (ObjectKind.FUNCTION, ObjectKind.NATIVE):
-            self.give(dst, self.number(Object(ObjectKind.BOUND, (thing, self.objects[receiver]))))
+            self.give(dst, self.number(AbstractObject(ObjectKind.BOUND, (thing, self.objects[receiver]))))
             return
         if thing.kind is ObjectKind.WRAPPER and thing.of in ("property", "cached_property"):
             me = Arguments((Argument(self.constant(receiver), variable),))
@@ -120,7 +126,7 @@ class Attributes(Calls):
             self.edge(self.field(value, "of"), dst)
         elif thing.of == "classmethod":
             bind = lambda f: self.give(
-                dst, self.number(Object(ObjectKind.BOUND, (self.objects[f], self.objects[klass])))
+                dst, self.number(AbstractObject(ObjectKind.BOUND, (self.objects[f], self.objects[klass])))
             )
             self.watch(self.field(value, "of"), bind)
 
@@ -141,7 +147,7 @@ class Attributes(Calls):
         self.look_up(site, number, name, found)
         self.watch(self.node(("foreign", number)), lambda _: self.give(dst, self.unknown))
 
-    def _load_of_super(self, site: Site, thing: Object, name: str, dst: Node) -> None:
+    def _load_of_super(self, site: Site, thing: AbstractObject, name: str, dst: Node) -> None:
         klass, receiver = (self.number(part) for part in thing.of)
         held = self.objects[receiver]
         bind = lambda value: self._bound(site, value, receiver, klass, dst, "")

@@ -32,7 +32,7 @@ class Covered(NamedTuple):
     lasti: bool
 
 
-class Instruction(NamedTuple):
+class BytecodeInstruction(NamedTuple):
     """An instruction.
 
     offset      in bytes, as `frame.f_lasti`
@@ -58,14 +58,14 @@ class Flow:
         self.offsets = [instruction.offset for instruction in plain]
         index = {offset: i for i, offset in enumerate(self.offsets)}
         self.covered = list(exception_table(code))
-        self.instructions: list[Instruction] = []
+        self.instructions: list[BytecodeInstruction] = []
         for i, instruction in enumerate(plain):
             name = instruction.opname
             jump = index[instruction.argval] if instruction.opcode in _JUMPS else -1
             following = (i + 1,) if name not in _LEADS_NOWHERE and name not in _JUMPS_ALWAYS else ()
             row = self.row_at(instruction.offset)
             self.instructions.append(
-                Instruction(
+                BytecodeInstruction(
                     instruction.offset,
                     name,
                     -1 if instruction.arg is None else instruction.arg,

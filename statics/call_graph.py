@@ -35,7 +35,7 @@ class How(StrEnum):
     """Another thread starts; this one does not wait for it."""
 
 
-class Edge(NamedTuple):
+class CallEdge(NamedTuple):
     """An edge of the call graph.
 
     binding   pairs: parameter of the target, variable of the caller ("" if it comes from the heap, or FRESH)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dpor.statics.call_graph import FRESH, NATIVE, Argument, Arguments, Edge, How, Site
+from dpor.statics.call_graph import FRESH, NATIVE, Argument, Arguments, CallEdge, How, Site
 from dpor.statics.ir import Function
 from dpor.statics.native_calls import NativeCalls
-from dpor.statics.objects import ANY, Object, ObjectKind
+from dpor.statics.objects import ANY, AbstractObject, ObjectKind
 from dpor.statics.solver import Node
 
 
@@ -82,7 +82,7 @@ class Calls(NativeCalls):
             return
         if how is How.SPAWN:
             self.escape(site, *(variable for _, variable in binding))
-        self.edges[site].add(Edge(target, how, binding, how is How.CALL))
+        self.edges[site].add(CallEdge(target, how, binding, how is How.CALL))
         if dst is not None:
             result = self.local(target, "%result")
             self.edge(result, dst)
@@ -107,7 +107,9 @@ class Calls(NativeCalls):
             binding.add((parameter, argument.variable))
 
         def gather(parameter: str, kind: str, argument: Argument) -> None:
-            thing = self.number(Object(ObjectKind.CONTAINER, kind, f"{function.path}:{function.line}:{parameter}"))
+            thing = self.number(
+                AbstractObject(ObjectKind.CONTAINER, kind, f"{function.path}:{function.line}:{parameter}")
+            )
             self.add(self.local(target, parameter), 1 << thing)
             self.edge(argument.node, self.field(thing, "[]"))
             self.escape(site, argument.variable)
@@ -134,7 +136,9 @@ class Calls(NativeCalls):
         for name in (parameters.rest, parameters.rest_keywords):
             if name:
                 kind = "tuple" if name == parameters.rest else "dict"
-                thing = self.number(Object(ObjectKind.CONTAINER, kind, f"{function.path}:{function.line}:{name}"))
+                thing = self.number(
+                    AbstractObject(ObjectKind.CONTAINER, kind, f"{function.path}:{function.line}:{name}")
+                )
                 self.add(self.local(target, name), 1 << thing)
         for name in parameters.all():
             if f"default {name}" in self.field_names[callee]:

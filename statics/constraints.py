@@ -6,8 +6,8 @@ import builtins
 from typing import Final
 
 from dpor.statics import ir, natives
-from dpor.statics.call_graph import Argument, Arguments, Edge, How, Site
-from dpor.statics.objects import Object, ObjectKind
+from dpor.statics.call_graph import Argument, Arguments, CallEdge, How, Site
+from dpor.statics.objects import AbstractObject, ObjectKind
 from dpor.statics.solver import Node, members
 from dpor.statics.special_methods import SpecialMethods
 
@@ -19,7 +19,7 @@ class PointsTo(SpecialMethods):
     """The points-to analysis; solved when made. Has `edges`, `touches`, `escapes` and the sets of all variables."""
 
     def __init__(
-        self, program: ir.Program, entry: str | None = None, contexts: bool = False, steps: int = STEPS
+        self, program: ir.LoweredProgram, entry: str | None = None, contexts: bool = False, steps: int = STEPS
     ) -> None:
         super().__init__(program, contexts)
         self._stored = {
@@ -99,7 +99,7 @@ class PointsTo(SpecialMethods):
             case ir.Allocate():
                 self._allocate(site, instruction, dst)
             case ir.MakeFunction(_, function, defaults):
-                made = self.number(Object(ObjectKind.FUNCTION, function))
+                made = self.number(AbstractObject(ObjectKind.FUNCTION, function))
                 for parameter, src in defaults:
                     self.edge(self.local(at, src), self.field(made, f"default {parameter}"))
                 self.give(dst, made)
@@ -178,7 +178,7 @@ class PointsTo(SpecialMethods):
             self.protocol(site, ("__hash__", "__eq__"), (keys,), None)
 
     def _make_class(self, site: Site, instruction: ir.MakeClass, dst: Node) -> None:
-        made = self.number(Object(ObjectKind.CLASS, instruction.klass))
+        made = self.number(AbstractObject(ObjectKind.CLASS, instruction.klass))
         if instruction.bases or instruction.others:
             self.derived.add(made)
         self.give(dst, made)
@@ -220,19 +220,20 @@ class PointsTo(SpecialMethods):
     def _import(self, site: Site, module: str, dst: Node) -> None:
         body = self.program.modules.get(module)
         if body is not None:
-            self.give(dst, self.number(Object(ObjectKind.MODULE, body)))
+            self.give(dst, self.number(AbstractObject(ObjectKind.MODULE, body)))
             if not self.instances[site[0]].function.is_module:
-                self.edges[site].add(Edge(self.instance(body), How.CALL, (), False))
+                self.edges[site].add(CallEdge(self.instance(body), How.CALL, (), False))
         elif module.rpartition(".")[0] not in self.program.modules:
             package, _, name = module.rpartition(".")
             self.give(
-                dst, self.number(Object(ObjectKind.NATIVE, natives.attribute(package, name) if package else name))
+                dst,
+                self.number(AbstractObject(ObjectKind.NATIVE, natives.attribute(package, name) if package else name)),
             )
 
     def _super(self, site: Site, klass: str, receiver: str, dst: Node) -> None:
         def both(k: int, r: int) -> None:
             if self.objects[k].kind is ObjectKind.CLASS:
-                self.give(dst, self.number(Object(ObjectKind.SUPER, (self.objects[k], self.objects[r]))))
+                self.give(dst, self.number(AbstractObject(ObjectKind.SUPER, (self.objects[k], self.objects[r]))))
 
         receivers = self.local(site[0], receiver)
         self.watch(self.local(site[0], klass), lambda k: self.watch(receivers, lambda r: both(k, r)))
@@ -240,7 +241,7 @@ class PointsTo(SpecialMethods):
     def _load_variable(self, site: Site, variable: ir.Variable, dst: Node) -> None:
         self.edge(self.node(variable), dst)
         if variable.is_global and hasattr(builtins, variable.name) and variable not in self._stored:
-            self.give(dst, self.number(Object(ObjectKind.NATIVE, f"builtins.{variable.name}")))
+            self.give(dst, self.number(AbstractObject(ObjectKind.NATIVE, f"builtins.{variable.name}")))
         elif variable.name in ("__name__", "__file__", "__doc__"):
             self.give(dst, self.plain)
 
@@ -336,7 +337,7 @@ class PointsTo(SpecialMethods):
             for instruction in function.instructions if function.path == path else ():
                 if isinstance(instruction, ir.LoadVariable) and instruction.variable.is_global:
                     if instruction.variable not in self._stored:
-                        thing = Object(ObjectKind.NATIVE, natives.attribute(module, instruction.variable.name))
+                        thing = AbstractObject(ObjectKind.NATIVE, natives.attribute(module, instruction.variable.name))
                         self.add(self.node(instruction.variable), 1 << self.number(thing))
 
     def _raise(self, site: Site, number: int) -> None:

@@ -14,7 +14,7 @@ from dpor.statics.ir import Function, Instruction, Nothing, Position, Raise, Ret
 
 
 @attrs.define
-class Loop:
+class OpenLoop:
     """A loop being built: the target of `continue`, and the ends of its `break`s."""
 
     head: int
@@ -38,7 +38,7 @@ class Emitter:
         self.ends: list[int] = []
         """Instructions whose successor is still to be emitted; empty where control cannot come."""
         self.handler = -1
-        self.surroundings: list[Loop | Cleanup] = []
+        self.surroundings: list[OpenLoop | Cleanup] = []
         self._temporaries = 0
         self._place(Nothing(""))
 

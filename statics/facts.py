@@ -26,7 +26,7 @@ from dpor.statics.objects import ANY, Field
 from dpor.statics.pointers import Pointers
 
 
-class Point(NamedTuple):
+class ProgramPoint(NamedTuple):
     """The position of a frame: its file, and the range of its instruction in the source (of `co_positions`).
 
     `line` and `function` are `co_firstlineno` and `co_qualname` of its code, for ranges of code that we did not lower.
@@ -50,7 +50,7 @@ class Facts:
     mutable     the other fields of the program's instances, with the reason
     """
 
-    def __init__(self, program: ir.Program, points_to: PointsTo, pointers: Pointers) -> None:
+    def __init__(self, program: ir.LoweredProgram, points_to: PointsTo, pointers: Pointers) -> None:
         self.program = program
         self.points_to = points_to
         self.unknown = points_to.given_up
@@ -102,7 +102,9 @@ class Facts:
     def second(self) -> SecondPhase:
         return SecondPhase(self.accesses, self.first)
 
-    def accesses_from(self, stack: Sequence[Point], precision: Precision = Precision.SENSITIVE) -> frozenset[Access]:
+    def accesses_from(
+        self, stack: Sequence[ProgramPoint], precision: Precision = Precision.SENSITIVE
+    ) -> frozenset[Access]:
         """What a thread may access from now on, including the threads that it starts later [PL, section 5].
 
         `stack` has its frames in the program, innermost first: the first is about to execute the instruction at its
@@ -124,7 +126,7 @@ class Facts:
                 mask |= (first.after if over else first.before)[site[0]][site[1]]
         return self.accesses.members(mask)
 
-    def accesses_at(self, point: Point) -> frozenset[Access]:
+    def accesses_at(self, point: ProgramPoint) -> frozenset[Access]:
         """What the instruction at the point may access itself, without the functions that it calls."""
         if self.unknown:
             return ANYTHING
@@ -134,7 +136,7 @@ class Facts:
         """True if one of them writes, and both may go to the same field of the same object."""
         return "w" in (one.mode, other.mode) and (bool(self.unknown) or self.accesses.may_meet(one, other))
 
-    def sites(self, point: Point) -> list[Site]:
+    def sites(self, point: ProgramPoint) -> list[Site]:
         """The instructions that the point may be at; if none has its range, all of its function (or file)."""
         found = self._at.get((point.path, point.position))
         if found:

@@ -19,7 +19,7 @@ from dpor.statics.call_graph import (
     NATIVE,
     Argument,
     Arguments,
-    Edge,
+    CallEdge,
     How,
     Instance,
     Site,
@@ -31,23 +31,23 @@ from dpor.statics.ir import (
     Function,
     Import,
     Instruction,
-    Program,
+    LoweredProgram,
     StoreAttribute,
 )
-from dpor.statics.objects import ANY, UNKNOWN, VALUE, Object, ObjectKind
+from dpor.statics.objects import ANY, UNKNOWN, VALUE, AbstractObject, ObjectKind
 from dpor.statics.solver import Node, Solver
 
 
-class Heap(Solver):
+class AbstractHeap(Solver):
     """Function instances, fields and leaked objects; a subclass adds the constraints of instructions."""
 
-    def __init__(self, program: Program, contexts: bool) -> None:
+    def __init__(self, program: LoweredProgram, contexts: bool) -> None:
         super().__init__()
         self.program = program
         self.contexts = contexts
         self.instances: list[Instance] = []
         self._instance_numbers: dict[Instance, int] = {}
-        self.edges: dict[Site, set[Edge]] = defaultdict(set)
+        self.edges: dict[Site, set[CallEdge]] = defaultdict(set)
         self.touches: dict[Site, set[Touch]] = defaultdict(set)
         self.passed: dict[tuple[Node, Node], set[Site]] = defaultdict(set)
         """For an edge from an argument to a parameter, the calls that add it."""
@@ -160,7 +160,7 @@ class Heap(Solver):
         """Make the object of the site; containers (and objects that hold some) are distinguished by context."""
         instance = self.instances[site[0]]
         label = f"{self.site_name(site)}:{site[1]}" if site[0] else "native"
-        return self.number(Object(kind, of, label, instance.context if container else -1))
+        return self.number(AbstractObject(kind, of, label, instance.context if container else -1))
 
     # -------------------------------------------------------------- native code
 
@@ -170,7 +170,7 @@ class Heap(Solver):
 
     def native(self, site: Site, arguments: Arguments, dst: Node | None) -> None:
         """Call something unknown, which may do anything with its arguments and with what has leaked."""
-        self.edges[site].add(Edge(NATIVE, How.CALL, (), False))
+        self.edges[site].add(CallEdge(NATIVE, How.CALL, (), False))
         self.escape(site, arguments.receiver, *(argument.variable for argument in arguments.all()))
         self.heap_results.add(site)
         for argument in arguments.all():
@@ -221,7 +221,7 @@ class Heap(Solver):
 
         def call(value: int) -> None:
             if self.objects[value].kind is ObjectKind.FUNCTION:
-                bound = self.number(Object(ObjectKind.BOUND, (self.objects[value], held)))
+                bound = self.number(AbstractObject(ObjectKind.BOUND, (self.objects[value], held)))
                 self.apply((NATIVE, 1), bound, anything, self.leaks)
             else:
                 self.add(self.leaks, 1 << value)
@@ -238,7 +238,7 @@ class Heap(Solver):
 
     def resume(self, site: Site, instance: int, dst: Node | None) -> None:
         """Resume the body of a generator."""
-        self.edges[site].add(Edge(instance, How.RESUME, (), True))
+        self.edges[site].add(CallEdge(instance, How.RESUME, (), True))
         if dst is not None:
             self.edge(self.local(instance, "%yielded"), dst)
             self.edge(self.local(instance, "%result"), dst)
@@ -258,7 +258,7 @@ def _is_local(name: Hashable) -> TypeGuard[tuple[int, str]]:
     return isinstance(name, tuple) and len(name) == 2 and isinstance(name[0], int)
 
 
-def _with_containers(program: Program) -> set[Function]:
+def _with_containers(program: LoweredProgram) -> set[Function]:
     """The methods of classes of which some method makes built-in containers."""
     makers = {
         function.klass

@@ -7,16 +7,16 @@ from typing import Final
 
 from dpor.statics import natives
 from dpor.statics.call_graph import Site, Touch
-from dpor.statics.heap import Heap
+from dpor.statics.heap import AbstractHeap
 from dpor.statics.ir import ClassDefinition, MakeClass, StoreAttribute
-from dpor.statics.objects import ANY, Field, Object, ObjectKind
+from dpor.statics.objects import ANY, AbstractObject, Field, ObjectKind
 from dpor.statics.solver import Node, members
 
 _OF_OBJECT: Final = frozenset({"__new__", "__setattr__", "__delattr__", "__getattribute__"})
 """Methods of object that matter when they are looked up in a class without explicit bases."""
 
 
-class Hierarchy(Heap):
+class Hierarchy(AbstractHeap):
     """Looks attributes up in classes."""
 
     def look_up(self, site: Site, klass: int, name: str, found: Callable[[int], None]) -> None:
@@ -39,17 +39,17 @@ class Hierarchy(Heap):
             if name not in definition.defines or name in self.program.deleted:
                 self.watch(self.bases(klass), lambda base: self.edge(self.attribute(base, name), node))
                 if klass not in self.derived and name in _OF_OBJECT:
-                    self.add(node, 1 << self.number(Object(ObjectKind.NATIVE, f"builtins.object.{name}")))
+                    self.add(node, 1 << self.number(AbstractObject(ObjectKind.NATIVE, f"builtins.object.{name}")))
         elif thing.kind is ObjectKind.NATIVE and natives.may_have(thing.of, name):
-            self.add(node, 1 << self.number(Object(ObjectKind.NATIVE, natives.attribute(thing.of, name))))
+            self.add(node, 1 << self.number(AbstractObject(ObjectKind.NATIVE, natives.attribute(thing.of, name))))
         elif thing.kind is ObjectKind.UNKNOWN:
             self.add(node, 1 << self.unknown)
         return node
 
     def _generate(self, name: str, node: Node) -> None:
-        self.add(node, 1 << self.number(Object(ObjectKind.NATIVE, f"dataclass.{name}")))
+        self.add(node, 1 << self.number(AbstractObject(ObjectKind.NATIVE, f"dataclass.{name}")))
 
-    def may_define(self, thing: Object, method: str) -> bool:
+    def may_define(self, thing: AbstractObject, method: str) -> bool:
         """True if the class of the instance may have the special method: a class of the program has it, or the class
         has bases."""
         return method in self.specials or self.number(thing.of) in self.derived

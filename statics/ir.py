@@ -268,7 +268,7 @@ class ClassDefinition:
 
 
 @attrs.define(eq=False)
-class Program:
+class LoweredProgram:
     """A lowered program.
 
     names        the name of each file's module, by path
@@ -315,14 +315,14 @@ def show(function: Function) -> str:
     for i, instruction in enumerate(function.instructions):
         ways = function.following[i]
         lines.append(
-            f"{i:4} {describe(instruction)}"
+            f"{i:4} {instruction_text(instruction)}"
             + ("" if ways == [i + 1] else f" -> {', '.join(map(str, ways)) or 'end'}")
             + (f" !{function.handlers[i]}" if function.handlers[i] >= 0 else "")
         )
     return "\n".join(lines)
 
 
-def describe(instruction: Instruction) -> str:
+def instruction_text(instruction: Instruction) -> str:
     """The instruction in a few words: `x = load attribute base name`."""
     name = "".join(
         f" {letter.lower()}" if letter.isupper() else letter for letter in type(instruction).__name__

@@ -71,10 +71,10 @@ def liveness(code: CodeType) -> Live:
 
 def slots(code: CodeType) -> int:
     """How many slots a frame of this code has before its operand stack."""
-    return len(names(code))
+    return len(slot_names(code))
 
 
-def names(code: CodeType) -> tuple[str, ...]:
+def slot_names(code: CodeType) -> tuple[str, ...]:
     """The names of the slots."""
     variables = code.co_varnames
     return (*variables, *(name for name in code.co_cellvars if name not in variables), *code.co_freevars)
@@ -90,7 +90,7 @@ def _always(code: CodeType) -> int:
     if not _SEE_ALL.isdisjoint(code.co_names):
         return (1 << slots(code)) - 1
     if "super" in code.co_names:  # without arguments it takes the first of its caller, and `__class__`
-        return 1 | sum(1 << i for i, name in enumerate(names(code)) if name == "__class__")
+        return 1 | sum(1 << i for i, name in enumerate(slot_names(code)) if name == "__class__")
     return 0
 
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from dpor.statics.ir import Function, Parameters, Program
-from dpor.statics.scopes import Scopes
+from dpor.statics.ir import Function, LoweredProgram, Parameters
+from dpor.statics.scopes import LexicalScopes
 from dpor.statics.statements import Statements
 
 
@@ -19,19 +19,19 @@ def module_name(path: str) -> str:
     return ".".join(part for part in parts if part not in ("/", "."))
 
 
-def lower(sources: Mapping[str, str], names: Mapping[str, str] | None = None) -> Program:
+def lower(sources: Mapping[str, str], names: Mapping[str, str] | None = None) -> LoweredProgram:
     """Lower source files. Raises SyntaxError.
 
     sources   the text of each file, by path
     names     the name under which each is imported, by path; None: they follow from the paths
     """
-    program = Program(names=dict(names or {path: module_name(path) for path in sources}))
+    program = LoweredProgram(names=dict(names or {path: module_name(path) for path in sources}))
     for path, text in sources.items():
         tree = ast.parse(text, path)
         function = Function(path, "<module>", 1, Parameters(), is_module=True)
         program.modules[program.names[path]] = function
         program.functions.append(function)
-        scopes = Scopes(tree).of
+        scopes = LexicalScopes(tree).of
         laying = Statements(program, path, function, scopes, scopes[tree])
         laying.keys[scopes[tree]] = function.key
         laying.block(tree.body)

@@ -11,29 +11,34 @@ from dpor.statics.ir import (
     Function,
     LoadAttribute,
     LoadVariable,
+    LoweredProgram,
     Position,
-    Program,
     StoreAttribute,
     StoreVariable,
     Variable,
 )
-from dpor.statics.scopes import Scope
+from dpor.statics.scopes import LexicalScope
 
 
 class NameEmitter(Emitter):
     """Emits loads and stores of names."""
 
     def __init__(
-        self, program: Program, path: str, function: Function, scopes: dict[ast.AST, Scope], scope: Scope
+        self,
+        program: LoweredProgram,
+        path: str,
+        function: Function,
+        scopes: dict[ast.AST, LexicalScope],
+        scope: LexicalScope,
     ) -> None:
         super().__init__(function)
         self.program = program
         self.path = path
         self.scopes = scopes
         self.scope = scope
-        self.keys: dict[Scope, str] = {}
+        self.keys: dict[LexicalScope, str] = {}
         """By scope, the key of the function that it is part of."""
-        self.class_namespace: dict[Scope, str] = {}
+        self.class_namespace: dict[LexicalScope, str] = {}
         """By scope, the variable that holds the class whose body is being lowered."""
         self.klass: ClassDefinition | None = None
         self.qualified = ""
@@ -50,7 +55,7 @@ class NameEmitter(Emitter):
         owner = self.klass.name.rpartition(".")[2].lstrip("_")
         return f"_{owner}{name}" if owner else name
 
-    def variable(self, found: Scope, name: str) -> Variable | None:
+    def variable(self, found: LexicalScope, name: str) -> Variable | None:
         """The variable as other functions know it; None if it is plain."""
         if found.parent is None:
             return Variable(self.path, self.private(name), True)

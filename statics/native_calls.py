@@ -7,7 +7,7 @@ from functools import partial
 from dpor.statics import natives
 from dpor.statics.call_graph import Argument, Arguments, How, Site
 from dpor.statics.native_threads import NativeThreads
-from dpor.statics.objects import ANY, Object, ObjectKind
+from dpor.statics.objects import ANY, AbstractObject, ObjectKind
 from dpor.statics.solver import Node
 
 
@@ -91,7 +91,7 @@ class NativeCalls(NativeThreads):
             if dst is not None:
                 self.edge(receiver.node, dst)
         elif name == "dataclasses.dataclass":
-            self.give(dst, self.number(Object(ObjectKind.NATIVE, name)))
+            self.give(dst, self.number(AbstractObject(ObjectKind.NATIVE, name)))
         elif name == "dataclasses.field":
             self._call_back(site, self.constant(self.plain), arguments, dst or self.node(("ignored", site)))
         elif name.partition(".")[0] in ("list", "set", "tuple", "dict", "deque", "queue") and receiver is not None:
@@ -174,7 +174,7 @@ class NativeCalls(NativeThreads):
                 self.edge(node, self.leaks)
                 self.add(node, 1 << self.unknown)
         for module in self.program.modules.values():
-            self.add(self.leaks, 1 << self.number(Object(ObjectKind.MODULE, module)))
+            self.add(self.leaks, 1 << self.number(AbstractObject(ObjectKind.MODULE, module)))
 
     def _wrap(self, site: Site, kind: str, arguments: Arguments, dst: Node | None) -> None:
         made = self.make(site, ObjectKind.WRAPPER, kind)

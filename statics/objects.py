@@ -42,7 +42,7 @@ class ObjectKind(StrEnum):
     """property, staticmethod or classmethod: its name; a partial: "partial". What it wraps is in its fields."""
 
 
-class Object(NamedTuple):
+class AbstractObject(NamedTuple):
     """An abstract object.
 
     site      where it is made, "path:line", "" if nowhere
@@ -64,8 +64,8 @@ class Object(NamedTuple):
         return f"{what or self.kind}" + (f"@{self.site}{within}" if self.site else "")
 
 
-UNKNOWN: Final = Object(ObjectKind.UNKNOWN)
-VALUE: Final = Object(ObjectKind.VALUE)
+UNKNOWN: Final = AbstractObject(ObjectKind.UNKNOWN)
+VALUE: Final = AbstractObject(ObjectKind.VALUE)
 ANY: Final = "*"
 """As the name of a field: any field of its owner; as the owner: any object with such a field."""
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from dpor.statics import natives
-from dpor.statics.call_graph import NATIVE, Argument, Arguments, Edge, How, Instance, Site, outside
+from dpor.statics.call_graph import NATIVE, Argument, Arguments, CallEdge, How, Instance, Site, outside
 from dpor.statics.hierarchy import Hierarchy
 from dpor.statics.objects import ANY, ObjectKind
 from dpor.statics.solver import Node
@@ -89,7 +89,7 @@ class Protocols(Hierarchy):
         self.edge(given, held)
 
         def call() -> None:
-            self.edges[site].add(Edge(hub, How.CALL, (), False))
+            self.edges[site].add(CallEdge(hub, How.CALL, (), False))
             if dst is not None:
                 self.heap_results.add(site)
                 self.edge(result, dst)

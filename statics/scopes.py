@@ -14,7 +14,7 @@ FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 @attrs.define(eq=False)
-class Scope:
+class LexicalScope:
     """A scope.
 
     kind        module, function, class or comprehension
@@ -23,7 +23,7 @@ class Scope:
     """
 
     kind: str
-    parent: Scope | None
+    parent: LexicalScope | None
     number: int
     bound: set[str] = attrs.field(factory=set)
     of_module: set[str] = attrs.field(factory=set)
@@ -31,7 +31,7 @@ class Scope:
     used: set[str] = attrs.field(factory=set)
     captured: set[str] = attrs.field(factory=set)
 
-    def function(self) -> Scope:
+    def function(self) -> LexicalScope:
         """The function (or module) that the scope is part of."""
         scope = self
         while scope.kind in ("class", "comprehension"):
@@ -39,9 +39,9 @@ class Scope:
             scope = scope.parent
         return scope
 
-    def find(self, name: str) -> Scope:
+    def find(self, name: str) -> LexicalScope:
         """The scope that the name belongs to; the module's if no other binds it."""
-        scope: Scope | None = self
+        scope: LexicalScope | None = self
         first = True
         while scope is not None and scope.parent is not None:
             if name in scope.of_module:
@@ -60,12 +60,12 @@ class Scope:
         return f"{name}@{self.number}" if self.kind == "comprehension" else name
 
 
-class Scopes(ast.NodeVisitor):
+class LexicalScopes(ast.NodeVisitor):
     """The scopes of a module, by the node that opens each."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.of: dict[ast.AST, Scope] = {}
-        self._all: list[Scope] = []
+        self.of: dict[ast.AST, LexicalScope] = {}
+        self._all: list[LexicalScope] = []
         self._here = self._open(tree, "module", None)
         for statement in tree.body:
             self.visit(statement)
@@ -75,8 +75,8 @@ class Scopes(ast.NodeVisitor):
                 if found.kind != "class" and found.function() is not scope.function():
                     found.captured.add(name)
 
-    def _open(self, node: ast.AST, kind: str, parent: Scope | None) -> Scope:
-        scope = Scope(kind, parent, len(self._all))
+    def _open(self, node: ast.AST, kind: str, parent: LexicalScope | None) -> LexicalScope:
+        scope = LexicalScope(kind, parent, len(self._all))
         self._all.append(scope)
         self.of[node] = scope
         return scope

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import TypeAlias
 
-from dpor.statics.objects import Object
+from dpor.statics.objects import AbstractObject
 
 Node: TypeAlias = int
 Watcher: TypeAlias = Callable[[int], None]
@@ -19,8 +19,8 @@ class Solver:
     """Constraints and their solution. Nodes have any hashable value as name."""
 
     def __init__(self) -> None:
-        self.objects: list[Object] = []
-        self._numbers: dict[Object, int] = {}
+        self.objects: list[AbstractObject] = []
+        self._numbers: dict[AbstractObject, int] = {}
         self._nodes: dict[Hashable, Node] = {}
         self.sets: list[int] = []
         self.given: list[int] = []
@@ -37,7 +37,7 @@ class Solver:
         self.subsumed = 0
         """Objects that need not be added to a set with the object of the mask `anything`, which stands for them."""
 
-    def number(self, thing: Object) -> int:
+    def number(self, thing: AbstractObject) -> int:
         """The number of the object."""
         number = self._numbers.get(thing)
         if number is None:

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from dpor.statics import ir
 from dpor.statics.assignments import Assignments
-from dpor.statics.emitting import Loop
+from dpor.statics.emitting import OpenLoop
 from dpor.statics.expressions import ITERATES, WHOLE_STATEMENT
 from dpor.statics.ir import (
     Call,
@@ -187,12 +187,12 @@ class Statements(Assignments):
 
     def _lay_While(self, node: ast.While) -> None:
         self.at(node)
-        loop = Loop(self.here())
+        loop = OpenLoop(self.here())
         self.truth(node.test)
         ends = [] if isinstance(node.test, ast.Constant) and node.test.value else list(self.ends)
         self._loop(loop, node, ends)
 
-    def _loop(self, loop: Loop, node: ast.While | ast.For | ast.AsyncFor, over: list[int]) -> None:
+    def _loop(self, loop: OpenLoop, node: ast.While | ast.For | ast.AsyncFor, over: list[int]) -> None:
         self.surroundings.append(loop)
         self.block(node.body)
         self.link(loop.head)
@@ -204,7 +204,7 @@ class Statements(Assignments):
     def _lay_For(self, node: ast.For | ast.AsyncFor) -> None:
         where = node if WHOLE_STATEMENT else node.iter
         iterator = self.invoke(where, ITERATES, self.iterated(node.iter))
-        loop = Loop(self.here())
+        loop = OpenLoop(self.here())
         over = list(self.ends)
         item = self.invoke(where, ("__next__", "__anext__"), iterator)
         over += self.ends

@@ -110,10 +110,10 @@ def pretending(*, knowing: bool = True) -> Iterator[World]:
     made = World()
     with pytest.MonkeyPatch.context() as patch:
         run.serve(Layers(lambda name: name == FILE, lambda package: False, lambda module: False))
-        driving.begin(SearchState(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
+        driving.begin_run(SearchState(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
         try:
             shared_objects.forget()
-            shared_objects.begin(lambda: ())
+            shared_objects.begin_run(lambda: ())
             attributes.forget_types()
             patch.setattr(run, "multi", True)
             patch.setattr(accessing, "touch", made.touch)
@@ -132,7 +132,7 @@ def pretending(*, knowing: bool = True) -> Iterator[World]:
                 made.know(EVERYTHING)
             yield made
         finally:
-            driving.end()
+            driving.end_run()
             run.threads.clear()
 
 

@@ -63,13 +63,13 @@ class FunctionSystem:
             finally:
                 perform(End(), stdlib.main_thread())
 
-        driving.begin(self._search, self._options, trace, choose, None)
+        driving.begin_run(self._search, self._options, trace, choose, None)
         try:
-            shared_objects.begin(self._roots)
+            shared_objects.begin_run(self._roots)
             stdlib.reset()
             ending, blocked = driving.drive(main)
         finally:
-            driving.end()
+            driving.end_run()
         failed = tuple(f"{failure.thread.name}: {failure.message}" for failure in run.exceptions)
         stuck = tuple(f"{s.thread} at {s.waits_for.split()[0]}" for s in run.stuck if not s.daemon)
         self.returned = returned[0] if returned else None

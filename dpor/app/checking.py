@@ -29,7 +29,7 @@ from dpor.app.targets import Target, is_python, open_target, shareable, target_n
 from dpor.core.errors import AssumptionBroken, InternalError, Unfinished
 from dpor.core.memory import peak_memory
 from dpor.core.operations import Action
-from dpor.core.options import Options, Order, changed
+from dpor.core.options import Options, Order, with_changes
 from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Branching, Report, Verdict
 from dpor.core.system import StatefulSystem
 from dpor.core.version import VERSION
@@ -50,7 +50,7 @@ def check(target: Target, options: Options | None = None, **changes: Any) -> Rep
     Raises `UserError` (`BadTarget`, ...) if the target or an option is wrong. What the program does wrong is in
     `Report.findings`, never an exception.
     """
-    return Session(target, changed(options or Options(), changes, "dpor.check")).run()
+    return Session(target, with_changes(options or Options(), changes, "dpor.check")).run()
 
 
 class Session:

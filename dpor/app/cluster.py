@@ -41,7 +41,7 @@ class _Room:
     """Room for a process on a worker.
 
     host        what is there, as a future of Dask
-    root, path  see `hosting.described`
+    root, path  see `hosting.whereabouts`
     """
 
     address: str
@@ -206,7 +206,7 @@ class Cluster:
             raise GivenBack(f"the scheduler of the cluster does not answer ({error})") from error
         for address in threads.keys() - self._workers:
             host = self.submit(address, hosting.received, self._program)
-            self.ask(self._greeted(address, threads[address], host), address, hosting.described, host)
+            self.ask(self._greeted(address, threads[address], host), address, hosting.whereabouts, host)
         self._workers = {*threads}
         self._refused &= self._workers
         self._rooms = [room for room in self._rooms if room.address in threads]

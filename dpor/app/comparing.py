@@ -91,7 +91,7 @@ class Interrupted(Exception):
         self.row = row
 
 
-def run(job: Job) -> Row:
+def run_job(job: Job) -> Row:
     """Run one search and return its row. Raises `Interrupted`."""
     max_seconds = job.options.max_seconds
     assert max_seconds is not None, "a run that has no budget may never end"

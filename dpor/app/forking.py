@@ -31,7 +31,7 @@ USED: Final = ("dpor.app.working", "dpor.python.program.system", "dpor.python.ke
 
 
 class SearchProcess:
-    """A process that searches, and the connection to it (`dpor.app.working.work`)."""
+    """A process that searches, and the connection to it (`dpor.app.working.serve`)."""
 
     def __init__(self, server: ForkServer, number: int, connection: Connection) -> None:
         self._server, self._number = server, number
@@ -136,9 +136,9 @@ def _forked(control: Connection, connection: Connection) -> int:
         try:
             control.close()
             _die_with_parent()
-            from dpor.app.working import work
+            from dpor.app.working import serve
 
-            work(connection)
+            serve(connection)
         finally:
             os._exit(0)
     return child

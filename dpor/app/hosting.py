@@ -45,7 +45,7 @@ def received(program: ShippedProgram) -> Host:
     return Host(program)
 
 
-def described(host: Host) -> tuple[str, list[str]]:
+def whereabouts(host: Host) -> tuple[str, list[str]]:
     """Return where it has been put, and from where Python imports modules there."""
     return host.placed.root, sys.path[:]
 

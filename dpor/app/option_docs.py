@@ -14,7 +14,7 @@ from dpor.explorers import with_strategies
 P = ParamSpec("P")
 
 
-class Check(Protocol[P]):
+class CheckFunction(Protocol[P]):
     """The type of `dpor.check`: its keyword arguments are those of `Options`."""
 
     def __call__(
@@ -22,12 +22,12 @@ class Check(Protocol[P]):
     ) -> Report: ...
 
 
-def takes_options(kind: Callable[P, Options]) -> Callable[[Callable[..., Report]], Check[P]]:
+def takes_options(kind: Callable[P, Options]) -> Callable[[Callable[..., Report]], CheckFunction[P]]:
     """Decorator: let `help` and `inspect.signature` show the options that a function takes as `**changes`."""
 
-    def document(function: Callable[..., Report]) -> Check[P]:
+    def document(function: Callable[..., Report]) -> CheckFunction[P]:
         complete(function, cast(type[Options], kind))
-        return cast(Check[P], function)
+        return cast(CheckFunction[P], function)
 
     return document
 

@@ -201,7 +201,7 @@ def cannot_be_shared(system: Checkable, options: Options) -> str | None:
     return None
 
 
-def work(connection: Connection) -> None:
+def serve(connection: Connection) -> None:
     """Search what comes by this connection, until the other process ends."""
     try:
         try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from dpor.core.errors import DporError, NotDeterministic, UserError
-from dpor.report.text import plain
+from dpor.report.text import plain_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,7 +65,7 @@ def draw(draw: Callable[[Console], None]) -> None:
 
         draw(Console())
     else:
-        click.echo(plain(draw), nl=False)
+        click.echo(plain_text(draw), nl=False)
 
 
 def keep_folder() -> bool:
@@ -161,7 +161,7 @@ def _one_line() -> Iterator[None]:
         raise
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx is not None else "dpor"
-        end(f"dpor: {error.format_message().rstrip('.')}; see {command} --help", Exit.USAGE)
+        end_process(f"dpor: {error.format_message().rstrip('.')}; see {command} --help", Exit.USAGE)
 
 
 @contextmanager
@@ -174,13 +174,13 @@ def our_errors(traceback: bool) -> Iterator[None]:
         finally:  # from here on, Ctrl-C must not change the answer
             signal.signal(signal.SIGINT, signal.SIG_IGN if is_our_process() else before)
     except NotDeterministic as error:
-        end(f"dpor: not deterministic: {error}", Exit.INCONCLUSIVE)
+        end_process(f"dpor: not deterministic: {error}", Exit.INCONCLUSIVE)
     except UserError as error:
-        end(f"dpor: {error}", Exit.USAGE)
+        end_process(f"dpor: {error}", Exit.USAGE)
     except KeyboardInterrupt:
-        end("dpor: interrupted", Exit.INCONCLUSIVE)
+        end_process("dpor: interrupted", Exit.INCONCLUSIVE)
     except Exception as error:
-        end(_our_fault(error, traceback), Exit.OUR_ERROR)
+        end_process(_our_fault(error, traceback), Exit.OUR_ERROR)
 
 
 def is_our_process() -> bool:
@@ -202,7 +202,7 @@ def _our_fault(error: Exception, traceback: bool) -> str:
     return f"{line}\n{text}"
 
 
-def end(message: str, code: Exit) -> NoReturn:
+def end_process(message: str, code: Exit) -> NoReturn:
     """Print the message to standard error and end the process with this exit code."""
     click.echo(message, err=True)
     sys.exit(code)

@@ -51,12 +51,12 @@ def write_ci_outputs(
 
         write_file(sarif, to_sarif(reports, root, troubles))
     if github:
-        from dpor.report.github import commands, summary
+        from dpor.report.github import commands, job_summary
 
         lines = [*commands(reports, root, troubles)]
         to_stdout(lambda: click.echo("".join(f"{line}\n" for line in lines), nl=False))
         if file := os.environ.get(SUMMARY):
-            _append(Path(file), summary(reports, root, troubles))
+            _append(Path(file), job_summary(reports, root, troubles))
 
 
 def _append(file: Path, text: str) -> None:

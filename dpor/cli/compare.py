@@ -126,7 +126,7 @@ def _compare(jobs: Sequence[Job], width: int) -> tuple[list[Comparison], bool]:
         try:
             for job in jobs:
                 count.begin(f"{job.title}  {job.options.explorer}")
-                rows.append(comparing.run(job))
+                rows.append(comparing.run_job(job))
                 count.end(progress_line(rows[-1]))
                 if len(rows) == width:
                     with count.paused():

@@ -26,7 +26,7 @@ from dpor.cli.answers import (
     OneLineErrors,
     check_outputs,
     draw,
-    end,
+    end_process,
     is_our_process,
     keep_folder,
     our_errors,
@@ -87,7 +87,7 @@ def cli() -> None:
     try:
         Path.cwd()
     except OSError as error:
-        end(f"dpor: the working folder cannot be found ({error.strerror}): go to another one", Exit.USAGE)
+        end_process(f"dpor: the working folder cannot be found ({error.strerror}): go to another one", Exit.USAGE)
 
 
 # ---------------------------------------------------------------------- check

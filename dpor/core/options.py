@@ -668,13 +668,13 @@ def plain(value: Any) -> Any:
     return value.value if isinstance(value, StrEnum) else value
 
 
-def changed(options: Options, changes: Mapping[str, Any], what: str, known: tuple[str, ...] = ()) -> Options:
+def with_changes(options: Options, changes: Mapping[str, Any], what: str, known: tuple[str, ...] = ()) -> Options:
     """Return the options with some changed. Raises `UserError` for a name or a value that is wrong.
 
     what    what the options are given to, for the message
     known   the names that it takes; empty: all
 
-    >>> changed(Options(), {"max_second": 3}, "dpor.check", ("max_steps", "max_seconds"))
+    >>> with_changes(Options(), {"max_second": 3}, "dpor.check", ("max_steps", "max_seconds"))
     Traceback (most recent call last):
     dpor.core.errors.UserError: dpor.check has no option 'max_second'; there are max_steps, max_seconds
     """

@@ -46,8 +46,8 @@ __all__ = [
     "Source",
     "Stats",
     "Strategy",
-    "described",
     "strategies_with",
+    "with_one_lines",
     "with_strategies",
 ]
 
@@ -200,7 +200,7 @@ def strategies_with(option: str) -> list[str]:
     return [name for name, strategy in STRATEGIES.items() if option in strategy.options]
 
 
-def described(names: Iterable[str]) -> str:
+def with_one_lines(names: Iterable[str]) -> str:
     """Describe the strategies with these names, for the help of the command line."""
     return ", ".join(f"{name} ({STRATEGIES[name].one_line})" for name in names)
 
@@ -214,7 +214,7 @@ def with_strategies(text: str, option: str) -> str:
     """
     own = strategies_with(option)
     every = (
-        f"{described(STATELESS)}. Storing states, so that programs which loop for ever end, too:"
-        f" {described(STATEFUL)}. Never exhaustive, one random schedule after another: {described(SAMPLERS)}."
+        f"{with_one_lines(STATELESS)}. Storing states, so that programs which loop for ever end, too:"
+        f" {with_one_lines(STATEFUL)}. Never exhaustive, one random schedule after another: {with_one_lines(SAMPLERS)}."
     )
     return text.format(own=own and listed(own), samplers=listed(SAMPLERS), static=listed(STATIC), all=every)

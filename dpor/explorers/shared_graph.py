@@ -116,7 +116,7 @@ class Rest:
 # ---------------------------------------------------------------------- messages
 
 
-def packed(content: Part | Rest) -> bytes:
+def pickled(content: Part | Rest) -> bytes:
     """Serialise the content. Raises `pickle.PicklingError`, `TypeError` or `AttributeError` if some of it cannot
     be."""
     file = io.BytesIO()
@@ -220,7 +220,7 @@ class SearchOfStates:
         search = self._search
         keys = {number: key for key, number in search.graph.numbers.items()}
         operations = {operation for _, _, operation, _, _ in self._edges}
-        return packed(
+        return pickled(
             Rest(
                 given=[self._state(state, keys.get(state)) for state in self._given],
                 others={
@@ -321,7 +321,7 @@ class SharedGraph:
         self._given[self._number] = part, states, around
         if self._is_checked:
             invariants.check_owners(self._ways, [given for _, given, _ in self._given.values()])
-        return self._number, packed(part)
+        return self._number, pickled(part)
 
     def _around(self, states: list[StateNumber]) -> list[StateNumber]:
         """Return these states, those on the ways there, and some others from which events lead there: with what is

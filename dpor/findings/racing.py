@@ -16,7 +16,7 @@ from dpor.core.operations import Action
 from dpor.core.outcome import Finding, Kind
 from dpor.core.system import Run, System, Trace
 from dpor.findings.edges import edges
-from dpor.findings.whenever import Schedules, learn
+from dpor.findings.whenever import Schedules, learn_condition
 
 TRIES = 24
 """The number of races to try."""
@@ -47,7 +47,7 @@ def orders_of(
         tried.append(Reordering(order, schedules.guide(_reversed(happens_before, trace, order, action))))
     marked = next((one.order for one in tried if one.fails is False), races[0][0] if races else None)
     pair = None if marked is None else RacingPair(marked.earlier, marked.later)
-    whenever = learn(schedules) if races else ()
+    whenever = learn_condition(schedules) if races else ()
     return pair, Explanation(
         edges=edges(happens_before),
         reorderings=tuple(tried),

@@ -199,7 +199,7 @@ class Schedules:
         return EventId(thread, sum(other == thread for other in self.trace.threads[: event + 1]))
 
 
-def learn(schedules: Schedules) -> tuple[EventOrder, ...]:
+def learn_condition(schedules: Schedules) -> tuple[EventOrder, ...]:
     """Try random schedules, and schedules that could refute the current condition. Return the condition that none
     refutes."""
     random = Random(0)

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from dpor.core.discipline import Discipline
 from dpor.core.operations import READ, Location, Operation, ThreadId
-from dpor.model.machine import Act, Code, Machine
+from dpor.model.machine import AbstractMachine, Act, Code
 
 MOST_SILENT: Final = 1_000
 """After this many silent accesses in a row, the next one is an event: a thread may go round for ever."""
 
 
-class CoarseMachine(Machine):
+class CoarseMachine(AbstractMachine):
     """Each step of a thread goes on through its silent accesses.
 
     events   how many steps there have been

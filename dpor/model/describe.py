@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dpor.core.operations import THREAD_MASK, VALUE_SHIFT, Operation, States, ThreadId
 from dpor.core.outcome import Finding, Kind
 from dpor.core.system import Pending, Trace
-from dpor.model.machine import Machine
+from dpor.model.machine import AbstractMachine
 from dpor.model.rules import Await
 from dpor.model.semantics import Semantics
 from dpor.primitives.conditions import Retake
@@ -31,7 +31,7 @@ class EventText(NamedTuple):
     value: str
 
 
-def describe(semantics: Semantics, machine: Machine, trace: Trace) -> list[EventText]:
+def describe(semantics: Semantics, machine: AbstractMachine, trace: Trace) -> list[EventText]:
     """Repeat the trace on `machine`, which is at its start, and return a description of each event."""
     texts = []
     for action in trace.actions:
@@ -91,7 +91,7 @@ def deadlock_finding(semantics: Semantics, blocked: Sequence[Pending], timed_out
     return Finding(Kind.DEADLOCK, "\n".join(lines), f"T{blocked[0].thread}", needs_timeout=timed_out)
 
 
-def livelock_finding(machine: Machine, moving: int) -> Finding:
+def livelock_finding(machine: AbstractMachine, moving: int) -> Finding:
     """Return the finding of a livelock. Its message has a line for each of the threads in the mask `moving`, which go
     on for ever, and says where the thread is at present."""
     threads = [thread for thread in range(len(machine.codes)) if moving >> thread & 1]

@@ -1,6 +1,7 @@
 """The state of one run of an abstract program, and how it changes.
 
-This module knows no statements. They are compiled to functions (`dpor.model.semantics`) that work on a `Machine`.
+This module knows no statements. They are compiled to functions (`dpor.model.semantics`) that work on an
+`AbstractMachine`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LOCAL_LIMIT: Final = 100_000
 """This many local instructions in a row are taken for a loop that does not end."""
 
 
-class Done(NamedTuple):
+class AppliedRule(NamedTuple):
     """The effect of an operation with a rule in given states.
 
     operation  the operation with its outcome
@@ -60,12 +61,12 @@ class Act:
         self.read = _reader(locations)
         self.recorded = recorded
         self.guard: Callable[[Memory], bool] | None = None
-        self._done: dict[States, Done] = {}
+        self._done: dict[States, AppliedRule] = {}
         rule = operation.rule
         if rule is not None and rule.blocking:
             self.guard = lambda memory: rule.enabled(self.read(memory), operation.thread)
 
-    def perform(self, memory: Memory) -> Done:
+    def perform(self, memory: Memory) -> AppliedRule:
         """Apply the rule to the memory, which changes, and return the effect."""
         states = self.read(memory)
         done = self._done.get(states)
@@ -75,7 +76,7 @@ class Act:
             memory[location] = state
         return done
 
-    def _apply(self, states: States) -> Done:
+    def _apply(self, states: States) -> AppliedRule:
         operation, rule = self.operation, self.operation.rule
         assert rule is not None
         effect = rule.apply(states, operation.thread)
@@ -84,7 +85,7 @@ class Act:
             for (location, _), before, after in zip(operation.accesses, states, effect.states, strict=True)
             if after is not before
         )
-        return Done(operation.outcome(effect.modes), changes, effect.result)
+        return AppliedRule(operation.outcome(effect.modes), changes, effect.result)
 
 
 def _reader(locations: Sequence[Location]) -> Callable[[Memory], States]:
@@ -97,10 +98,10 @@ def _reader(locations: Sequence[Location]) -> Callable[[Memory], States]:
 Find: TypeAlias = Callable[[Registers], Act]
 """Takes the registers of a thread and returns what it is about to do."""
 
-Step: TypeAlias = Callable[[Registers, "Machine"], Operation]
+Step: TypeAlias = Callable[[Registers, "AbstractMachine"], Operation]
 """Performs one visible instruction and returns the operation with its outcome."""
 
-Local: TypeAlias = Callable[[Registers, "Machine"], int]
+Local: TypeAlias = Callable[[Registers, "AbstractMachine"], int]
 """Performs one local instruction and returns the position of the next."""
 
 
@@ -157,11 +158,11 @@ class Code:
         self.locals.append(local)
 
 
-def _no_step(registers: Registers, machine: Machine) -> Operation:
+def _no_step(registers: Registers, machine: AbstractMachine) -> Operation:
     raise NotDeterministic("a thread is to go on that has ended or not begun: the schedule is of another program")
 
 
-class Machine:
+class AbstractMachine:
     """One run.
 
     codes       the instructions of each thread

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from dpor.core.operations import Location, Mode, OperationTable, ThreadId
 from dpor.model.expressions import Evaluate, Expression
 from dpor.model.machine import Act, Find, Registers
-from dpor.model.tree import Reference
+from dpor.model.tree import ObjectReference
 from dpor.primitives.rules import BaseRule
 
 Names: TypeAlias = tuple[str, ...]
@@ -68,7 +68,7 @@ class Operands:
 
         return bind
 
-    def find(self, references: Sequence[Reference], bind: Bind, values: Evaluate | Values = ()) -> Find:
+    def find(self, references: Sequence[ObjectReference], bind: Bind, values: Evaluate | Values = ()) -> Find:
         """Return a function that finds what the thread is about to do. Each different act is made once."""
         lookups = [self._lookup(reference) for reference in references]
         if isinstance(values, tuple):
@@ -90,7 +90,7 @@ class Operands:
 
         return find
 
-    def _lookup(self, reference: Reference) -> str | Callable[[Registers], str]:
+    def _lookup(self, reference: ObjectReference) -> str | Callable[[Registers], str]:
         """Return the name of the object, or a function that finds it."""
         if reference.subscript is None:
             return reference.elements[0]
@@ -106,6 +106,6 @@ class Operands:
         return lookup
 
 
-def direct(name: str) -> Reference:
+def direct(name: str) -> ObjectReference:
     """Return a reference to the object with this name."""
-    return Reference(name, {0: name})
+    return ObjectReference(name, {0: name})

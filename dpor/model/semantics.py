@@ -14,7 +14,7 @@ from dpor.core.operations import READ, WRITE, OperationTable, ThreadId
 from dpor.core.outcome import Finding, Kind
 from dpor.model import steps
 from dpor.model.expressions import Evaluate, Expression, Value
-from dpor.model.machine import Act, Code, Find, Local, Machine, Registers, StatementPlace, Step
+from dpor.model.machine import AbstractMachine, Act, Code, Find, Local, Registers, StatementPlace, Step
 from dpor.model.operands import Names, Operands, Values, direct
 from dpor.model.rules import Await, CompareAndSwap, Unlock
 from dpor.model.tree import Body, If, Program, Repeat, Simple, Sort, While
@@ -297,7 +297,7 @@ class _ThreadCompiler:
         message = f"AssertionError: {thread}: {condition.text}"
         read = [(name, self._operands.register(name)) for name in condition.names]
 
-        def local(registers: Registers, machine: Machine) -> int:
+        def local(registers: Registers, machine: AbstractMachine) -> int:
             if not holds(registers):
                 values = tuple(f"{name} is {registers[i]}" for name, i in read)
                 finding = Finding(Kind.ASSERTION, message, thread, needs_timeout=machine.timed_out, details=values)
@@ -310,7 +310,7 @@ class _ThreadCompiler:
         """Return a note that reports a misuse of the present statement: `text` says which."""
         thread = f"T{self._thread}"
 
-        def note(machine: Machine) -> None:
+        def note(machine: AbstractMachine) -> None:
             message = f"RuntimeError: {thread}: {text}"
             machine.fail(f"{thread}:{label}", Finding(Kind.EXCEPTION, message, thread, needs_timeout=machine.timed_out))
 
@@ -324,7 +324,7 @@ class _ThreadCompiler:
 
 
 def _let(register: int, value: Evaluate, after: int) -> Local:
-    def local(registers: Registers, machine: Machine) -> int:
+    def local(registers: Registers, machine: AbstractMachine) -> int:
         registers[register] = value(registers)
         return after
 

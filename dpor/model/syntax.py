@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from dpor.core.errors import BadProgram
 from dpor.model.expressions import FUNCTIONS, Expression, Value, parse_expression
-from dpor.model.tree import OPERANDS, Body, If, Object, Program, Reference, Repeat, Simple, Sort, Statement, While
+from dpor.model.tree import OPERANDS, Body, If, Object, ObjectReference, Program, Repeat, Simple, Sort, Statement, While
 
 _SORTS: Final = {
     "variable": (Sort.VARIABLE,),
@@ -202,7 +202,7 @@ class _Parser:
         kinds = OPERANDS[words[0]].split()
         if len(words) - 1 != len(kinds):
             raise BadProgram(f"{words[0]!r} takes {len(kinds)} operands ({', '.join(kinds)})")
-        objects: list[Reference] = []
+        objects: list[ObjectReference] = []
         expressions: list[Expression] = []
         register, number = "", 0
         for kind, word in zip(kinds, words[1:], strict=True):
@@ -218,12 +218,12 @@ class _Parser:
                 objects.append(self._reference(word, kind))
         return Simple(place, text, words[0], tuple(objects), register, tuple(expressions), number)
 
-    def _reference(self, text: str, kind: str) -> Reference:
+    def _reference(self, text: str, kind: str) -> ObjectReference:
         sorts = _SORTS[kind]
         if text in self._sorts:
             if self._sorts[text] not in sorts:
                 raise BadProgram(f"{text!r} is a {self._sorts[text].value}, not a {kind}")
-            return Reference(text, {0: text})
+            return ObjectReference(text, {0: text})
         match = _SUBSCRIPTED.fullmatch(text)
         elements = self._elements.get(match[1], {}) if match else {}
         elements = {i: name for i, name in elements.items() if self._sorts[name] in sorts}
@@ -232,7 +232,7 @@ class _Parser:
         subscript = parse_expression(match[2])
         if not subscript.names and subscript.compile({})(()) not in elements:
             raise BadProgram(f"there is no {kind} {text!r}")
-        return Reference(text, elements, subscript)
+        return ObjectReference(text, elements, subscript)
 
     def _thread(self, word: str) -> int:
         if not word.isdecimal() or int(word) >= self._count:

@@ -14,7 +14,7 @@ from dpor.core.system import STOP, Chooser, Ending, Pending, Run, StateKey, Sync
 from dpor.model.coarse import CoarseMachine
 from dpor.model.describe import EventText, deadlock_finding, describe, livelock_finding, terminal_state
 from dpor.model.later import Later
-from dpor.model.machine import Act, Machine, Memory
+from dpor.model.machine import AbstractMachine, Act, Memory
 from dpor.model.semantics import Semantics
 from dpor.model.syntax import parse
 from dpor.model.tree import Program, Sort
@@ -66,7 +66,7 @@ class AbstractSystem:
             lambda found: self._began_again(found),
         )
         self._every_access = True
-        self._present = self._machine(), []  # type: tuple[Machine, list[Act | None]]
+        self._present = self._machine(), []  # type: tuple[AbstractMachine, list[Act | None]]
         sorts, watched = self.semantics.sorts, self.semantics.watched
         self._synchronising = [
             location
@@ -124,11 +124,11 @@ class AbstractSystem:
         memory = {str(self.table.name_of(location)): value for location, value in enumerate(outcome.memory)}
         return terminal_state(self.semantics, memory, outcome.registers, outcome.errors)
 
-    def _machine(self) -> Machine:
+    def _machine(self) -> AbstractMachine:
         semantics = self.semantics
         given = semantics.codes, semantics.initial, semantics.spawned
         if self._every_access:
-            return Machine(*given)
+            return AbstractMachine(*given)
         return CoarseMachine(*given, self._discipline, self._variables, self._locks)
 
     # ------------------------------------------------------------------ the present state
@@ -210,7 +210,7 @@ class AbstractSystem:
 
     # ------------------------------------------------------------------ running
 
-    def _repeat(self, machine: Machine, trace: Trace) -> None:
+    def _repeat(self, machine: AbstractMachine, trace: Trace) -> None:
         step = machine.step
         for position, (action, recorded) in enumerate(zip(trace.actions, trace.operations, strict=True)):
             operation = step(action & THREAD_MASK, action >> VALUE_SHIFT)
@@ -222,7 +222,7 @@ class AbstractSystem:
                     " the schedule is of another program"
                 )
 
-    def _extend(self, machine: Machine, trace: Trace, choose: Chooser) -> Run:
+    def _extend(self, machine: AbstractMachine, trace: Trace, choose: Chooser) -> Run:
         memory = machine.memory
         acts = [machine.act(thread) for thread in range(len(machine.codes))]
         self._present = machine, acts
@@ -258,7 +258,7 @@ class AbstractSystem:
 
     # ------------------------------------------------------------------ how a run ends
 
-    def _complete(self, machine: Machine, acts: Sequence[Act | None]) -> Run:
+    def _complete(self, machine: AbstractMachine, acts: Sequence[Act | None]) -> Run:
         blocked = _blocked(acts, machine.memory)
         outcome = _outcome(machine)
         findings = list(machine.failures.values())
@@ -266,11 +266,11 @@ class AbstractSystem:
             findings.append(deadlock_finding(self.semantics, blocked, machine.timed_out))
         return Run(Ending.COMPLETE, blocked, outcome, outcome if blocked else None, findings)
 
-    def _cut(self, machine: Machine, reason: str) -> Run:
+    def _cut(self, machine: AbstractMachine, reason: str) -> Run:
         return Run(Ending.CUT, findings=list(machine.failures.values()), incomplete=[reason])
 
 
-def _outcome(machine: Machine) -> Outcome:
+def _outcome(machine: AbstractMachine) -> Outcome:
     return Outcome(
         tuple(machine.pcs),
         tuple([tuple(registers) for registers in machine.registers]),

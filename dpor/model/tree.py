@@ -36,7 +36,7 @@ class Object:
 
 
 @attrs.frozen
-class Reference:
+class ObjectReference:
     """The name of an object in a statement: a direct one, or an element whose number an expression gives.
 
     text       the name as it is written
@@ -65,7 +65,7 @@ class Simple:
     place: str
     text: str
     word: str
-    objects: tuple[Reference, ...] = ()
+    objects: tuple[ObjectReference, ...] = ()
     register: str = ""
     expressions: tuple[Expression, ...] = ()
     number: int = 0

@@ -136,7 +136,7 @@ class _OfEnds(BaseRule):
 
 
 @attrs.frozen
-class Close(_OfEnds):
+class CloseEnd(_OfEnds):
     name = "close"
 
     @property
@@ -148,7 +148,7 @@ class Close(_OfEnds):
 
 
 @attrs.frozen
-class Shut(Close):
+class Shut(CloseEnd):
     name = "shutdown"
 
     def changed(self, end: End) -> End:
@@ -190,7 +190,7 @@ def readiness(channel: Channel, which: int) -> int:
 
 
 @attrs.frozen
-class Await(BaseRule):
+class AwaitReady(BaseRule):
     """Waits until an end is ready. Objects: a channel for each end. Result: what each is ready for.
 
     ends    which end of each channel
@@ -230,8 +230,8 @@ class Await(BaseRule):
 
 @attrs.frozen
 class Register(BaseRule):
-    """Of a registry, the object that knows which ends a later `Await` waits for. Its state: (key, value) for each, in
-    order; None if it is closed. Sets, or with None removes, the value of a key.
+    """Of a registry, the object that knows which ends a later `AwaitReady` waits for. Its state: (key, value) for each,
+    in order; None if it is closed. Sets, or with None removes, the value of a key.
 
     new   True: it must not be there yet; False: it must be; None: either
     """

@@ -72,7 +72,7 @@ class AwaitWaking(AwaitWakingOrTimeout):
 
 
 @attrs.frozen
-class Close(BaseRule):
+class CloseLoop(BaseRule):
     """Close the loop. Works on the end."""
 
     name = "close"

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 import pytest
 
 from dpor.core.errors import UserError
-from dpor.core.options import Number, Options, changed
+from dpor.core.options import Number, Options, with_changes
 from dpor.core.options import options_of as option_fields
 
 MARK = "interleave"
@@ -79,7 +79,7 @@ def of_command_line(config: pytest.Config, kind: type[Options] = Options) -> dic
     return given
 
 
-def options_of(item: pytest.Item) -> Options:
+def options_of_test(item: pytest.Item) -> Options:
     """Return the options of a test: from the command line, else from its mark, else from those of its class and its
     module.
 
@@ -90,4 +90,4 @@ def options_of(item: pytest.Item) -> Options:
         if mark.args:
             raise UserError(f"@{MARK} takes options by name, such as max_seconds=10, not {mark.args[0]!r}")
         chosen |= mark.kwargs
-    return changed(Options(expect_threads=True), chosen | of_command_line(item.config), f"@{MARK}", marks_take())
+    return with_changes(Options(expect_threads=True), chosen | of_command_line(item.config), f"@{MARK}", marks_take())

@@ -145,9 +145,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
     if not _is_interleaved(pyfuncitem):
         return None
-    from dpor.pytest.running import run
+    from dpor.pytest.running import run_test
 
-    run(pyfuncitem, pyfuncitem.config.stash.get(_REPLAYED, None))
+    run_test(pyfuncitem, pyfuncitem.config.stash.get(_REPLAYED, None))
     return True
 
 

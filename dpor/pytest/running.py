@@ -17,10 +17,10 @@ from dpor.core.results import NOTHING_CHANGED, NOTHING_SHARED, ONE_THREAD, Failu
 from dpor.core.schedule import SavedSchedule
 from dpor.pytest.debugging import FAILED
 from dpor.pytest.logs import printed
-from dpor.pytest.mark import VERDICT, options_of
+from dpor.pytest.mark import VERDICT, options_of_test
 from dpor.pytest.store import FailureStore, save, slug
 from dpor.pytest.target import TestTarget
-from dpor.report.text import headline, plain, show_failure, verdict_lines
+from dpor.report.text import headline, plain_text, show_failure, verdict_lines
 
 _COUNTS = ("strategy", "exhaustive", "executions", "blocked", "events", "outcomes", "seconds")
 _CALLED_OFF: dict[str, Callable[[str], BaseException]] = {
@@ -30,7 +30,7 @@ _CALLED_OFF: dict[str, Callable[[str], BaseException]] = {
 """By name: exceptions by which a test says that it is not to be judged, and pytest's own exception to raise instead."""
 
 
-def run(item: pytest.Function, replayed: SavedSchedule | None) -> None:
+def run_test(item: pytest.Function, replayed: SavedSchedule | None) -> None:
     """Check the test, or replay the schedule.
 
     Raises pytest's exception if the test fails, is skipped or cannot be checked, and with `--dpor-strict` also if the
@@ -57,7 +57,9 @@ def _check(item: pytest.Function) -> None:
     store = FailureStore(item.config)
     known = store.load(item)
     session = Session(
-        TestTarget(item), options_of(item), suspects=() if known is None else [known.schedule, known.first_schedule]
+        TestTarget(item),
+        options_of_test(item),
+        suspects=() if known is None else [known.schedule, known.first_schedule],
     )
     report = session.run()
     for name in _COUNTS:
@@ -165,5 +167,5 @@ def _failure_text(item: pytest.Function, report: Report, file: str | None) -> st
 
 def _as_text(failure: Failure, *, verbose: bool = False, traceback: bool = False) -> str:
     """Return what went wrong and the steps that lead to it, as text."""
-    steps = plain(lambda console: show_failure(failure, console, verbose=verbose, traceback=traceback))
+    steps = plain_text(lambda console: show_failure(failure, console, verbose=verbose, traceback=traceback))
     return f"{headline(failure, '').strip()}\n{steps}"

@@ -98,10 +98,10 @@ def _common(runs: Sequence[Sequence[EventText]]) -> int:
     return length
 
 
-def summary(explored: ClassMap) -> str:
+def coverage_line(explored: ClassMap) -> str:
     """Say how much of what was explored the map shows.
 
-    >>> summary(ClassMap((), left_out=1200))
+    >>> coverage_line(ClassMap((), left_out=1200))
     'The first 0 of 1,200 classes; the others were explored, too, but are left out here'
     """
     shown = len(explored.classes)

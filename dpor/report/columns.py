@@ -45,7 +45,7 @@ def show_columns(failure: Failure, console: Console, *, verbose: bool = False) -
 
 def lines(failure: Failure, width: int, *, verbose: bool = False) -> Iterator[Line]:
     """Yield the lines of the picture, none wider than `width` characters unless verbose."""
-    owners = threads_of(failure)
+    owners = thread_of_each(failure)
     threads = sorted(set(owners))
     lanes = _Lanes(failure, threads, width)
     yield from lanes.header()
@@ -56,7 +56,7 @@ def lines(failure: Failure, width: int, *, verbose: bool = False) -> Iterator[Li
             yield from lanes.row(row, threads.index(owners[row[0]]), verbose)
 
 
-def threads_of(failure: Failure) -> list[ThreadId]:
+def thread_of_each(failure: Failure) -> list[ThreadId]:
     """Return the thread of each event of the run."""
     return [action & THREAD_MASK for action in failure.schedule[: len(failure.trace)]]
 

@@ -59,7 +59,7 @@ def _escaped(text: str) -> str:
 # ---------------------------------------------------------------------- the summary of the job
 
 
-def summary(reports: Iterable[Mapping[str, Any]], root: str, troubles: Sequence[str] = ()) -> str:
+def job_summary(reports: Iterable[Mapping[str, Any]], root: str, troubles: Sequence[str] = ()) -> str:
     """Return the job summary in Markdown: a table of all checks, then each finding with its interleaving."""
     reports = list(reports)
     lines = ["## dpor", "", "| target | strategy | verdict | executions | seconds |", "|---|---|---|---:|---:|"]

@@ -21,11 +21,11 @@ from dpor.core.plural import plural
 from dpor.core.results import Failure, Report
 from dpor.core.steps import Step
 from dpor.core.version import VERSION
-from dpor.report.class_map import ClassMap, rows, summary
-from dpor.report.columns import threads_of
+from dpor.report.class_map import ClassMap, coverage_line, rows
+from dpor.report.columns import thread_of_each
 from dpor.report.sentences import closing, tried
 from dpor.report.text import headline, headlines, verdict_lines
-from dpor.report.words import done, place_of
+from dpor.report.words import done, place_text
 
 MOST_FAILURES = 10
 """Failures to show in full on the page of a check."""
@@ -70,7 +70,7 @@ def _page(
         lines=lines,
         sections=sections,
         map_rows=[] if classes is None else rows(classes),
-        map_summary="" if classes is None else summary(classes),
+        map_summary="" if classes is None else coverage_line(classes),
         script=Markup(_script()),
         script_hash=base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode(),
         version=VERSION,
@@ -82,7 +82,7 @@ def _script() -> str:
     return (files("dpor.report") / "templates" / "explanation.js").read_text(encoding="utf-8")
 
 
-class SourceLine(NamedTuple):
+class ListingLine(NamedTuple):
     number: int
     text: str
     run: bool
@@ -93,11 +93,11 @@ class Listing(NamedTuple):
     """The lines of a source file that the page shows, with None in `lines` where some are left out."""
 
     place: str
-    lines: list[SourceLine | None]
+    lines: list[ListingLine | None]
 
 
 @attrs.frozen
-class Event:
+class EventRow:
     """An event for the template. `link`: the anchor of its source line on the page, or ""."""
 
     number: int
@@ -115,7 +115,7 @@ class Section:
     closing: list[str]
     tried: list[str]
     threads: list[str]
-    events: list[Event]
+    events: list[EventRow]
     skipped: int
     listings: list[Listing]
     details: tuple[str, ...]
@@ -126,14 +126,14 @@ class Section:
 def _section(failure: Failure, head: str, number: int) -> Section:
     from markupsafe import Markup
 
-    owners = threads_of(failure)
+    owners = thread_of_each(failure)
     threads = sorted(set(owners))
     names = [failure.threads[thread] if thread < len(failure.threads) else f"thread {thread}" for thread in threads]
     skipped = max(0, len(failure.trace) - MOST_EVENTS)
     shown = failure.trace[skipped:]
     places = list(dict.fromkeys(step.file for step in shown if step.file is not None))
     events = [
-        Event(
+        EventRow(
             number=at,
             column=threads.index(owner),
             step=step,
@@ -168,7 +168,7 @@ def _section(failure: Failure, head: str, number: int) -> Section:
         threads=names,
         events=events,
         skipped=skipped,
-        listings=[Listing(place_of(place, None), list(_listing(place, shown))) for place in places],
+        listings=[Listing(place_text(place, None), list(_listing(place, shown))) for place in places],
         details=failure.details,
         output=failure.output,
         data=Markup(in_script(data)),
@@ -185,7 +185,7 @@ def in_script(data: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _listing(file: str, steps: Sequence[Step]) -> Iterator[SourceLine | None]:
+def _listing(file: str, steps: Sequence[Step]) -> Iterator[ListingLine | None]:
     lines = linecache.getlines(file)
     run = {step.line for step in steps if step.file == file and step.line is not None}
     last = 0
@@ -193,5 +193,5 @@ def _listing(file: str, steps: Sequence[Step]) -> Iterator[SourceLine | None]:
         if 1 <= number <= len(lines):
             if number != last + 1:
                 yield None
-            yield SourceLine(number, lines[number - 1].rstrip("\r\n"), number in run)
+            yield ListingLine(number, lines[number - 1].rstrip("\r\n"), number in run)
             last = number

@@ -175,7 +175,7 @@ class StatusLine(Monitor):
 # ---------------------------------------------------------------------- counting jobs
 
 
-class Count:
+class JobCount:
     """Counts jobs that are done one after another. This one writes a line for each job, for logs, but at most `lines`
     lines."""
 
@@ -199,7 +199,7 @@ class Count:
         yield
 
 
-class _BarCount(Count):
+class _BarCount(JobCount):
     """A progress bar, for a terminal."""
 
     def __init__(self, bar: RichProgress, task: TaskID) -> None:
@@ -222,14 +222,14 @@ class _BarCount(Count):
 
 
 @contextmanager
-def counted(total: int, lines: int | None = None, ticking: bool = True) -> Iterator[Count]:
+def counted(total: int, lines: int | None = None, ticking: bool = True) -> Iterator[JobCount]:
     """Show how many of `total` jobs are done: with a bar at a terminal, else with `lines` lines (None: one for each
     job).
 
     ticking   True if a thread may keep the bar's clock going; not if programs run under control in this process
     """
     if not sys.stderr.isatty():
-        yield Count(total, lines or total)
+        yield JobCount(total, lines or total)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

@@ -19,7 +19,7 @@ from dpor.report.columns import STYLES, show_columns
 from dpor.report.folded import step_of
 from dpor.report.sentences import closing, tried
 from dpor.report.shortened import every_event, of_blocks
-from dpor.report.words import place_of, races_with, short
+from dpor.report.words import place_text, races_with, short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +31,7 @@ PLAIN_WIDTH = 400
 INDENT = 2
 
 
-def plain(draw: Callable[[Console], None]) -> str:
+def plain_text(draw: Callable[[Console], None]) -> str:
     """Return what `draw` prints, without colours, as wide as it needs to be."""
     from rich.console import Console
 
@@ -75,7 +75,7 @@ def headline(failure: Failure, word: str = "FAILED") -> str:
     'FAILED  AssertionError in main at c.py:20: hits is 1'
     """
     first = short(failure.message.split("\n", 1)[0])
-    place = f" at {place_of(failure.file, failure.line)}" if failure.file else ""
+    place = f" at {place_text(failure.file, failure.line)}" if failure.file else ""
     timeout = "   (only if a wait times out)" if failure.needs_timeout else ""
     if failure.kind in (Kind.ASSERTION, Kind.EXCEPTION):
         name, _, text = first.partition(": ")
@@ -120,7 +120,7 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
 
 
 def _branching(one: Branching) -> str:
-    place = f" at {place_of(one.file, one.line)}" if one.file else ""
+    place = f" at {place_text(one.file, one.line)}" if one.file else ""
     source = f": {short(one.source)}" if one.source else ""
     return f"  {100 * one.share:.0f} % of the alternatives are orders of: {one.operation}{place}{source}"
 
@@ -277,7 +277,7 @@ def _cells(step: Step, race: str, colour: str, verbose: bool) -> list[Text]:
     value = step.values if verbose else short(step.values, WIDEST_VALUE)
     return [
         Text(step.thread, style=colour),
-        Text(place_of(step.file, step.line), style="dim"),
+        Text(place_text(step.file, step.line), style="dim"),
         Text(step.source, style="bold" if step.racing else ""),
         Text(step.operation),
         Text(value),

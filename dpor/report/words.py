@@ -21,7 +21,7 @@ def short(text: str, longest: int = LONGEST_LINE) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-def place_of(file: str | None, line: int | None) -> str:
+def place_text(file: str | None, line: int | None) -> str:
     """Return file and line, relative if the file lies under the working folder."""
     if file is None:
         return ""
@@ -46,6 +46,6 @@ def races_with(row: Row, steps: Sequence[Step]) -> str:
         return ""
     for other in steps:
         if other.racing and other is not step:
-            place = f"line {other.line}" if other.file == step.file else place_of(other.file, other.line)
+            place = f"line {other.line}" if other.file == step.file else place_text(other.file, other.line)
             return f"<- races with {other.thread}" + (f", {place}" if other.file else "")
     return "<- races with a thread that waits"

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import random
 
+from dpor.testing.python_programs import indented
+
 HEAD = """
 import queue
 import threading
@@ -87,11 +89,6 @@ ODD = [
     f"{TASK}\nwith ThreadPoolExecutor(2) as pool:\n    see(pool.submit(task).result())\n    pool.submit(task)\n{{1}}",
     f"{TASK}\nwith ThreadPoolExecutor(1) as pool:\n    wait({{pool.submit(task), pool.submit(task)}}, 1)\n{{1}}",
 ]
-
-
-def indented(text: str, by: int) -> str:
-    """Return the lines of the text, each indented by so many spaces."""
-    return "\n".join(" " * by + line for line in text.split("\n"))
 
 
 class _Maker:

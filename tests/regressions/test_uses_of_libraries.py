@@ -324,8 +324,8 @@ def test_weak_references_in_a_set_are_ordered_by_their_objects() -> None:
     locks = [Lock() for _ in range(5)]
     refs = [weakref.ref(lock) for lock in locks]
     assert len(set(map(described, refs))) == len(locks)
-    assert not set_order.is_fixed(weakref.ref(locks[0]))
-    assert set_order.is_fixed("a")
+    assert not set_order.has_fixed_hash(weakref.ref(locks[0]))
+    assert set_order.has_fixed_hash("a")
 
 
 def test_a_manager_of_the_library_that_threads_share_is_entered_by_one_of_them(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ class InstrumentingFinder(importlib.machinery.PathFinder):
 
 
 def all_globals(source: str) -> frozenset[str]:
-    return frozenset(scopes.analyse(ast.parse(source)).module.bound)
+    return frozenset(scopes.scopes_of(ast.parse(source)).module.bound)
 
 
 def forget_modules() -> None:

@@ -33,7 +33,7 @@ def differing(seeds: range) -> tuple[list[int], int]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             expected = plain(source)
-            names = frozenset(scopes.analyse(ast.parse(source)).module.bound)
+            names = frozenset(scopes.scopes_of(ast.parse(source)).module.bound)
             if instrumented(source) != expected or instrumented(source, names) != expected:
                 different.append(seed)
     return different, compared

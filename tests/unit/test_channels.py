@@ -16,9 +16,9 @@ from dpor.primitives.channels import (
     READY,
     WAITING,
     WRITING,
-    Await,
+    AwaitReady,
     Channel,
-    Close,
+    CloseEnd,
     Enter,
     Leave,
     Receive,
@@ -39,7 +39,7 @@ def after(*rules: object, channel: Channel = NEW) -> Channel:
     return channel
 
 
-NO_WRITER, NO_READER = after(Close((WRITING,))), after(Close((READING,)))
+NO_WRITER, NO_READER = after(CloseEnd((WRITING,))), after(CloseEnd((READING,)))
 FULL = after(Send(b"x" * CAPACITY))
 
 
@@ -57,7 +57,7 @@ def test_bytes_come_out_as_they_went_in() -> None:
         (Receive(1, or_timeout=True), NEW, False),
         (Receive(1), after(SetWaits((READING,), False)), False),
         (Receive(1), NO_WRITER, b""),
-        (Receive(1), after(Send(b"a"), Close((WRITING,))), b"a"),
+        (Receive(1), after(Send(b"a"), CloseEnd((WRITING,))), b"a"),
         (Receive(1), NO_READER, -errno.EBADF),
         (Receive(1), after(Shut((READING,))), b""),
         (Send(b"a"), FULL, None),
@@ -67,10 +67,10 @@ def test_bytes_come_out_as_they_went_in() -> None:
         (Send(b"a"), NO_READER, -errno.EPIPE),
         (Send(b"a"), after(Shut((WRITING,))), -errno.EPIPE),
         (Send(b"a"), NO_WRITER, -errno.EBADF),
-        (Close((READING,)), NO_READER, -errno.EBADF),
+        (CloseEnd((READING,)), NO_READER, -errno.EBADF),
     ],
 )
-def test_what_a_call_comes_to(rule: Receive | Send | Close, channel: Channel, result: object) -> None:
+def test_what_a_call_comes_to(rule: Receive | Send | CloseEnd, channel: Channel, result: object) -> None:
     assert rule.enabled((channel,), 0) == (result is not None)
     if result is not None:
         effect = rule.apply((channel,), 0)
@@ -96,16 +96,16 @@ def test_what_an_end_is_ready_for(channel: Channel, end: int, ready: int) -> Non
 
 
 def test_a_wait_for_several_tells_what_each_is_ready_for() -> None:
-    waiting = Await((READING, READING), (READY, READY))
+    waiting = AwaitReady((READING, READING), (READY, READY))
     assert not waiting.enabled((NEW, NEW), 0)
-    assert Await((READING,), (READY,), or_timeout=True).apply((NEW,), 0).result is False
+    assert AwaitReady((READING,), (READY,), or_timeout=True).apply((NEW,), 0).result is False
     sent = after(Send(b"a"))
     assert waiting.apply((NEW, sent), 0) == ((NEW, sent), (READ, READ), (0, READY))
 
 
 def test_a_wait_for_what_is_registered_looks_again_if_that_has_changed() -> None:
     known = ((3, 1),)
-    waiting = Await((READING,), (READY,), known)
+    waiting = AwaitReady((READING,), (READY,), known)
     assert not waiting.enabled((known, NEW), 0)
     assert waiting.apply(((), NEW), 0).result is None
     register = Register(4, 1, new=True)
@@ -120,7 +120,7 @@ def test_an_end_that_is_closed_while_a_call_waits_on_it_is_open_for_that_call() 
     assert enter.apply((after(Send(b"a")),), 5).result == b"a"
     effect = enter.apply((NEW,), 5)
     assert (effect.result, effect.modes) == (WAITING, (UPDATE,))
-    closed = after(Close((READING,)), channel=effect.states[0])
+    closed = after(CloseEnd((READING,)), channel=effect.states[0])
     assert not leave.enabled((closed,), 5)
     assert enter.apply((closed,), 6).result == -errno.EBADF
     sent = after(Send(b"b"), channel=closed)  # the writer notices nothing yet

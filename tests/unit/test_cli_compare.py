@@ -267,7 +267,7 @@ def test_a_disagreement_is_exit_code_4(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = {"choices": 0, "states": None, "matched": None, "executions": 1, "events": 1, "seconds": 0.1}
     rest = {**counts, "verdict": "pass", "reasons": [], "peak_memory_bytes": 1}
     rows = {"none": row("none", **rest), "full": row("full", outcome_digests={}, **rest)}
-    monkeypatch.setattr(comparing, "run", lambda job: rows[job.options.explorer])
+    monkeypatch.setattr(comparing, "run_job", lambda job: rows[job.options.explorer])
     done = compare("sb.json", "--strategies", "none,full")
     assert done.exit_code == 4
     assert "outcome 00 (x=1): found by none; not by full" in done.stdout
@@ -290,7 +290,7 @@ def test_a_process_that_dies_or_hangs_is_a_row(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(comparing, "GRACE", 0.6 if error == HANGS else 600.0)
     monkeypatch.setattr(comparing, "LAST_GRACE", 0.2)
     monkeypatch.setattr(comparing, "_command", lambda *_: [sys.executable, "-c", code])
-    row = comparing.run(comparing.Job("t", Options(strategy="none", max_seconds=0.1)))
+    row = comparing.run_job(comparing.Job("t", Options(strategy="none", max_seconds=0.1)))
     assert (row.report, row.error) == (None, error)
     assert comparing.compared([row]).agree is None
 

@@ -11,14 +11,14 @@ from textwrap import dedent
 
 import pytest
 
-from dpor.python.rewrite.scopes import Hooked, Scope, ScopeKind, analyse
+from dpor.python.rewrite.scopes import Hooked, Scope, ScopeKind, scopes_of
 
 
 def hooked(source: str, *visible: str) -> dict[str, set[str]]:
     """The hooked names of each function (or class, or module) that has some."""
     tree = ast.parse(dedent(source))
     found: dict[str, set[str]] = {}
-    for node, scope in analyse(tree, frozenset(visible)).items():
+    for node, scope in scopes_of(tree, frozenset(visible)).items():
         if scope.hooked:
             found.setdefault(getattr(node, "name", scope.kind.name.lower()), set()).update(scope.hooked)
     return found
@@ -123,7 +123,7 @@ def test_a_function_inside_one_that_declares_it_sees_the_global() -> None:
 
 
 def test_a_name_that_a_class_binds_falls_back_to_the_global() -> None:
-    scopes = analyse(ast.parse("class C:\n x = x\n y = y"), frozenset({"x"}))
+    scopes = scopes_of(ast.parse("class C:\n x = x\n y = y"), frozenset({"x"}))
     (inner,) = [scope for _, scope in scopes.items() if scope.kind is ScopeKind.CLASS]
     assert inner.hooked == {"x": Hooked.CLASS_ONLY}
 
@@ -139,7 +139,7 @@ def test_private_names_are_told_apart() -> None:
 def ours(source: str) -> Counter[tuple[str, int, str, str]]:
     """(kind, line, name, whose): of all names that a function or lambda uses or binds itself."""
     found: Counter[tuple[str, int, str, str]] = Counter()
-    scopes = analyse(ast.parse(source))
+    scopes = scopes_of(ast.parse(source))
     for node, scope in scopes.items():
         if scope.kind is ScopeKind.FUNCTION:
             title = getattr(node, "name", "lambda")

@@ -23,7 +23,7 @@ from dpor.report.shortened import of_blocks
 from dpor.report.text import (
     headline,
     headlines,
-    plain,
+    plain_text,
     show,
     show_failure,
     verdict_lines,
@@ -86,7 +86,7 @@ def report(**changes: Any) -> Report:
 
 
 def text(report: Report, *, verbose: bool = False) -> str:
-    return plain(lambda console: show(report, console, verbose=verbose))
+    return plain_text(lambda console: show(report, console, verbose=verbose))
 
 
 def test_a_failure_is_a_headline_a_table_and_what_it_rests_on() -> None:
@@ -179,7 +179,7 @@ def test_a_traceback_of_one_frame_only_repeats_the_headline() -> None:
     failure = attrs.evolve(LOST, details=LOST.details[:2])
     assert "Traceback" not in text(report(findings=(failure,)))
     assert "Traceback" in text(report(findings=(failure,)), verbose=True)
-    assert "Traceback" in plain(lambda console: show_failure(failure, console, traceback=True))
+    assert "Traceback" in plain_text(lambda console: show_failure(failure, console, traceback=True))
 
 
 def test_events_without_a_place_are_left_out_unless_they_race_or_all_is_asked_for() -> None:

@@ -219,14 +219,14 @@ def test_a_message_cannot_give_commands() -> None:
 
 
 def test_the_summary_has_a_table_and_the_interleaving() -> None:
-    text = github.summary([report(RACE)], ROOT)
+    text = github.job_summary([report(RACE)], ROOT)
     assert "| a b.py::main | optimal | **fail** | 1,234 | 0.00 |" in text
     assert "> t1  a b.py:3  line 3  write C.n  1" in text
 
 
 def test_nothing_in_a_message_can_end_its_block() -> None:
     evil = Failure(kind=Kind.EXCEPTION, message="x\n```\n<script>", thread="t")
-    text = github.summary([report(evil)], ROOT)
+    text = github.job_summary([report(evil)], ROOT)
     fences = re.findall(r"(?m)^(`+)", text)
     assert fences == ["````", "```", "````"]
 

@@ -133,7 +133,7 @@ def test_operations_are_interned_where_they_are_read() -> None:
     here, there = OperationTable(), OperationTable()
     operation = here.intern("lock", ((here.location("a"), Mode.WRITE),), Acquire(), 1)
     content = shared_graph.Rest([], {}, [(0, 1, operation, 1, False)], {operation: (operation, False)}, Stats(), [], {})  # type: ignore[arg-type]
-    told = shared_graph._Reader(shared_graph.packed(content), there).load()
+    told = shared_graph._Reader(shared_graph.pickled(content), there).load()
     assert [event[2] for event in told.edges] == [*told.operations] == [there.intern(*operation.described)]
 
 
@@ -160,7 +160,7 @@ def test_the_way_to_a_state_of_a_part_is_the_one_that_is_known() -> None:
     given = shared_graph.State("given", 3, 3, 0, [])
     known = [(None, -1, 0, 0), ("near", -1, 0, 1), ("given", 0, 0, 5)]
     part = shared_graph.Part([(2, given)], known, [(1, 1, 2)], frozenset(), 16, 3)  # type: ignore[arg-type]
-    SearchOfStates(search, shared_graph.packed(part), {})
+    SearchOfStates(search, shared_graph.pickled(part), {})
     assert search.graph.actions_to(2) == [0]
 
 

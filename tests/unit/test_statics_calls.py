@@ -6,7 +6,7 @@ In each program, `main` writes `C.hit` through the construct, in the function `t
 import pytest
 
 from dpor.statics.accesses import Access
-from dpor.statics.facts import Facts, Point, analyse
+from dpor.statics.facts import Facts, ProgramPoint, analyse
 
 HEAD = """\
 import threading, functools, contextlib, concurrent.futures
@@ -152,7 +152,7 @@ def facts_of(body: str) -> Facts:
 
 def accesses(facts: Facts) -> frozenset[Access]:
     main = next(i for i in facts.points_to.instances if i.function.name == "main").function
-    return facts.accesses_from([Point("m.py", main.positions[0])])
+    return facts.accesses_from([ProgramPoint("m.py", main.positions[0])])
 
 
 @pytest.mark.parametrize("body", REACHED.values(), ids=REACHED)

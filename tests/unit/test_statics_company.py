@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpor.workloads
-from dpor.statics.facts import Facts, Point, analyse
+from dpor.statics.facts import Facts, ProgramPoint, analyse
 from dpor.statics.field_access import Precision
 from dpor.statics.ir import Position
 
@@ -34,14 +34,14 @@ def lines_of(function: str, text: str) -> list[tuple[str, int]]:
     return found
 
 
-def point(function: str, text: str, nth: int = 0) -> Point:
+def point(function: str, text: str, nth: int = 0) -> ProgramPoint:
     """Where the text stands for the nth time in the function."""
     path, line = lines_of(function, text)[nth]
     start = FILES[path].splitlines()[line - 1].index(text)
-    return Point(path, Position(line, line, start, start + len(text)))
+    return ProgramPoint(path, Position(line, line, start, start + len(text)))
 
 
-def told(facts: Facts, *stack: Point, precision: Precision = Precision.SENSITIVE) -> set[str]:
+def told(facts: Facts, *stack: ProgramPoint, precision: Precision = Precision.SENSITIVE) -> set[str]:
     return {str(a) for a in facts.accesses_from(stack, precision) if a.field.name != "[]"}
 
 
@@ -108,7 +108,7 @@ def test_without_the_stack_the_second_call_of_print_is_like_the_first(facts: Fac
 def test_the_precisions_are_ordered_at_every_point(facts: Facts) -> None:
     for number, instance in enumerate(facts.points_to.instances):
         for position in instance.function.positions:
-            here = [Point(instance.function.path, position)]
+            here = [ProgramPoint(instance.function.path, position)]
             sensitive, callee, insensitive = (facts.accesses_from(here, precision) for precision in (
                 Precision.SENSITIVE, Precision.CALLEE, Precision.INSENSITIVE))  # fmt: skip
             assert sensitive <= callee <= insensitive, number
@@ -122,13 +122,13 @@ def test_what_the_main_thread_starts_later_counts_as_its_own(facts: Facts) -> No
 
 def test_a_range_that_names_no_instruction_stands_for_all_of_its_function(facts: Facts) -> None:
     path, line = lines_of("Company.print", "def print")[0]
-    nowhere = Point(path, Position(line, line, 0, 1), line, "Company.print")
+    nowhere = ProgramPoint(path, Position(line, line, 0, 1), line, "Company.print")
     assert told(facts, nowhere) == {"r Company.employees", "r Employee.index", "r Employee.name"}
 
 
 def test_a_function_that_is_not_known_stands_for_its_whole_file(facts: Facts) -> None:
     path, line = lines_of("Company.print", "return")[0]
-    nowhere = Point(path, Position(line, line, 0, 1), line, "Company.print.<locals>.<listcomp>")
+    nowhere = ProgramPoint(path, Position(line, line, 0, 1), line, "Company.print.<locals>.<listcomp>")
     assert {"w Employee.salary", "w FirstWorker.company"} <= told(facts, nowhere)
 
 
@@ -146,7 +146,7 @@ def test_a_thread_that_waits_for_a_lock_stands_at_its_with_statement() -> None:
     enters = [i.positions for i in dis.get_instructions(code) if i.opname in ("BEFORE_WITH", "LOAD_SPECIAL")]
     place = Position(*(part or 0 for part in enters[0] or ()))
     facts = analyse({"m.py": source + "def main():\n    [C()][0].m(None)\n"}, "m.py::main")
-    assert told(facts, Point("m.py", place, code.co_firstlineno, code.co_qualname)) == {"w C.b"}
+    assert told(facts, ProgramPoint("m.py", place, code.co_firstlineno, code.co_qualname)) == {"w C.b"}
 
 
 UNPACKED = """\
@@ -177,5 +177,5 @@ def test_a_call_that_unpacks_is_over_when_its_function_returns(unpacked: str, is
     call = f"inner(Thing(), *{unpacked})"
     facts = analyse({"company.py": source}, "company.py::main")
     inside, outside = Position(8, 8, 4, 13), Position(11, 11, 4, 4 + len(call))
-    found = told(facts, Point("company.py", inside), Point("company.py", outside))
+    found = told(facts, ProgramPoint("company.py", inside), ProgramPoint("company.py", outside))
     assert ("w Thing.hit" in found) is not is_over

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from dpor.statics.facts import Facts, Point, analyse
+from dpor.statics.facts import Facts, ProgramPoint, analyse
 
 METHODS = [
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"),
@@ -256,7 +256,7 @@ def facts_of(body: str) -> Facts:
 
 def accesses(facts: Facts) -> set[str]:
     uses = next(i for i in facts.points_to.instances if i.function.name == "uses").function
-    told = {str(a) for a in facts.accesses_from([Point("m.py", uses.positions[0])])}
+    told = {str(a) for a in facts.accesses_from([ProgramPoint("m.py", uses.positions[0])])}
     if {"r C.*", "w C.*"} <= told:  # code that is not seen may do anything to the object
         told = {access for access in told if not access[2:].startswith("C.") or access.endswith("*")}
     return {access for access in told if access[2:].split(".")[0] in ("C", "T") or access[2:] in OTHERS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpor.statics import ir
-from dpor.statics.facts import Facts, Point, analyse
+from dpor.statics.facts import Facts, ProgramPoint, analyse
 from dpor.statics.field_access import Precision
 
 FIELDS = """\
@@ -37,7 +37,7 @@ def told(facts: Facts, line: int, precision: Precision) -> set[str]:
     function, i = next(
         (f, i) for f in facts.program.functions for i, p in enumerate(f.positions) if p.line == line and i and f.path
     )
-    accesses = facts.accesses_from([Point(function.path, function.positions[i])], precision)
+    accesses = facts.accesses_from([ProgramPoint(function.path, function.positions[i])], precision)
     return {f"{a.mode} {a.field.name}" for a in accesses if a.field.owner == "C"}
 
 

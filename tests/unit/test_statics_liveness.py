@@ -12,7 +12,7 @@ import pytest
 from dpor.python.states.memory import in_use, slots_of
 from dpor.python.states.stacks import Layout
 from dpor.statics.bytecode import Flow
-from dpor.statics.liveness import liveness, names
+from dpor.statics.liveness import liveness, slot_names
 
 
 def here() -> None:
@@ -174,7 +174,7 @@ def test_what_is_live_while_here_is_called(function: Callable[..., Any], expecte
     ]
     call = next(i for i in range(loads[0], len(instructions)) if instructions[i].name == "CALL")
     live = liveness(code).after[call]
-    assert {name for slot, name in enumerate(names(code)) if live >> slot & 1} == expected
+    assert {name for slot, name in enumerate(slot_names(code)) if live >> slot & 1} == expected
 
 
 def _global(code: Any, instruction: Any) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from dpor.statics.constraints import PointsTo
 from dpor.statics.demand import Demand
-from dpor.statics.facts import Facts, Point, analyse
+from dpor.statics.facts import Facts, ProgramPoint, analyse
 from dpor.statics.lowering import lower
 from dpor.statics.pointers import Pointers
 
@@ -39,7 +39,7 @@ def main():
 def written(facts: Facts, line: int, name: str) -> set[str]:
     """The objects whose field may be written from the line on, until its function returns."""
     at = [(f.path, p) for f in facts.program.functions for p in f.positions if p.line == line]
-    told = facts.accesses_from([Point(*at[0])])
+    told = facts.accesses_from([ProgramPoint(*at[0])])
     return {access.of for access in told if access.mode == "w" and access.field.name == name}
 
 
@@ -90,7 +90,7 @@ def meet(source: str, pointers: Pointers, *lines: int) -> bool:
             for function in facts.program.functions
             for position in function.positions
             if position.line == line
-            for access in facts.accesses_at(Point(function.path, position))
+            for access in facts.accesses_at(ProgramPoint(function.path, position))
             if access.mode == "w" and access.field.name == "x"
         }
         for line in lines

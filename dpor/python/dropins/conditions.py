@@ -80,7 +80,7 @@ class Condition(SyncObject):
         if seconds is None:
             return perform(rewait, self, lock)  # type: ignore[no-any-return]
         if seconds == 0:
-            woken = timing.poll(_AWAIT_OR_TIMEOUT, self)
+            woken = timing.perform_now(_AWAIT_OR_TIMEOUT, self)
         else:
             woken = timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self)
         if woken is False:

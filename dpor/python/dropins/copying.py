@@ -15,7 +15,7 @@ from dpor.python.hooks.table import all_hooks
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.run import run
 from dpor.python.rewrite import instrument
-from dpor.python.rewrite.cache import kept
+from dpor.python.rewrite.cache import cached
 from dpor.python.sharing import shared_objects
 
 copies: list[DropInModule] = []
@@ -60,7 +60,7 @@ def execute(
 
 @lru_cache(maxsize=32)
 def _compiled(source: str, path: str, visible: frozenset[str]) -> CodeType:
-    return kept(lambda: instrument(source, path, visible_globals=visible), "copy", source, path, sorted(visible))
+    return cached(lambda: instrument(source, path, visible_globals=visible), "copy", source, path, sorted(visible))
 
 
 def _supply(module: ModuleType) -> None:

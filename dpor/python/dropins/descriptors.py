@@ -21,7 +21,7 @@ from dpor.primitives.channels import (
     WAITING,
     WRITING,
     Channel,
-    Close,
+    CloseEnd,
     Enter,
     Leave,
     Receive,
@@ -55,7 +55,7 @@ def each_once(kind: Any) -> Any:
     return lru_cache(maxsize=4096)(kind)
 
 
-_receiving, _sending, _closing, _setting = map(each_once, (Receive, Send, Close, SetWaits))
+_receiving, _sending, _closing, _setting = map(each_once, (Receive, Send, CloseEnd, SetWaits))
 _entering, _leaving = map(each_once, (Enter, Leave))
 
 
@@ -104,7 +104,7 @@ class Descriptor:
         if self.incoming is None:
             raise _error(errno.EBADF)
         rules = _receiving(size), _receiving(size, or_timeout=True)
-        got = wait(*rules, (READING,), timeout, self.incoming)
+        got = wait_for_ends(*rules, (READING,), timeout, self.incoming)
         return got if type(got) is bytes else _checked(got) or b""
 
     def send(self, data: bytes, timeout: float | None = None) -> int:
@@ -113,7 +113,7 @@ class Descriptor:
             raise _error(errno.EBADF)
         whole = 0 if self.is_socket else _PIPE_BUF
         rules = _sending(data, whole), _sending(data, whole, or_timeout=True)
-        sent = wait(*rules, (WRITING,), timeout, self.outgoing)
+        sent = wait_for_ends(*rules, (WRITING,), timeout, self.outgoing)
         return len(data) if run.unwinding else _checked(sent)
 
     def send_all(self, data: bytes, timeout: float | None = None) -> int:
@@ -127,7 +127,9 @@ class Descriptor:
         _checked(perform(_closing(self.ends), *self.channels))
 
 
-def wait(blocking: Rule, timed: Rule, ends: tuple[int, ...], timeout: float | None, *objects: SyncObject) -> Any:
+def wait_for_ends(
+    blocking: Rule, timed: Rule, ends: tuple[int, ...], timeout: float | None, *objects: SyncObject
+) -> Any:
     """Perform a call that may wait, on these ends of channels. Returns False if its time is up."""
     if CLOSED_IN_USE in run.facts and timeout != 0 and run.multi and len(ends) == len(objects):
         found = perform(_entering(blocking, ends=ends), *objects)
@@ -137,7 +139,7 @@ def wait(blocking: Rule, timed: Rule, ends: tuple[int, ...], timeout: float | No
     if timeout is None:
         found = perform(blocking, *objects)
     elif timeout == 0:
-        found = timing.poll(timed, *objects)
+        found = timing.perform_now(timed, *objects)
     else:
         found = timing.perform_timed(blocking, timed, timeout, *objects)
     if found == -errno.EBADF and run.multi:

@@ -68,7 +68,7 @@ class Event(SyncObject):
         if seconds is None:
             return perform(_AWAIT, self.dpor_waiters)  # type: ignore[no-any-return]
         if seconds == 0:
-            return timing.poll(_AWAIT_OR_TIMEOUT, self.dpor_waiters)  # type: ignore[no-any-return]
+            return timing.perform_now(_AWAIT_OR_TIMEOUT, self.dpor_waiters)  # type: ignore[no-any-return]
         me = run.current
         timer = from_threading.is_timer(me.thread_object) and vars(me.thread_object).get("finished") is self
         if timer:

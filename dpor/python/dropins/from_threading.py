@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from dpor.python.dropins import copying
 from dpor.python.kernel.host_modules import DropInModule
-from dpor.python.rewrite.cache import kept, source_of
+from dpor.python.rewrite.cache import cached, source_of
 
 FOUND: Final = frozenset(
     {
@@ -27,7 +27,7 @@ FOUND: Final = frozenset(
 )  # fmt: skip
 """The names that programs find in the copy; the last three from 3.15 on."""
 _TAKEN: Final = FOUND | {"Condition", "_concurrent_tee"}
-_HELPERS: Final = ("call", "run_in", "result_of", "call_back", "distinct", "as_completed", "run_task")
+_HELPERS: Final = ("call_target", "run_in", "result_of", "call_back", "distinct", "as_completed", "run_task")
 """The functions of `program_code`."""
 _surroundings: dict[str, Any] = {}
 _copy: DropInModule | None = None
@@ -78,9 +78,9 @@ def wait_for(condition: Any, predicate: Callable[[], Any], timeout: float | None
     return condition_class().wait_for(condition, predicate, timeout)
 
 
-def call(*arguments: Any) -> None:
-    """Call `program_code.call`."""
-    copy().call(*arguments)
+def call_target(*arguments: Any) -> None:
+    """Call `program_code.call_target`."""
+    copy().call_target(*arguments)
 
 
 def run_in(context: Any, body: Callable[[], None]) -> None:
@@ -121,7 +121,8 @@ def only(source: str, names: AbstractSet[str]) -> str:
     """
     lines = source.splitlines(keepends=True)
     wanted = ["\n"] * len(lines)
-    for first, last in kept(lambda: _places(source, names), "definitions", source_of(__file__), source, sorted(names)):
+    places = cached(lambda: _places(source, names), "definitions", source_of(__file__), source, sorted(names))
+    for first, last in places:
         wanted[first:last] = lines[first:last]
     return "".join(wanted)
 

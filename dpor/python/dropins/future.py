@@ -162,7 +162,7 @@ class Future(SyncObject):
         else:
             seconds = duration(timeout)
             if seconds == 0:
-                state = timing.poll(_AWAIT_OR_TIMEOUT, self)
+                state = timing.perform_now(_AWAIT_OR_TIMEOUT, self)
             else:
                 state = timing.perform_timed(_AWAIT, _AWAIT_OR_TIMEOUT, seconds, self)
         if state is False:
@@ -242,7 +242,7 @@ def _await(futures: list[Future], until: str, timeout: float | None) -> Any:
     seconds = duration(timeout)
     timed = AwaitCompleted(count, until, or_timeout=True)
     if seconds == 0:
-        return timing.poll(timed, *futures)
+        return timing.perform_now(timed, *futures)
     return timing.perform_timed(AwaitCompleted(count, until), timed, seconds, *futures)
 
 

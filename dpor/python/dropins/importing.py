@@ -11,7 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from dpor.python.dropins.module_locks import load_all
+from dpor.python.dropins.module_locks import load_modules
 from dpor.python.dropins.modules import is_replaced
 from dpor.python.effects import process_state
 from dpor.python.effects.accesses import Touched, yield_before
@@ -102,7 +102,7 @@ def _import_parts(drop_in_for: Callable[[str], ModuleType | None], package: Modu
 def _imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> ModuleType:
     if run.current is not None and not run.unwinding:
         _look_up(name, level)
-        load_all(name, _package(globals), level, fromlist)
+        load_modules(name, _package(globals), level, fromlist)
     with scheduler.atomic() if run.multi else nullcontext():
         return __import__(name, globals, locals, fromlist, level)
 

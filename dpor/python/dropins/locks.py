@@ -43,7 +43,7 @@ class Lock(SyncObject):
             return perform(_ACQUIRE, self)  # type: ignore[no-any-return]
         check_lock_arguments(blocking, timeout)
         if not blocking or timeout == 0:
-            return (timing.poll if blocking else perform)(_TRY, self)  # type: ignore[no-any-return]
+            return (timing.perform_now if blocking else perform)(_TRY, self)  # type: ignore[no-any-return]
         if timeout < 0:
             return perform(_ACQUIRE, self)  # type: ignore[no-any-return]
         return timing.perform_timed(_ACQUIRE, _TRY, on_grid(timeout), self)  # type: ignore[no-any-return]
@@ -84,7 +84,7 @@ class RLock(SyncObject):
             return perform(_ENTER, self)  # type: ignore[no-any-return]
         check_lock_arguments(blocking, timeout)
         if not blocking or timeout == 0:
-            return (timing.poll if blocking else perform)(_TRY_AGAIN, self)  # type: ignore[no-any-return]
+            return (timing.perform_now if blocking else perform)(_TRY_AGAIN, self)  # type: ignore[no-any-return]
         if timeout < 0:
             return perform(_ENTER, self)  # type: ignore[no-any-return]
         return timing.perform_timed(_ENTER, _TRY_AGAIN, on_grid(timeout), self)  # type: ignore[no-any-return]

@@ -32,7 +32,7 @@ from dpor.python.dropins.locks import RLock
 from dpor.python.dropins.threads import current_thread
 from dpor.python.effects.accesses import Reread, Touched, yield_before
 from dpor.python.effects.kinds import container_type_of
-from dpor.python.effects.process_state import accesses, changes, part
+from dpor.python.effects.process_state import accesses, before_change, part
 from dpor.python.effects.reach import SHOW, writes
 from dpor.python.hooks import attributes
 from dpor.python.hooks.calls.unknown import yield_before_call
@@ -185,7 +185,7 @@ def _yield_before(name: str, mode: Mode, owners: tuple[Any, ...]) -> None:
     """Yield before `logging` reads or changes how it is set, and the lists of the owners, which the program may change
     itself (`logger.handlers.clear()`)."""
     if mode is not READ:
-        changes(LOGGING)
+        before_change(LOGGING)
     if run.multi:
         touched = Touched(accesses(LOGGING, mode))
         touched.deeply(_lists, owners, mode)

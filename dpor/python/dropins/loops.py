@@ -20,7 +20,7 @@ from typing import Any, Final
 from greenlet import gettrace, greenlet, settrace
 
 from dpor.core.operations import Rule
-from dpor.primitives.event_loops import AwaitWaking, AwaitWakingOrTimeout, CallSoon, Close, LookForCalls, Wake
+from dpor.primitives.event_loops import AwaitWaking, AwaitWakingOrTimeout, CallSoon, CloseLoop, LookForCalls, Wake
 from dpor.primitives.rules import Look
 from dpor.python.dropins.descriptors import descriptor_of
 from dpor.python.dropins.state import library
@@ -63,7 +63,7 @@ class Apart:
         self._asyncio = asyncio = sys.modules.get("_asyncio")  # in C: never one of the program's modules
         self._outside = _NONE if asyncio is None else _take(asyncio)
         if self._imported:
-            begin(self._drop_in_for)
+            watch_asyncio(self._drop_in_for)
 
     def __exit__(self, *_: object) -> None:
         _watched.clear()
@@ -74,7 +74,7 @@ class Apart:
             _give(self._asyncio, self._outside)
 
 
-def begin(drop_in_for: Callable[[str], Any]) -> None:
+def watch_asyncio(drop_in_for: Callable[[str], Any]) -> None:
     """Called when the program imports `asyncio`. `drop_in_for` gives the program's module of a name."""
     import asyncio  # noqa: F401 (which loads `_asyncio`: loaded before, there are two, each with tasks of its own)
 
@@ -185,7 +185,7 @@ _LATE: Final = "callbacks come late"
 """The fact that callbacks are added by other threads when the loop may have stopped. Else it makes no difference in
 which round they are run, as they are run in the order in which they are added."""
 
-_CALL_SOON, _WAKE, _LOOK, _CLOSE, _IS_CLOSED = CallSoon(), Wake(), LookForCalls(), Close(), Look()
+_CALL_SOON, _WAKE, _LOOK, _CLOSE, _IS_CLOSED = CallSoon(), Wake(), LookForCalls(), CloseLoop(), Look()
 _AWAIT, _AWAIT_OR_TIMEOUT = AwaitWaking(), AwaitWakingOrTimeout()
 
 

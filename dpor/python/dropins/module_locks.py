@@ -73,7 +73,7 @@ def states() -> list[tuple[Any, ...]]:
     return [*_locks.states()] if _locks.run == run.number else []
 
 
-def load(name: str) -> None:
+def load_module(name: str) -> None:
     """Called before the module is looked up: execute it, unless it has been executed or another thread is executing
     it."""
     objects = _locks.of(name)
@@ -97,7 +97,7 @@ def load(name: str) -> None:
         perform(_end(name, loaded), *objects)
 
 
-def load_all(name: str, package: str, level: int, names: Any) -> None:
+def load_modules(name: str, package: str, level: int, names: Any) -> None:
     """Load what an import statement needs, from the outermost package on. The import itself raises an error for what
     does not exist."""
     try:
@@ -106,14 +106,14 @@ def load_all(name: str, package: str, level: int, names: Any) -> None:
         return
     for part in _prefixes(absolute):
         if run.above.imports_in_steps(part):
-            load(part)
+            load_module(part)
         elif part not in sys.modules:
             return
     inside = vars(sys.modules[absolute]) if absolute in sys.modules else {}
     if "__path__" in inside:
         for part in names or ():
             if part not in inside and run.above.imports_in_steps(f"{absolute}.{part}"):
-                load(f"{absolute}.{part}")
+                load_module(f"{absolute}.{part}")
 
 
 def _prefixes(name: str) -> Iterator[str]:

@@ -48,7 +48,7 @@ class SemLock(SyncObject):
             return perform(self.take, self)
         seconds = duration(max(0.0, timeout))
         if seconds == 0:
-            return timing.poll(self.try_to_take, self)
+            return timing.perform_now(self.try_to_take, self)
         return timing.perform_timed(self.take, self.try_to_take, seconds, self)
 
     def release(self) -> None:

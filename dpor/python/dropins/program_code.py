@@ -10,7 +10,7 @@ from contextvars import Context
 from typing import Any
 
 
-def call(target: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
+def call_target(target: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
     """Call the target of a `Thread` whose arguments are in a list or a dict, which other threads may change."""
     target(*args, **kwargs)
 

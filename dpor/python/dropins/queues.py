@@ -105,7 +105,11 @@ class Queue(SyncObject):
             raise ValueError("'timeout' must be a non-negative number")
         else:
             seconds, now = duration(timeout), Put(size, True)
-            timed = timing.perform_timed(Put(size), now, seconds, *objects) if seconds else timing.poll(now, *objects)
+            timed = (
+                timing.perform_timed(Put(size), now, seconds, *objects)
+                if seconds
+                else timing.perform_now(now, *objects)
+            )
             if timed is False:
                 raise real.Full
         self.dpor_keep(item)
@@ -119,7 +123,9 @@ class Queue(SyncObject):
             raise ValueError("'timeout' must be a non-negative number")
         else:
             seconds = duration(timeout)
-            found = timing.perform_timed(_GET, _GET_NOW, seconds, self) if seconds else timing.poll(_GET_NOW, self)
+            found = (
+                timing.perform_timed(_GET, _GET_NOW, seconds, self) if seconds else timing.perform_now(_GET_NOW, self)
+            )
         if found is False:
             raise real.Empty
         if _DONE in run.facts and _NOT_OWED not in run.facts:

@@ -51,7 +51,7 @@ def _begin(handle: ThreadHandle, function: Callable[..., Any], args: Any, kwargs
     def body() -> None:
         try:
             if kwargs:
-                from_threading.call(function, args, kwargs)
+                from_threading.call_target(function, args, kwargs)
             else:
                 function(*args)
         except SystemExit:

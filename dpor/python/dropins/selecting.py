@@ -22,13 +22,13 @@ from dpor.primitives.channels import (
     READING,
     READY,
     WRITING,
-    Await,
+    AwaitReady,
     CloseRegistry,
     Register,
 )
 from dpor.primitives.rules import Look
 from dpor.python.dropins import copying
-from dpor.python.dropins.descriptors import descriptor_of, each_once, note_closed, wait
+from dpor.python.dropins.descriptors import descriptor_of, each_once, note_closed, wait_for_ends
 from dpor.python.dropins.idents import get_ident
 from dpor.python.dropins.timeouts import on_grid
 from dpor.python.kernel.host_modules import DropInModule, shadow
@@ -39,7 +39,7 @@ from dpor.python.kernel.unmodelled import refuse, refuse_to_wait
 
 _LOOK: Final = Look()
 _CLOSE: Final = CloseRegistry()
-_awaiting, _registering = each_once(Await), each_once(Register)
+_awaiting, _registering = each_once(AwaitReady), each_once(Register)
 
 # The bits of `poll`. (Those of `epoll` have the same values.)
 _IN, _OUT, _ERR, _HUP, _NVAL = 1, 4, 8, 16, 32
@@ -80,7 +80,7 @@ def _wait_ready(
             shown.append((number, table, visible))
     blocking, timed = (_awaiting(tuple(ends), tuple(wanted), known, late) for late in (False, True))
     objects = channels if registry is None else [registry, *channels]
-    ready = wait(blocking, timed, tuple(ends), timeout, *objects)
+    ready = wait_for_ends(blocking, timed, tuple(ends), timeout, *objects)
     if ready is None or run.unwinding:
         return None if ready is None else {}
     result: dict[Any, int] = {}

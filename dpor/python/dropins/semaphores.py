@@ -24,7 +24,7 @@ def take(counter: SyncObject, blocking: bool, timeout: Any) -> Any:
         return perform(_P if blocking else _TRY, counter)
     seconds = duration(timeout)
     if seconds == 0:
-        return timing.poll(_TRY, counter)
+        return timing.perform_now(_TRY, counter)
     return timing.perform_timed(_P, _TRY, seconds, counter)
 
 

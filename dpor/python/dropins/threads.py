@@ -95,7 +95,7 @@ class Startable(SyncObject):
         if seconds is None:
             status = perform(_JOIN, self)
         elif seconds == 0:
-            status = timing.poll(_JOIN_OR_TIMEOUT, self)
+            status = timing.perform_now(_JOIN_OR_TIMEOUT, self)
         else:
             status = timing.perform_timed(_JOIN, _JOIN_OR_TIMEOUT, seconds, self)
         if status is True and run.current is not None and run.current.id == 0:
@@ -177,7 +177,7 @@ class Thread(Startable):
                 if type(self._args) is tuple and not self._kwargs:
                     target(*self._args)
                 else:
-                    from_threading.call(target, self._args, self._kwargs)
+                    from_threading.call_target(target, self._args, self._kwargs)
         finally:
             if raced:
                 attributes.yield_before_write(self, "_target", goes=True)

@@ -77,5 +77,5 @@ def written(module: object) -> Accesses:
     if name is None:
         return ()
     part = f"what the module {name} keeps"
-    process_state.changes(part)
+    process_state.before_change(part)
     return process_state.accesses(part, WRITE) if run.multi else ()

@@ -39,7 +39,7 @@ _inside: Final = run.attach(_Inside)
 Driven: TypeAlias = Generator[Any, Any, Any] | Coroutine[Any, Any, Any] | AsyncGenerator[Any, Any]
 
 
-def drive(generator: Driven, step: Callable[..., Any], *args: Any, clash: Exception | None = None) -> Any:
+def resume_generator(generator: Driven, step: Callable[..., Any], *args: Any, clash: Exception | None = None) -> Any:
     """Advance the generator by `step(*args)`: `step` is `next`, `generator.send`, ..."""
     shared = shared_objects.shared_object_of(generator)
     if shared is None:
@@ -54,7 +54,7 @@ def drive(generator: Driven, step: Callable[..., Any], *args: Any, clash: Except
     try:
         return step(*args)
     finally:
-        leave(generator, shared, key)
+        leave_generator(generator, shared, key)
 
 
 _PREFIXES: Final = {types.GeneratorType: "gi", types.CoroutineType: "cr"}
@@ -82,7 +82,7 @@ def drive_asynchronous(awaitable: Any, step: Callable[..., Any], *args: Any) -> 
         "anext" if type(awaitable) is _SENDING else "athrow" if any(type(part) is tuple for part in held) else "aclose"
     )
     clash = RuntimeError(f"{name}(): asynchronous generator is already running")
-    return drive(generator, step, *args, clash=clash)
+    return resume_generator(generator, step, *args, clash=clash)
 
 
 def thread_inside(generator: Driven) -> ModelThread | None:
@@ -96,7 +96,7 @@ def is_executing(generator: Driven) -> bool:
     return owner is not None and owner.running and owner in run.threads
 
 
-def leave(generator: Driven, shared: SharedObject, key: int) -> None:
+def leave_generator(generator: Driven, shared: SharedObject, key: int) -> None:
     """Let the thread that was inside a shared generator leave it. This is an operation, so other threads may move
     before it. What the generator holds is published."""
     try:
@@ -138,7 +138,7 @@ def awaited(obj: Any) -> Any:
     yield_before("await", ((shared.location(STRUCTURE), READ),))
     if obj.cr_await is not None:
         raise RuntimeError("coroutine is being awaited already")
-    return AwaitedSteps(obj, lambda awaitable, step, *args: drive(awaitable, step, *args))
+    return AwaitedSteps(obj, lambda awaitable, step, *args: resume_generator(awaitable, step, *args))
 
 
 class AwaitedSteps:
@@ -186,14 +186,14 @@ class StepwiseGenerator:
 
     def __next__(self) -> Any:
         if run.multi:
-            return drive(self.generator, next, self.generator)
+            return resume_generator(self.generator, next, self.generator)
         return next(self.generator)
 
     def send(self, value: Any) -> Any:
-        return drive(self.generator, self.generator.send, value)
+        return resume_generator(self.generator, self.generator.send, value)
 
     def throw(self, *error: Any) -> Any:
-        return drive(self.generator, self.generator.throw, *error)
+        return resume_generator(self.generator, self.generator.throw, *error)
 
     def close(self) -> None:
-        drive(self.generator, self.generator.close)
+        resume_generator(self.generator, self.generator.close)

@@ -86,7 +86,7 @@ def attribute_read(module: str, name: str) -> Accesses:
     return ((run.operations.location(fact), READ),) if fact in run.facts else ()
 
 
-def changes(part: PartName) -> None:
+def before_change(part: PartName) -> None:
     """Remember the part as it is. Call this before the run changes it, whatever the number of threads."""
     name = part if isinstance(part, str) else part[0]
     if name not in _now.before and run.current is not None:
@@ -156,12 +156,12 @@ def watch(found: list[Kept]) -> None:
             _now.before[name] = one.get()
 
 
-def watched(module: str, name: str) -> tuple[Any, ...]:
+def objects_named(module: str, name: str) -> tuple[Any, ...]:
     """Return the object, if the program names it."""
     return tuple(one.find() for one in _now.watched if one.module == module and one.name == name)
 
 
-def share() -> None:
+def share_objects() -> None:
     """Called when the first thread starts: all threads can reach these objects."""
     for one in _now.watched:
         found = one.find()
@@ -196,7 +196,7 @@ def hidden() -> set[str]:
 
 def change_again(name: str, value: Any) -> None:
     """Change the part in this run as an import did in another."""
-    changes(name)
+    before_change(name)
     parts[name].again(value)
 
 

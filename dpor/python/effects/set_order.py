@@ -36,7 +36,7 @@ def stable_order(elements: Set[Any]) -> list[Any] | None:
     if found is None or order is None or all(_is_order_free(_hashed(element)) for element in found):
         return found
     length = len(found)
-    orders.note(min(length, MOST))
+    orders.note_iteration(min(length, MOST))
     if length <= MOST:
         return permuted(found, order % factorial(length))
     say = incomplete if len(run.threads) > 1 else incomplete_if_multithreaded
@@ -56,7 +56,7 @@ def _is_order_free(element: Any) -> bool:
 def agreed_order(elements: Set[Any]) -> list[Any] | None:
     """List the elements in an order that all runs agree on, for uses whose result does not depend on it; None as
     above."""
-    if len(elements) < 2 or _FIXED.issuperset(map(type, elements)) or all(map(is_fixed, elements)):
+    if len(elements) < 2 or _FIXED.issuperset(map(type, elements)) or all(map(has_fixed_hash, elements)):
         return None
     return sorted(elements, key=_place)
 
@@ -75,12 +75,12 @@ def permuted(items: list[Any], number: int) -> list[Any]:
     return found
 
 
-def is_fixed(element: Any) -> bool:
+def has_fixed_hash(element: Any) -> bool:
     """True if the element's hash is the same in every run."""
     element = _hashed(element)
     kind = type(element)
     if kind is tuple or kind is frozenset:
-        return all(map(is_fixed, element))
+        return all(map(has_fixed_hash, element))
     if kind is ContextVar:
         return False
     if element is None:

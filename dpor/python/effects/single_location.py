@@ -27,7 +27,7 @@ from dpor.python.effects.calls import (
     unknown,
     whole,
 )
-from dpor.python.effects.generators import ASYNCHRONOUS, WORDS, drive, drive_asynchronous
+from dpor.python.effects.generators import ASYNCHRONOUS, WORDS, drive_asynchronous, resume_generator
 from dpor.python.effects.iteration import C_ITERATORS, advance, consumes_atomically, contents, materialised, stepwise
 from dpor.python.effects.kinds import is_c_iterator, register_container_type
 from dpor.python.effects.lists import looks_deep
@@ -200,7 +200,7 @@ register_container_type(memoryview, MEMORYVIEW_ENTRIES, behind, reads_structure,
 
 def _generator(call: MethodCall) -> Any:
     if call.name in ("__next__", "send", "throw", "close"):
-        return drive(call.obj, call.plain, call.obj, *call.args)
+        return resume_generator(call.obj, call.plain, call.obj, *call.args)
     return call.run() if call.name == "__iter__" else _look(call)
 
 

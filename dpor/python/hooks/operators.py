@@ -451,11 +451,11 @@ def shown(obj: Any) -> Any:
     """Return the object, or a substitute with the same text if the text would contain an address."""
     if static(type(obj), "__repr__") is object.__repr__:
         if shared_objects.run_name(obj) is not None and static(type(obj), "__str__") is object.__str__:
-            return Shown(obj, stable_id(obj))
+            return ShownPlainly(obj, stable_id(obj))
     return obj
 
 
-class Shown:
+class ShownPlainly:
     """Looks like an object without a `__repr__` of its own, with a stable number in place of the address."""
 
     __slots__ = ("_obj", "_text")

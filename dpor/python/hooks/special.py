@@ -142,7 +142,7 @@ def registering(register: Any) -> Callable[..., Any]:
 # ---------------------------------------------------------------------- stores under special names
 
 
-def store(value: Any, obj: Any, name: str) -> None:
+def store_special(value: Any, obj: Any, name: str) -> None:
     """Perform `obj.name = value`, for a special name."""
     if name == "__dict__":
         note_store(value, obj)
@@ -160,7 +160,7 @@ def store(value: Any, obj: Any, name: str) -> None:
     attributes.store_field(value, obj, name)
 
 
-def delete(obj: Any, name: str) -> None:
+def delete_special(obj: Any, name: str) -> None:
     """Perform `del obj.name`, for a special name."""
     if run.multi and yield_before_store(None, obj, name):
         delattr(obj, name)
@@ -209,7 +209,7 @@ def _same_fields(one: type, other: type) -> None:
 # ---------------------------------------------------------------------- loads under special names
 
 
-def load(obj: Any, name: str) -> Any:
+def load_special(obj: Any, name: str) -> Any:
     """Called before the load of `obj.name`, for a special name. Returns the object on which the attribute is then
     looked up."""
     if name in _CHANGED_IN_PLACE and is_a(obj, (types.FunctionType, type, types.ModuleType)):

@@ -23,7 +23,7 @@ ROOM: Final = 500
 """Calls that hooks, and the search that they ask, may use beyond the program's limit."""
 
 
-def begin(base: int) -> None:
+def begin_run(base: int) -> None:
     """Called when a run begins. `base`: the depth of calls at which threads begin."""
     run.base_depth, run.host_limit = base, getrecursionlimit()
     set_limit(run.host_limit)
@@ -31,7 +31,7 @@ def begin(base: int) -> None:
         _hold_signals(True)
 
 
-def end() -> None:
+def end_run() -> None:
     """Restore the interpreter's limit after the run."""
     if run.host_limit:
         setrecursionlimit(run.host_limit)

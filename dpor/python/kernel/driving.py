@@ -56,7 +56,7 @@ def refuse_nesting() -> None:
         raise UserError('a check was started inside a checked program: guard it with if __name__ == "__main__"')
 
 
-def begin(
+def begin_run(
     search: SearchState, options: RuntimeOptions, trace: Trace, choose: Chooser, recorder: Recorder | None
 ) -> None:
     """Set up a run; `drive` carries it out. Module-level code of the program may run in between."""
@@ -87,7 +87,7 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
     run.hub = getcurrent()
     run.workers.prepare(run.hub, len(run.numbers) + 1)
     main = run.threads[0]
-    depth.begin(run.workers.base)
+    depth.begin_run(run.workers.base)
     try:
         run.workers.begin(main, body)
         left = left_blocked() if run.error is None else []
@@ -100,7 +100,7 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
     finally:
         error = run.error
         unwinding.unwind()
-        depth.end()
+        depth.end_run()
         if run.broken is not None and (error is None or isinstance(error, (NotDeterministic, Unsupported))):
             # The set of operations has changed, so a replay that differs is no error; and with more hooks, what is not
             # supported may be.
@@ -109,7 +109,7 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
             raise error
 
 
-def end() -> None:
+def end_run() -> None:
     """End the run, whatever happened in it. Finalisers of the program that run from now on are not part of it."""
     run.current = None  # type: ignore[assignment]
     run.discipline = None

@@ -37,7 +37,7 @@ def fill_in(me: ModelThread, operation: Operation, before: States | None) -> Non
     """The repeated event has another operation than the recorded one. Fill it in if none was recorded; else the run
     differs, and ends."""
     if run.event_operations[run.position] is not UNKNOWN:
-        unwinding.fail(differs(f"{me.name} now does: {describe(operation)}"))
+        unwinding.fail(differs(f"{me.name} now does: {operation_text(operation)}"))
     run.event_operations[run.position] = operation
     run.trace.befores[run.position] = before
 
@@ -45,7 +45,7 @@ def fill_in(me: ModelThread, operation: Operation, before: States | None) -> Non
 def differs(what: str) -> NotDeterministic:
     """Return the error of a run that does not repeat its trace. `what`: what it has done instead."""
     place, operations, threads = run.position, run.trace.operations, run.trace.threads
-    had = f"thread {threads[place]} had done {describe(operations[place])}; " if place < len(operations) else ""
+    had = f"thread {threads[place]} had done {operation_text(operations[place])}; " if place < len(operations) else ""
     return NotDeterministic(
         f"a repeated run differs at event {place}: {had}{what}{last_place()}. Does the program depend on "
         f"something that is not restored before each run (a cache, the outside world, the real clock)?"
@@ -56,7 +56,7 @@ _MOST_PLACES = 3
 """Locations of one operation named in a message."""
 
 
-def describe(operation: Operation | None) -> str:
+def operation_text(operation: Operation | None) -> str:
     """Return the operation in words for an error: its kind, and some of its locations."""
     if operation is None:
         return "nothing"

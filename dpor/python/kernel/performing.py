@@ -15,7 +15,7 @@ from dpor.primitives.daemons import DaemonAccess, DaemonRule, InProcess, StartIn
 from dpor.primitives.rules import BaseRule
 from dpor.python.kernel import unwinding
 from dpor.python.kernel.depth import with_room
-from dpor.python.kernel.events import describe, differs, happened
+from dpor.python.kernel.events import differs, happened, operation_text
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import EXPIRES, ModelThread, Waited
 from dpor.python.kernel.run import run
@@ -72,7 +72,7 @@ def _perform(rule: Rule, objects: tuple[Waited, ...]) -> Any:
     if applied is None:
         if me.timed is not None:
             return _time_out(me, operation, objects, states)
-        unwinding.fail(differs(f"{me.name} cannot run: it waits for {describe(operation)}"))
+        unwinding.fail(differs(f"{me.name} cannot run: it waits for {operation_text(operation)}"))
     if guarding:
         note_holders(objects, applied.states)
     set_states(objects, applied.states)

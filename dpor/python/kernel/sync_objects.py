@@ -98,7 +98,7 @@ class Counter(SyncObject):
         self.dpor_made_at = None
 
 
-def whole(obj: Waited) -> Waited:
+def whole_of(obj: Waited) -> Waited:
     """Return what the object is a part of, or the object itself."""
     if isinstance(obj, SyncObject) and obj.dpor_is_part:
         for made in run.made:

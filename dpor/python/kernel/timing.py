@@ -100,7 +100,7 @@ def run_over() -> None:
                 _note_lateness(thread, run.virtual_time.of_others(thread))
 
 
-def poll(timed: Rule, *objects: SyncObject) -> Any:
+def perform_now(timed: Rule, *objects: SyncObject) -> Any:
     """Like `perform_timed` with no time to wait. A failure still advances the clock a little: otherwise a loop that
     waits for the rest of the time until a deadline would never end once that rest is nothing."""
     result = perform(timed, *objects)

@@ -64,7 +64,7 @@ def _got(owner: Any, descriptor: Any) -> Any:
         return UNKNOWN
 
 
-class Shown(Protocol):
+class ShowablePlace(Protocol):
     """A place whose value can be shown."""
 
     def in_words(self, called: Called) -> str: ...
@@ -80,10 +80,10 @@ class Description(NamedTuple):
 
     text: str
     value: str = ""
-    changes: Shown | None = None
+    changes: ShowablePlace | None = None
 
 
-def describe(operation: Operation, names: ObjectNames, frame: FrameType | None) -> Description:
+def operation_in_words(operation: Operation, names: ObjectNames, frame: FrameType | None) -> Description:
     """Describe an operation without a rule, in the words of the function whose frame this is."""
     if operation.alternatives > 1:
         return Description(f"choose one of {operation.alternatives}", str(operation.value))

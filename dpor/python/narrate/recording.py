@@ -17,10 +17,10 @@ from dpor.python.kernel.model_thread import ModelThread, Waited
 from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.kernel.stuck import has_own_name, name_of
-from dpor.python.kernel.sync_objects import SyncObject, whole
+from dpor.python.kernel.sync_objects import SyncObject, whole_of
 from dpor.python.narrate.library_calls import LibraryCalls
 from dpor.python.narrate.names import ObjectNames, variables
-from dpor.python.narrate.places import Description, describe
+from dpor.python.narrate.places import Description, operation_in_words
 from dpor.python.narrate.values import Called, value_in_words
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -88,7 +88,7 @@ class Recording(Recorder):
         name = self._threads[thread.id] = self._label(thread.thread_object, thread.name)
         frame = program_frame(sys._getframe(1))
         if objects is None or isinstance(operation.rule, DaemonAccess):
-            done = describe(operation, self._names, frame)
+            done = operation_in_words(operation, self._names, frame)
         else:
             done = self._synchronising(operation, objects, frame)
             self._note_lock(operation, objects, frame)
@@ -150,7 +150,7 @@ class Recording(Recorder):
         return self._label(o, name_of(o)) if has_own_name(o) else self._names.of(o, frame, name_of(o))
 
     def _synchronising(self, operation: Operation, objects: tuple[Waited, ...], frame: FrameType | None) -> Description:
-        shown = [o for o in map(whole, objects) if not (type(o).__name__.startswith("_") or _is_part(o))]
+        shown = [o for o in map(whole_of, objects) if not (type(o).__name__.startswith("_") or _is_part(o))]
         names = dict.fromkeys(self.name_of(o, frame) for o in shown)
         failed = operation.kind == "try" and all(mode is READ for _, mode in operation.accesses)
         in_python = _OF_QUEUES if any(type(o).__name__ == "SimpleQueue" for o in objects) else _IN_PYTHON

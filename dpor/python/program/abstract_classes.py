@@ -47,7 +47,7 @@ class AbstractClasses:
             _abc._reset_caches(kind)
 
 
-def unregister(kinds: Collection[type]) -> None:
+def forget_registered(kinds: Collection[type]) -> None:
     """Make all abstract classes forget that these were registered with them."""
     gone = {id(kind) for kind in kinds}
     for kind in _abstract_classes():

@@ -62,7 +62,7 @@ def left(before: Before, host: HostState | None) -> Iterator[Any]:
     cannot be found."""
     if before.containers is not None:
         yield from before.containers.changed()
-    yield from (value for _, _, value in host_fields.stored())
+    yield from (value for _, _, value in host_fields.stored_fields())
     yield from run.threads[0].data.values()
     yield from before.stored_in_thread().values()
     yield from [*state.library.atexit, *state.library.exit_calls]
@@ -99,7 +99,7 @@ class ImportEffects:
         self._process = [(str(name), value) for name, value in process_state.values()]
         self._hidden = process_state.hidden()
         self._run = run.number
-        self._stored = [*host_fields.stored()]
+        self._stored = [*host_fields.stored_fields()]
         for holder, name, value in self._stored:
             if value is host_fields.ABSENT:
                 raise StateUnknown(f"modules delete {holder.__name__}.{name} when they are imported")
@@ -131,7 +131,7 @@ class ImportEffects:
         for part, value in self._process:
             process_state.change_again(part, value)
         if self._removed:
-            process_state.changes("sys.modules")
+            process_state.before_change("sys.modules")
             for name in self._removed:
                 sys.modules.pop(name, None)
         for holder, name, value in self._stored:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from dpor.python.kernel.classes import derived_from, is_a
 from dpor.python.kernel.library import serves_both_sides
-from dpor.python.program.abstract_classes import unregister
+from dpor.python.program.abstract_classes import forget_registered
 
 _CAN_BE_CHANGED: Final = 1 << 9
 _CANNOT_BE_CHANGED: Final = 1 << 8
@@ -39,7 +39,7 @@ class Library:
         names = {namespace.get("__name__") for namespace in gone.values()}
         values = [value for namespace in gone.values() for value in namespace.values()]
         kinds = [kind for kind in values if is_a(kind, type) and _module_of(kind) in names]
-        unregister(kinds)
+        forget_registered(kinds)
         is_gone = _refers_to({*gone}, {*map(id, gone.values())}, {*map(id, kinds)})
         for holder, before in self._before.values():
             changed = [(name, value) for name, value in vars(holder).items() if value is not before.get(name, holder)]

@@ -181,7 +181,7 @@ class Loader:
             self._watch_logs()
         if name.partition(".")[0] == "asyncio":
             self._has_loops = True
-            loops.begin(self._module_for_program)
+            loops.watch_asyncio(self._module_for_program)
         self._sides.hide_host()
         if name == "builtins":
             return self._builtins
@@ -428,7 +428,7 @@ class Loader:
 
     def late_roots(self) -> Iterator[tuple[Any, Any]]:
         """Yield those that do not exist when a run begins."""
-        process_state.share()
+        process_state.share_objects()
         yield from host_fields.roots()
         for name in self._late & self.modules.keys():
             yield from self.modules[name].roots(name, run.dirty)

@@ -15,7 +15,7 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.library import CONSTANT
 from dpor.python.program import changing_globals, import_once
 from dpor.python.rewrite import instrument
-from dpor.python.rewrite.cache import kept, source_of
+from dpor.python.rewrite.cache import cached, source_of
 
 
 class ProgramModule:
@@ -77,7 +77,7 @@ def instrumented_code(
     unhooked: frozenset[str],
 ) -> types.CodeType:
     """Instrument a module, or find it on disk: most modules stay the same when a fact is learnt, and between checks."""
-    return kept(
+    return cached(
         lambda: instrument(
             source,
             path,
@@ -99,7 +99,7 @@ def _read(source: str, path: str) -> tuple[tuple[str, ...] | None, bool]:
         changing = changing_globals.changing_globals(tree)
         return None if changing is None else tuple(sorted(changing)), import_once.can_import_once(tree)
 
-    return kept(read, "facts", source_of(import_once.__file__, changing_globals.__file__), source)
+    return cached(read, "facts", source_of(import_once.__file__, changing_globals.__file__), source)
 
 
 def _unwrapped(held: Any) -> Any:

@@ -14,7 +14,7 @@ from dpor.core.home import is_our_file
 from dpor.core.oracle import At, ProgramSource
 from dpor.python.kernel.options import StaticOptions
 from dpor.statics.accesses import Access
-from dpor.statics.facts import Facts, Point, analyse
+from dpor.statics.facts import Facts, ProgramPoint, analyse
 from dpor.statics.field_access import Precision
 from dpor.statics.ir import Position
 from dpor.statics.objects import ObjectKind
@@ -28,7 +28,7 @@ class StaticOracle:
         self._facts: Facts = analyse(source.texts, source.entry, Pointers(options.pointers), source.names)
         self._precision = Precision(options.field_access)
         self._immutable = {str(field) for field in self._facts.immutable} if options.immutable else set()
-        self._points: dict[At, Point] = {}
+        self._points: dict[At, ProgramPoint] = {}
         self._own: dict[At, frozenset[Access]] = {}
         self._later: dict[tuple[At, ...], frozenset[Access]] = {}
         self._answers: dict[tuple[At, ...] | tuple[tuple[At, ...], ...], frozenset[str]] = {}
@@ -73,10 +73,12 @@ class StaticOracle:
             found = self._later[stack] = self._facts.accesses_from(points, self._precision)
         return found
 
-    def _point(self, at: At) -> Point:
+    def _point(self, at: At) -> ProgramPoint:
         point = self._points.get(at)
         if point is None:
-            point = self._points[at] = Point(at.path, Position(*at.span), at.code.co_firstlineno, at.code.co_qualname)
+            point = self._points[at] = ProgramPoint(
+                at.path, Position(*at.span), at.code.co_firstlineno, at.code.co_qualname
+            )
         return point
 
     def never_written(self) -> frozenset[str]:

@@ -61,7 +61,7 @@ from dpor.python.program.loader import Loader
 from dpor.python.program.silent_accesses import SilentAccesses
 from dpor.python.program.sink import Sink
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
-from dpor.python.program.target import Opener, Target, open_target
+from dpor.python.program.target import Opener, Target, load_target
 from dpor.python.rewrite import cache
 from dpor.python.sharing import orders, shared_object, shared_objects
 from dpor.python.specs import specifying
@@ -167,11 +167,11 @@ class PythonSystem:
         """Import the program under control, so that what its modules make has the same names as in every later run."""
         self._loader.start_over()
         self._begin_search()
-        shared_objects.begin(self._roots)
+        shared_objects.begin_run(self._roots)
 
         def load() -> None:
             try:
-                self._target = open_target(self._given, self._loader)
+                self._target = load_target(self._given, self._loader)
             except UserError as error:
                 failed.append(error)
             except (UnwindThread, InternalError, KeyboardInterrupt):
@@ -210,7 +210,7 @@ class PythonSystem:
             self._stdlib.forget()
             if not trace.threads:
                 self._renew_facts()
-            shared_objects.begin(self._roots)
+            shared_objects.begin_run(self._roots)
             self.initial_state.restore(self._search.facts)
         finally:
             sys.stderr = stderr
@@ -239,9 +239,9 @@ class PythonSystem:
         run.serve(self._layers)
         with self._loader.importing(), self._sink, _UnwoundQuietly():
             self._capture.begin_run()
-            spinning.begin(self._capture)
-            specifying.begin(self._search.facts, self._search.operations)
-            driving.begin(self._search, self.options, trace, self._capture.watching(choose), recorder)
+            spinning.begin_run(self._capture)
+            specifying.begin_run(self._search.facts, self._search.operations)
+            driving.begin_run(self._search, self.options, trace, self._capture.watching(choose), recorder)
             try:
                 self._stdlib.reset(self._registered)
                 return driving.drive(body)
@@ -250,14 +250,14 @@ class PythonSystem:
                     raise
                 raise NotDeterministic(f"{error} {_WRITTEN_FILES}") from error
             finally:
-                driving.end()
-                specifying.end()
+                driving.end_run()
+                specifying.end_run()
                 self._loader.restore_host()
 
     def _roots(self) -> Iterable[tuple[Hashable, Any]]:
         """Return what every thread can reach. Left out are globals that are not changing and that nobody has changed:
         they hold nothing that can be written."""
-        process_state.share()
+        process_state.share_objects()
         return self._loader.roots(run.dirty)
 
     def _renew_facts(self) -> None:
@@ -314,7 +314,7 @@ class PythonSystem:
                 f"{_name(self._given)} cannot be imported again, as it is before each run: {failures.message(error)}"
                 f"{where}; its import must not depend on what an earlier one has left"
             ) from error
-        orders.choose()
+        orders.choose_order()
         try:
             try:
                 self._returned = _seen(target.function()())

@@ -108,7 +108,7 @@ class HostTarget(_Unarranged):
         return ProgramCopies(self._module, self._loader).value(self._target)  # type: ignore[no-any-return]
 
 
-def open_target(target: str | Callable[[], object] | Opener, loader: Loader) -> Target:
+def load_target(target: str | Callable[[], object] | Opener, loader: Loader) -> Target:
     """Load the program that the target is in. Raises `BadTarget`."""
     if callable(target):
         return _of_callable(target, loader)

@@ -27,7 +27,7 @@ from types import CodeType
 
 from dpor.python.rewrite.names import HOOK_NAMES
 from dpor.python.rewrite.operand import Operand
-from dpor.python.rewrite.scopes import analyse
+from dpor.python.rewrite.scopes import scopes_of
 from dpor.python.rewrite.statements import StatementRewriter
 
 __all__ = ["HOOK_NAMES", "SUPPORT", "instrument", "rewrite"]
@@ -76,7 +76,7 @@ def rewrite(
     unhooked: frozenset[str] = frozenset(),
 ) -> ast.Module:
     """Rewrite the tree in place and return it. Parameters as those of `instrument`."""
-    return StatementRewriter(analyse(tree, visible_globals, starts_threads), numbers, unhooked).module(tree)
+    return StatementRewriter(scopes_of(tree, visible_globals, starts_threads), numbers, unhooked).module(tree)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from dpor.python.rewrite.syntax import (
     assign,
     at,
     constant,
-    delete,
+    delete_statement,
     is_super_call,
     name,
     target,
@@ -118,7 +118,7 @@ class BindingRewriter(ExpressionRewriter):
             at(ast.Expr(value), value) if to is None else assign(to, value, to) for to, value in steps
         ]
         if temporaries:
-            done.append(delete(temporaries, place))
+            done.append(delete_statement(temporaries, place))
         return done
 
     # ------------------------------------------------------------------ in comprehensions

@@ -47,10 +47,10 @@ class Cache:
 
     def get(self, make: Callable[[], Kept], what: str, *given: object) -> Kept:
         """Return what `make` returns, from disk if possible. It must follow from the rewriter and `given` (see
-        `digest`) alone."""
+        `cache_key`) alone."""
         if self.folder is None:
             return make()
-        key = digest(what, _rewriter(), sys.version, sys.implementation.cache_tag, *given)
+        key = cache_key(what, _rewriter(), sys.version, sys.implementation.cache_tag, *given)
         path = os.path.join(self.folder, key + _SUFFIX)
         found: Kept | None = _read(path, key)
         if found is None:
@@ -122,7 +122,7 @@ def use(wanted: bool) -> Cache:
     return _in_use
 
 
-def kept(make: Callable[[], Kept], what: str, *given: object) -> Kept:
+def cached(make: Callable[[], Kept], what: str, *given: object) -> Kept:
     """Like `Cache.get`, of the cache in use."""
     return _in_use.get(make, what, *given)
 
@@ -142,7 +142,7 @@ def user_folder() -> Path | None:
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "dpor"
 
 
-def digest(*parts: object) -> str:
+def cache_key(*parts: object) -> str:
     """Return a digest of the parts: of texts themselves, of other objects by their `repr`."""
     whole = sha256()
     for part in parts:
@@ -155,9 +155,9 @@ def digest(*parts: object) -> str:
 def source_of(*files: str) -> str:
     """Return a digest of the contents of these files; if they cannot be read, one that no other process has."""
     try:
-        return digest(*[Path(file).read_bytes() for file in files])
+        return cache_key(*[Path(file).read_bytes() for file in files])
     except OSError:
-        return digest(os.getpid(), time.time())
+        return cache_key(os.getpid(), time.time())
 
 
 @lru_cache(maxsize=1)

@@ -24,7 +24,7 @@ def subject_names(node: ast.Match) -> list[str]:
     return list(found)
 
 
-def class_names(node: ast.Match) -> list[ast.expr]:
+def classes_looked_up(node: ast.Match) -> list[ast.expr]:
     """Return the names of the classes that the patterns look up; each once."""
     found: dict[str, ast.expr] = {}
     for case in node.cases:

@@ -145,7 +145,7 @@ class Scopes:
         return owner is self.module and name not in owner.bound and name not in self._visible and not self._star
 
 
-def analyse(tree: ast.Module, visible_globals: frozenset[str] = frozenset(), starts_threads: bool = False) -> Scopes:
+def scopes_of(tree: ast.Module, visible_globals: frozenset[str] = frozenset(), starts_threads: bool = False) -> Scopes:
     """Return the scopes of a module, each with the names that need hooks in it.
 
     `visible_globals`: globals that other modules rebind. `starts_threads`: importing the module starts threads.

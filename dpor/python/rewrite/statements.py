@@ -15,7 +15,7 @@ from typing import Any
 from dpor.python.rewrite import syntax
 from dpor.python.rewrite.bindings import BindingRewriter
 from dpor.python.rewrite.names import INPLACE, LOADED_SPECIALLY, is_stored_specially
-from dpor.python.rewrite.patterns import class_names, hook_values, rename_captures, subject_names
+from dpor.python.rewrite.patterns import classes_looked_up, hook_values, rename_captures, subject_names
 from dpor.python.rewrite.scopes import Hooked, ScopeKind
 from dpor.python.rewrite.syntax import (
     LOAD,
@@ -23,7 +23,7 @@ from dpor.python.rewrite.syntax import (
     assign,
     at,
     constant,
-    delete,
+    delete_statement,
     is_super_call,
     name,
     target,
@@ -121,7 +121,7 @@ class StatementRewriter(BindingRewriter):
             store = ".setitem"
         value = self.call(hook, node, load, self.visit(node.value))
         done = [*before, self._effect(self.call(store, to, value, *parts))]
-        return [*done, delete(temporaries, node)] if temporaries else done
+        return [*done, delete_statement(temporaries, node)] if temporaries else done
 
     def _twice(
         self,
@@ -258,7 +258,7 @@ class StatementRewriter(BindingRewriter):
         self._delete(at(ast.Name(id, syntax.DELETE), node), gone)
         body = self.block(node.body)
         rest = at(ast.Try(body=body, handlers=[], orelse=[], finalbody=[forget, *gone]), node.body[0])
-        node.body = [store, delete([node.name], node), rest]
+        node.body = [store, delete_statement([node.name], node), rest]
 
     def visit_Match(self, node: ast.Match) -> Statements:
         names = at(ast.Tuple([constant(n, node.subject) for n in subject_names(node)], LOAD), node.subject)
@@ -274,7 +274,7 @@ class StatementRewriter(BindingRewriter):
                 case.body = self.block(case.body)
             else:
                 bound = [assign(target(id, case.pattern), value, case.pattern) for id, value in stores]
-                gone = [delete(list(captures.values()), case.pattern)] if stores else []
+                gone = [delete_statement(list(captures.values()), case.pattern)] if stores else []
                 case.body = [*bound, *gone, *self.block(case.body)]
         return node
 
@@ -282,7 +282,7 @@ class StatementRewriter(BindingRewriter):
         """Return `(subject, hooks)[0]`: patterns stay as written, so hooks for the names that they look up run
         before."""
         reads: list[ast.expr] = []
-        for read in map(copy.deepcopy, class_names(node)):
+        for read in map(copy.deepcopy, classes_looked_up(node)):
             announced = self.visit(read)
             if isinstance(announced, ast.Attribute):
                 reads.append(announced.value)
@@ -325,7 +325,7 @@ class StatementRewriter(BindingRewriter):
             stores.append(assign(target(bound, node), self.stored(bound, name(value, node), node), node))
         if not stores:
             return node
-        return [node, *stores, *([delete(temporaries, node)] if temporaries else [])]
+        return [node, *stores, *([delete_statement(temporaries, node)] if temporaries else [])]
 
     visit_ImportFrom = visit_Import
 

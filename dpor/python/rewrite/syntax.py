@@ -52,7 +52,7 @@ def assign(to: ast.expr, value: ast.expr, place: PositionedNode) -> ast.Assign:
     return at(ast.Assign([to], value), place)
 
 
-def delete(names: list[str], place: PositionedNode) -> ast.Delete:
+def delete_statement(names: list[str], place: PositionedNode) -> ast.Delete:
     """Return the statement that deletes these names."""
     return at(ast.Delete([at(ast.Name(id, DELETE), place) for id in names]), place)
 

@@ -26,7 +26,7 @@ _any_adopted = False
 _has_adopted: Final = Following(lambda facts: any(about(facts, "dict adopted")))
 
 
-def begin() -> None:
+def begin_run() -> None:
     """Called before each run. Empties the cache if the facts of the search say something else about `__dict__`s now."""
     global _any_adopted
     if _any_adopted != _has_adopted(run.facts):

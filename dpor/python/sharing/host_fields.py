@@ -83,7 +83,7 @@ def forget(is_restored: Callable[[Any], bool]) -> None:
             del _first[number]
 
 
-def stored() -> Iterator[tuple[Any, str, Any]]:
+def stored_fields() -> Iterator[tuple[Any, str, Any]]:
     """Yield (holder, name, value) of attributes that have changed; the value is `ABSENT` if the attribute is gone."""
     for holder, first in _first.values():
         now = vars(holder)

@@ -19,14 +19,14 @@ ORDERS: Final = "orders of sets"
 _known: Final = Following(lambda facts: max((length for (length,) in about(facts, ORDERS)), default=0))
 
 
-def choose() -> None:
+def choose_order() -> None:
     """Choose the order for this run, as a data choice. Called when the modules that the target imports are imported:
     until then every set has the order of `set_order.agreed_order`, as it has one in each process."""
     length = _known(run.facts)
     sharing.order = data_choices.choose(factorial(length)) if length else 0
 
 
-def note(length: int) -> None:
+def note_iteration(length: int) -> None:
     """Called before a set of this many elements is iterated over."""
     sharing.largest_set = max(sharing.largest_set, length)
     if len(run.threads) > 1:

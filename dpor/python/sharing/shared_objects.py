@@ -57,12 +57,12 @@ _objects: Final[dict[tuple[int, int, int], SharedObject]] = {}
 _has_whole_types: Final = Following(lambda facts: any(about(facts, "type")))
 
 
-def begin(roots: Roots) -> None:
+def begin_run(roots: Roots) -> None:
     """Called before each run. `roots` gives (name, object) for what every thread can reach: globals and class
     attributes."""
     sharing.begin(roots)
     sharing.any_whole_type = _has_whole_types(run.facts)
-    children.begin()
+    children.begin_run()
 
 
 def held() -> list[Any]:

@@ -97,10 +97,10 @@ def make_neutral(kind: type) -> None:
 # ---------------------------------------------------------------------- fields
 
 _fields: dict[type, Callable[[Any], dict[str, Any]] | None] = type_cache({})
-"""A cache, for the process: see `fields_of`."""
+"""A cache, for the process: see `reader_of_dict`."""
 
 
-def fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
+def reader_of_dict(kind: type) -> Callable[[Any], dict[str, Any]] | None:
     """Return a function that takes an object of this type and returns its `__dict__` without calling code of the
     program.
 
@@ -121,14 +121,14 @@ def fields_of(kind: type) -> Callable[[Any], dict[str, Any]] | None:
 
 def fields(obj: Any, kind: type) -> dict[str, Any] | None:
     """Return the `__dict__` of an object of this type, or None."""
-    getter = fields_of(kind)
+    getter = reader_of_dict(kind)
     if getter is None:
         return None
     try:
         return getter(obj)
     except TypeError:  # the bases of the class have changed
         del _fields[kind]
-        getter = fields_of(kind)
+        getter = reader_of_dict(kind)
         return None if getter is None else getter(obj)
 
 

@@ -49,7 +49,7 @@ def invariant(check: F, *, name: str | None = None) -> F:
     if run.multi:
         shared_objects.publish(check)
         accessing.touch("invariant", ((specifications.order, WRITE),))
-    specifications.checks.append(specifying.Check(call, finding))
+    specifications.checks.append(specifying.EventCheck(call, finding))
     specifications.now(run.current)
     return check
 

@@ -51,7 +51,7 @@ CodeLine: TypeAlias = tuple[str, int]
 
 
 @attrs.define
-class Check:
+class EventCheck:
     """A check that is called when all that an event does is done.
 
     call      returns what went wrong; None if nothing did
@@ -89,7 +89,7 @@ class Specifications:
 
     def __init__(self, facts: Collection[object], operations: OperationTable, cache: Cache) -> None:
         self.order: Location = operations.location(ORDER)
-        self.checks: list[Check] = []
+        self.checks: list[EventCheck] = []
         self.kept: list[Any] = []
         self.histories: list[Any] = []
         self.beginning: dict[ThreadId, list[Beginning]] = {}
@@ -167,10 +167,10 @@ class Specifications:
         return calls
 
     def _is_watched(self, location: Location) -> bool:
-        return EVERYTHING in self.watched or owner(location) in self.watched
+        return EVERYTHING in self.watched or owner_name(location) in self.watched
 
 
-def owner(location: Location) -> Hashable:
+def owner_name(location: Location) -> Hashable:
     """Return the name of the object that a location is a part of, or the location's own name."""
     name = run.operations.name_of(location)
     while type(name) is tuple and type(name[0]) is int:
@@ -188,7 +188,7 @@ _cache: tuple[OperationTable, frozenset[Hashable], Cache] | None = None
 """Ordered operations of the present search, until it learns a new fact."""
 
 
-def begin(facts: Collection[object], operations: OperationTable) -> None:
+def begin_run(facts: Collection[object], operations: OperationTable) -> None:
     """Called before a run: from its start on, writes of what other runs have shown to be read are ordered."""
     forget()
     if watched(facts):
@@ -200,7 +200,7 @@ def forget() -> None:
     run.specified = run.specifications = None
 
 
-def end() -> None:
+def end_run() -> None:
     """Called after the run. `current` still returns them, for their findings."""
     run.specifications = None
 
@@ -246,7 +246,7 @@ class SpecificationObserver:
 
     def access(self, operation: Operation) -> None:
         for location, mode in operation.accesses:
-            self.owners[owner(location)] = None
+            self.owners[owner_name(location)] = None
             if mode is not READ:
                 incomplete(f"{self.name} may change what it looks at: {operation.kind}")
 
@@ -259,7 +259,7 @@ class SpecificationObserver:
             incomplete(f"{self.name} would wait ({rule.name}), and was answered as if it need not")
             return True
         for o in objects:
-            self.owners[owner(o.dpor_location)] = None
+            self.owners[owner_name(o.dpor_location)] = None
         effect = rule.apply(states, me)
         if effect.states != states:
             incomplete(f"{self.name} changes what it looks at ({rule.name}); the change is ignored")

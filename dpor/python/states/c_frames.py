@@ -365,7 +365,7 @@ def _call_spread(lower: Reading, upper: Reading) -> HeldValues:
         _cannot(lower, upper)
     if _resumes(function, upper):
         return (function.__name__, function.__self__)
-    if function is next and lower.layout.code is generators.drive.__code__:
+    if function is next and lower.layout.code is generators.resume_generator.__code__:
         arguments = lower.slot(lower.layout.names.index("args"))
         return arguments if _advances(arguments[0], upper) else _cannot(lower, upper)  # type: ignore[no-any-return]
     return NOTHING if _code_of(function) is code else _cannot(lower, upper)

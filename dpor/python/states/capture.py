@@ -59,7 +59,7 @@ class _Read(NamedTuple):
     held: int
 
 
-class Modules(Protocol):
+class LoadedModules(Protocol):
     """The program's modules, as `dpor.python.program.loader.Loader` has them."""
 
     modules: dict[str, Any]
@@ -77,7 +77,7 @@ class Capture:
     kept      objects on which the end of the run depends and that no thread holds
     """
 
-    def __init__(self, search: SearchState, loader: Modules, bottom: Iterable[types.CodeType]) -> None:
+    def __init__(self, search: SearchState, loader: LoadedModules, bottom: Iterable[types.CodeType]) -> None:
         self.reasons: dict[str, int] = {}
         self.kept: Sequence[object] = ()
         self._search = search

@@ -24,7 +24,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any, Final
 
-from dpor.python.effects.set_order import is_fixed
+from dpor.python.effects.set_order import has_fixed_hash
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
 from dpor.python.states.c_objects import ENCODERS, by_reduce
@@ -87,7 +87,7 @@ def _set(heap: Heap, obj: Any) -> None:
     """Encode the elements in the order in which the program sees them, and the table if later orders depend on it."""
     kind = set if isinstance(obj, set) else frozenset
     elements = list(kind.__iter__(obj))
-    if all(map(is_fixed, elements)):
+    if all(map(has_fixed_hash, elements)):
         heap.out.append(_table(obj, elements))
         heap.refs(elements)
         return
@@ -206,7 +206,7 @@ def _dict_iterator(heap: Heap, obj: Any) -> None:
     container = next((r for r in gc.get_referents(obj) if isinstance(r, (dict, set, frozenset))), None)
     kind: Any = type(obj)
     place = _word(id(obj) + 32).value
-    if isinstance(container, (set, frozenset)) and not all(map(is_fixed, container)):
+    if isinstance(container, (set, frozenset)) and not all(map(has_fixed_hash, container)):
         if len(container) > 1:
             raise StateUnknown("an iterator over a set whose order follows addresses")
         place = 0  # the hint tells whether it is before or behind the only element
@@ -421,10 +421,6 @@ def _iterators() -> dict[type, Content]:
         **{type(example): _deque_iterator for example in deques},
         itertools.count: _count,
     }
-
-
-def _views(mapping: dict[Any, Any]) -> tuple[Any, ...]:
-    return mapping.keys(), mapping.values(), mapping.items()
 
 
 _NOTHING: Final[dict[Any, Any]] = {}

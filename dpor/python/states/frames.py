@@ -40,8 +40,8 @@ operation and its objects."""
 
 _ADDRESSES: Final[dict[CodeType, frozenset[str]]] = {
     operators.list_steps.__code__: frozenset({"key"}),
-    generators.drive.__code__: frozenset({"key"}),
-    generators.leave.__code__: frozenset({"key"}),
+    generators.resume_generator.__code__: frozenset({"key"}),
+    generators.leave_generator.__code__: frozenset({"key"}),
 }
 """Variables that hold the `id` of another variable's object."""
 

@@ -145,7 +145,7 @@ class TypePlans:
 
     def _of_python(self, kind: type) -> Plan:
         content, slots = layout(kind)
-        has_fields, read = _has_fields(kind), type_traits.fields_of(kind)
+        has_fields, read = _has_fields(kind), type_traits.reader_of_dict(kind)
         class_of = self.class_of
         finalised = static(kind, "__del__") is not None
         adopts = has_fields and children.adopts(kind)
@@ -287,7 +287,7 @@ def _added(kind: type, base: type, slots: int) -> int:
 
 def _has_fields(kind: type) -> bool:
     """True if its objects have a `__dict__`. Raises `StateUnknown` if that is hidden."""
-    if type_traits.fields_of(kind) is None and kind.__dictoffset__:
+    if type_traits.reader_of_dict(kind) is None and kind.__dictoffset__:
         raise StateUnknown(f"the attributes of {kind.__module__}.{kind.__qualname__} objects are hidden")
     return kind.__dictoffset__ != 0
 

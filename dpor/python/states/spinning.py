@@ -69,7 +69,7 @@ _rules: dict[tuple[Any, ...], Spin] = {}
 """The rules made so far: other caches look up operations by the identity of their rules."""
 
 
-def begin(capture: Capture) -> None:
+def begin_run(capture: Capture) -> None:
     """Called before each run."""
     run.frame_states = None if why_unreadable() else capture
     if len(_reads) > _MOST_KNOWN:

@@ -15,7 +15,7 @@ from typing import Final
 
 from dpor.core.home import is_our_file
 from dpor.statics.bytecode import Flow
-from dpor.statics.liveness import liveness, names
+from dpor.statics.liveness import liveness, slot_names
 
 
 class StateUnknown(Exception):
@@ -143,7 +143,7 @@ class Layout:
     def __init__(self, code: CodeType, number: int, without: frozenset[str] = frozenset()) -> None:
         self.code = code
         self.number = number
-        self.names = names(code)
+        self.names = slot_names(code)
         self.slots = len(self.names)
         self.is_ours = is_our_file(code.co_filename)
         self.is_generator = bool(code.co_flags & _GENERATOR)
@@ -250,7 +250,7 @@ def _rebinds(code: CodeType, name: str) -> bool:
     """True if the code, or a function in it that shares the variable, stores to the cell of this name."""
     if name not in code.co_cellvars and name not in code.co_freevars:
         return False
-    slot = names(code).index(name)
+    slot = slot_names(code).index(name)
     changes = ("STORE_DEREF", "DELETE_DEREF")
     if any(i.name in changes and i.arg == slot for i in Flow(code).instructions):
         return True

@@ -16,7 +16,7 @@ from typing import Any, Final
 from dpor.core.operations import READ
 from dpor.python.effects.accesses import Reread, Touched, reads_structure, yield_before
 from dpor.python.effects.calls import as_dict
-from dpor.python.effects.generators import drive
+from dpor.python.effects.generators import resume_generator
 from dpor.python.effects.iteration import (
     C_ITERATORS,
     advance,
@@ -32,7 +32,7 @@ from dpor.python.effects.iteration import (
 )
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.lists import is_built_in
-from dpor.python.effects.reach import ANYTHING, HASH, reads, views, yield_before_reading
+from dpor.python.effects.reach import HASH, reads, views, yield_before_reading
 from dpor.python.effects.set_order import agreed_order, stable_order
 from dpor.python.hooks.calls.registry import set_class_wrapper, set_wrapper, wrap
 from dpor.python.hooks.calls.unknown import reading_c
@@ -256,11 +256,6 @@ def _counter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return make_dict(collections.Counter, args, kwargs)
 
 
-def join(text: Any, *args: Any) -> Any:
-    """Perform `text.join(...)`."""
-    return consumer(text.join, ANYTHING if type(text) is not str else None)(*args)
-
-
 set_class_wrapper(dict, "fromkeys", consumer(dict.fromkeys, HASH))
 
 
@@ -347,7 +342,7 @@ def _next(iterator: Any, *default: Any) -> Any:
         return next(iterator, *default)
     kind = type(iterator)
     if kind is types.GeneratorType:
-        return drive(iterator, next, iterator, *default)
+        return resume_generator(iterator, next, iterator, *default)
     if kind in C_ITERATORS or is_c_iterator(kind) or uninstrumented_next(kind):
         try:
             return advance(iterator)

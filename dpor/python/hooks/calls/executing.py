@@ -30,8 +30,8 @@ from dpor.python.kernel.classes import is_a
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.rewrite import HOOK_NAMES, deep_recursion, rewrite
-from dpor.python.rewrite.cache import kept, source_of
-from dpor.python.rewrite.scopes import analyse
+from dpor.python.rewrite.cache import cached, source_of
+from dpor.python.rewrite.scopes import scopes_of
 from dpor.python.sharing import children, shared_objects
 
 _Mode = Literal["exec", "eval", "single"]
@@ -165,7 +165,7 @@ def _instrument(
     compile(source, filename, mode, flags, True, optimize)  # raises the errors that the program is to see
     how = (source, filename, mode, flags, optimize, own_locals)
     if is_a(source, (str, bytes)):
-        code = kept(lambda: _rewritten(*how), "text", source_of(__file__), *how, sorted(vars(builtins)))
+        code = cached(lambda: _rewritten(*how), "text", source_of(__file__), *how, sorted(vars(builtins)))
     else:
         code = _rewritten(*how)
     if not is_hooked(code):
@@ -201,7 +201,7 @@ instrumented = lru_cache(maxsize=1024)(_instrument)
 
 def _visible(module: ast.Module, own_locals: bool) -> Iterator[str]:
     """Yield the names that are, or may be, keys of the globals."""
-    scopes = analyse(module)
+    scopes = scopes_of(module)
     declared = {name for node in ast.walk(module) if isinstance(node, ast.Global) for name in node.names}
     for name in {name for _, scope in scopes.items() for name in scope.names}:
         if own_locals or name in declared if name in scopes.module.bound else not hasattr(builtins, name):

@@ -300,7 +300,7 @@ class _File:
             effects = changes_contents if changes else looks_at_path
             yield_before_effects(name.strip("_"), lambda: [*effects(self.dpor_path), (self.dpor_piece, WRITE)], args)
         elif changes:
-            process_state.changes(FILES)
+            process_state.before_change(FILES)
         self.dpor_inside = True
         try:
             return getattr(base, name)(self, *args)
@@ -469,7 +469,7 @@ part(TEMPORARY, (_temporary := _Temporary()).get, _temporary.restore)
 
 def _in_folder(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Effect]:
     """Yield the effects of making something in the folder, under a name that is new."""
-    process_state.changes(TEMPORARY)
+    process_state.before_change(TEMPORARY)
     yield from looks_at_folder(args, kwargs)
     folder = os.path.realpath(os.fsdecode(kwargs.get("dir") or tempfile.gettempdir()))
     yield from looks_at_path(folder)
@@ -480,7 +480,7 @@ def _in_folder(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Eff
 
 def looks_at_folder(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
     """Return the effect of calls that ask in which folder temporary files are."""
-    process_state.changes(TEMPORARY)
+    process_state.before_change(TEMPORARY)
     return [(("global", "tempfile", "tempdir"), READ)]
 
 

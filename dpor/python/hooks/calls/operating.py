@@ -131,7 +131,7 @@ def _bisecting(function: Any) -> Callable[..., Any]:
     def in_steps(items: Any, x: Any, *args: Any, key: Any = None, **kwargs: Any) -> Any:
         wanted = run.above.call(key)(x) if inserts and key is not None else x
         place = ordering.find_place(items, wanted, *args, left=left, key=key, **kwargs)
-        return ordering.insert(items, place, x) if inserts else place
+        return ordering.insert_at(items, place, x) if inserts else place
 
     at_once = _on_list(function, inserts, in_steps)
 

@@ -169,6 +169,6 @@ def find_place(
     return lo
 
 
-def insert(items: Any, place: int, x: Any) -> None:
+def insert_at(items: Any, place: int, x: Any) -> None:
     """The last step of `insort`."""
     BoundMethod(items, None, "insert", list.insert)(place, x)

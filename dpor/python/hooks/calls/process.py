@@ -235,7 +235,7 @@ def _with_effects(
                 else:
                     yield effect
 
-        objects = process_state.watched(module, attribute) if shown else ()
+        objects = process_state.objects_named(module, attribute) if shown else ()
         yield_before_effects(name, done, (*args, *kwargs.values()), objects)
         return run(*args, **kwargs)
 
@@ -259,7 +259,7 @@ def yield_before_effects(
     for which, mode in now:
         if mode is not READ:
             changed = True
-            process_state.changes(which)
+            process_state.before_change(which)
     if not run.multi:
         return
     touched = Touched()
@@ -333,7 +333,7 @@ part(FAULTS, lambda: _handling.on, lambda on: _handling.enable() if on else _han
 for _name in ("enable", "disable", "is_enabled"):
     in_process(getattr(faulthandler, _name), "faulthandler", getattr(_handling, _name))
 
-part("the recursion limit", depth.limit, lambda value: None)  # `depth.end` restores it
+part("the recursion limit", depth.limit, lambda value: None)  # `depth.end_run` restores it
 in_process(sys.getrecursionlimit, "sys", depth.limit)
 
 
@@ -653,5 +653,5 @@ def _yield_before_warning(message: Any) -> None:
         touched.add(process_state.attribute_read("warnings", "showwarning"))
         touched.deeply(reads, (message,), SHOW)
         touched.deeply(writes, Reread(lambda: _recording.logs[-1:]))
-        touched.deeply(reads, process_state.watched("warnings", "filters"), ANYTHING)
+        touched.deeply(reads, process_state.objects_named("warnings", "filters"), ANYTHING)
         yield_before("warn", touched)
