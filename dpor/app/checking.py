@@ -227,7 +227,7 @@ class Session:
             peak_memory_bytes=peak_memory(),
             findings=(*results.failures, *map(course.as_seen, unexplained)),
             restarts=tuple(course.restarts),
-            **results.told(options.explorer in STATEFUL),
+            **results.for_report(options.explorer in STATEFUL),
             versions={
                 "dpor": VERSION,
                 "python": sys.version.split()[0],

@@ -195,8 +195,8 @@ class Results:
         self.visible, self.threads = self.visible or other.visible, self.threads or other.threads
         self.shares = self.shares or other.shares
 
-    def told(self, stores_states: bool) -> dict[str, Any]:
-        """Return what a report tells of this, by the names of its fields."""
+    def for_report(self, stores_states: bool) -> dict[str, Any]:
+        """Return what a report says of this, by the names of its fields."""
         counts = self.counts
         return {
             **{name: getattr(counts, name) for name in ("executions", "blocked", "events", "replayed", "choices")},

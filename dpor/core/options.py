@@ -432,7 +432,7 @@ class Options:
         metadata=_about(
             "keep whole states beside their keys of 128 bits; that two different ones share a key is an error",
             Group.STATES,
-            help="Of {own}: keep whole states, and tell if two that differ have the same key (of 128 bits).",
+            help="Of {own}: keep whole states; it is an error if two that differ have the same key (of 128 bits).",
         ),
     )
     sync_choices: SyncChoices = attrs.field(
@@ -441,8 +441,8 @@ class Options:
         metadata=_about(
             "of {own}: which starts, ends and joins of threads are choices",
             Group.STATES,
-            help="Of {own}: are all starts, ends and joins of threads choices, or those of threads that share"
-            " something?",
+            help="Of {own}: whether all starts, ends and joins of threads are choices, or only those of threads that"
+            " share something.",
         ),
     )
     field_access: FieldAccess = attrs.field(
@@ -472,9 +472,9 @@ class Options:
         default=True,
         validator=_is_bool,
         metadata=_about(
-            "of {own}: is it used which fields are immutable?",
+            "of {own}: whether they take advantage of immutable fields",
             Group.ANALYSIS,
-            help="Of {own}: is it used which fields are immutable?",
+            help="Of {own}: whether they take advantage of immutable fields.",
         ),
     )
     oracle: Callable[[ProgramSource], Oracle] | None = attrs.field(
@@ -641,7 +641,8 @@ class Options:
 
     @property
     def is_shared(self) -> bool:
-        """True if other processes search. (One alone does as several would: it meets the same failure first.)"""
+        """True if other processes search, be it only one: it searches in the same order as several, so all of them find
+        the same failure first."""
         return self.cluster is not None or self.workers is not None
 
     @property

@@ -78,7 +78,7 @@ class StatefulSearch:
         self._end_keys: dict[Hashable, StateKey] = {}
         self._at: StateNumber = NOWHERE
         self._resumed = False
-        self._is_way_known = False  # are the operations known on the way to the state where the search resumed?
+        self._is_way_known = False  # are all operations known on the way to the state where the search went on?
         self._met: StateNumber = NOWHERE  # the known state that the run has come to
         self._ahead: list[Action] = []  # actions from there to a state with something left, last one first
         self._went_on = 0  # after how many events it met that state
@@ -260,6 +260,7 @@ class StatefulSearch:
         return self._values.get(state, [])
 
     def leave_values(self, state: StateNumber, values: list[Action]) -> None:
+        """Set the data choices that are left at a state."""
         if values:
             self._values[state] = values
         else:
@@ -284,6 +285,7 @@ class StatefulSearch:
     # ------------------------------------------------------------------ one run
 
     def _choose(self, enabled: int) -> Action:
+        """The chooser of each run: let it go on, or end it where it meets a known state with nothing left to do."""
         if not self._ahead:
             if self._resumed:
                 self._resumed = False
@@ -422,6 +424,7 @@ class StatefulSearch:
         return True
 
     def _put(self, key: StateKey | None, number: StateNumber) -> None:
+        """Store the state, to be met again if it has a key."""
         self.stats.states += 1
         self._unstored = 0
         self._passing = None, NOWHERE
@@ -504,6 +507,7 @@ class StatefulSearch:
         return key
 
     def _go_back(self) -> bool:
+        """Let the next run go to the shallowest state with something left to do. Returns False if there is none."""
         state = self._shallowest()
         if state is None:
             return False

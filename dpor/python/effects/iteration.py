@@ -152,7 +152,7 @@ def iterates_in_c(kind: type) -> bool:
 
 
 def consume_view(view: Any, touched: Touched) -> bool:
-    """Add the accesses of what goes through the view. Returns True."""
+    """Add the accesses of what goes through the view. Returns True: it does so atomically."""
     container = container_behind(view)
     if "keys" in type(view).__name__:
         container_type, shared = container_type_of(type(container)), shared_objects.shared_object_of(container)
@@ -192,9 +192,7 @@ def _consumes_iterator_atomically(iterator: Any, touched: Touched, stepwise_touc
             shared = shared_objects.shared_object_of(referent)
             if shared is not None:
                 touched.add(((shared.location(STRUCTURE), WRITE),))
-            stepwise_touched = (
-                touched  # who comes while another thread takes a new item from what is behind gets an error
-            )
+            stepwise_touched = touched  # two threads that take an item from what is behind at once get an error
             referents.extend(gc.get_referents(referent))
         elif callable(referent):
             calls = True

@@ -115,6 +115,8 @@ def meth_after(obj: Any, name: str) -> Any:
 
 
 def _looked_at(obj: Any, name: str) -> Any:
+    """Look up the callee and let the hook `call` examine it. Returns the object on which the program then finds what it
+    is to call."""
     itself = looks_up_itself(type(obj))
     try:
         callee = getattr(obj, name)
@@ -133,6 +135,7 @@ def looks_up_itself(kind: type) -> bool:
 
 
 def _way(kind: type, name: str) -> int:
+    """Return how the callee of `obj.name(...)` is found, where `obj` is of this type: see `_PLAIN` and its like."""
     if issubclass(kind, (types.ModuleType, type)):
         return _CALLED
     if kind is super:
@@ -165,7 +168,7 @@ def forget_types() -> None:
 
 
 def loaded(obj: Any, name: str) -> Any:
-    """As the hook of a load, for a name that is known only at run time. Returns the object to look it up on."""
+    """Like the hook of a load, for a name that is known only at run time. Returns the object to look it up on."""
     return run.above.load_special(obj, name) if name in LOADED_SPECIALLY else attr_with_classes(obj, name)
 
 
@@ -555,7 +558,7 @@ def global_hooks(module: str) -> dict[str, Callable[..., Any]]:
 
 
 def cload(closure: types.FunctionType) -> None:
-    """Called before the load of the variable to which the lambda refers."""
+    """Called before the load of a variable. `closure`: a lambda that refers to nothing but this variable."""
     if run.multi:
         assert closure.__closure__ is not None
         cell = closure.__closure__[0]
@@ -567,7 +570,7 @@ def cload(closure: types.FunctionType) -> None:
 
 
 def cstore(closure: types.FunctionType, value: Any) -> Any:
-    """Called before the store of the variable to which the lambda refers. Returns the value."""
+    """Called before the store of a variable; returns the value. `closure`: as for `cload`."""
     if run.multi:
         assert closure.__closure__ is not None
         shared = shared_object_of(closure.__closure__[0])

@@ -142,7 +142,7 @@ def _perform(obj: Any, shared: SharedObject | None, name: str, plain: Callable[.
 
 
 _SIZES: Final = ("__len__", "__bool__")
-"""What these of an immutable built-in type tell never changes, in classes derived from it too."""
+"""Methods that always return the same if an immutable built-in type has them, in classes derived from it too."""
 
 
 def _uninstrumented(
@@ -158,7 +158,7 @@ def _uninstrumented(
 
 
 def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """Perform an operator that makes a new object of two operands, at least one of which is no number or string."""
+    """Perform an operator that makes a new object of two operands, at least one of which is not of `SCALARS`."""
     both = [shared_objects.shared_object_of(a), shared_objects.shared_object_of(b)]
     if both == _NONE_SHARED and type(a) not in views and type(b) not in views:
         return plain(a, b)
@@ -198,6 +198,8 @@ _NONE_SHARED: Final = [None, None]
 
 
 def _binary(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return the hook of the operator whose method has this name; `plain` performs it."""
+
     def hook(a: Any, b: Any) -> Any:
         if run.multi and (type(a) not in SCALARS or type(b) not in SCALARS):
             return _both(name, plain, a, b)
@@ -336,6 +338,7 @@ def ge(a: Any, b: Any) -> Any:
 
 
 def _compare(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """Perform a comparison, which may look into both operands."""
     if _compares_alone(a, name) and _compares_alone(b, name):
         return plain(a, b)
     container_type = container_type_of(type(a))
@@ -396,6 +399,7 @@ def _contains(a: Any, b: Any, shared: SharedObject | None) -> bool:
 
 
 def _in_view(a: Any, view: Any) -> bool:
+    """Perform `a in view`, where the view is one of a container that may be shared."""
     behind = container_behind(view)
     shared = shared_objects.shared_object_of(behind)
     touched = Touched()
@@ -477,8 +481,10 @@ class ShownPlainly:
 
 
 def count_of_temporary(count: Callable[[object], int]) -> int:
-    """Return what a function that counts references counts for an argument to which nobody else refers; 0 if it counts
-    the same for others. (A parameter may borrow the reference of a variable, and so add none.)"""
+    """Return what `count`, a function that counts references, returns for an object to which only its argument refers.
+
+    Returns 0 if that cannot be distinguished from an object in a variable, whose reference the argument may borrow.
+    """
     kept = object()
     return count(object()) if count(object()) < count(kept) else 0
 
@@ -494,8 +500,11 @@ _TEMPORARY: Final = count_of_temporary(_counted)
 have it."""
 
 _ATONCE: Final = frozenset({tuple, str, range, bytes})
+"""Types whose items never change, so that taking them is no operation."""
 _OWN: Final = CHAINS | {types.GeneratorType}
+"""Types of iterators that often exist for one loop alone."""
 _CALLS: Final = type(iter(int, 1))
+"""The type of `iter(function, sentinel)`."""
 
 
 def iter_(obj: Any) -> Any:

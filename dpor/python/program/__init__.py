@@ -1,8 +1,9 @@
 """A Python program as a system: loads the target and its modules, runs it, and knows facts about its source.
 
 system, layers             the system; what it gives the layers below
-target, host_functions     what is run; functions of the host as the program's own
-loader, import_once, import_effects   imports of the program's modules, and how they are done without executing them
+target, host_functions, counterparts   what is run; functions of the host as the program's own
+loader, border, program_module   imports of the program's modules; which these are; one of them
+import_once, import_effects   imports that need not be executed again
 initial_state, module_contents, restoring, watching   what modules hold, as each run finds it
 sides, host, leftovers, host_containers, abstract_classes   modules of the host, and what programs change there
 changing_globals, static_facts, hidden_words   what is known of source and of objects before a run

@@ -128,6 +128,7 @@ class Loader:
         return name in self.modules or self.border.is_chosen(name)
 
     def is_program_file(self, filename: str) -> bool:
+        """True if this is the file of an instrumented module, as its code objects name it."""
         return filename in self._files
 
     # ------------------------------------------------------------------ importing
@@ -299,9 +300,11 @@ class Loader:
         return str(getattr(module, "__file__", None) or "")
 
     def load_name(self, name: str) -> types.ModuleType:
+        """Load the module of this name."""
         return importlib.import_module(name)
 
     def compile(self, name: str, path: str, module: types.ModuleType, content: bytes) -> ProgramModule:
+        """Compile the content of a file, instrumented, for this new module. Raises `BadTarget` if it is not Python."""
         try:
             loaded = ProgramModule(module, importlib.util.decode_source(content), path)
         except SyntaxError as error:
@@ -322,6 +325,7 @@ class Loader:
         return loaded
 
     def _prepare(self, name: str, loaded: ProgramModule) -> None:
+        """Set the module's code and its first globals, by the present facts."""
         visible = self.visible_globals.get(name, frozenset()) | self.visible_builtins
         loaded.code = instrumented_code(
             loaded.source,

@@ -13,7 +13,8 @@ The walk leaves out the host's own modules, classes, functions, loggers and stre
 change there), and whatever cannot change. Some objects do not show whether they have changed: a generator, a file, an
 object of an unknown type in C. A module that holds one cannot be restored (`StateUnknown`), and is executed again
 before each run. The same holds if a change cannot be undone in place (`CannotRestore`), and if a run has dropped the
-last reference to an object whose death it could have noticed: since this object holds it, it did not die."""
+last reference to an object whose death it could have noticed: `ModuleContents` refers to it, so it did not die.
+"""
 
 from __future__ import annotations
 
@@ -228,7 +229,7 @@ class ModuleContents:
         return self._inside_instance(obj, kind)
 
     def _refuse_held_elsewhere(self, weak: list[Any]) -> None:
-        """Raises `StateUnknown` if a weak reference is to an object that only others hold, since they may drop it."""
+        """Raise `StateUnknown` if a weak reference is to an object that only others hold, since they may drop it."""
         for reference in weak:
             obj = referent(reference)
             if obj is not None and id(obj) not in self._number and not self._is_of_host(obj):
@@ -243,7 +244,7 @@ class ModuleContents:
         self._values.append((obj, value_of, value_of(obj)))
 
     def _inside_cache(self, obj: Any) -> list[Any]:
-        """A cache of `functools` in C: code has one that did not get the drop-in."""
+        """As `_inside`, for a cache of `functools` in C, as code has that did not get the drop-in."""
         functions = [child for child in gc.get_referents(obj) if type(child) is types.FunctionType]
         if functions and all(self._is_hosts(each.__module__, each.__qualname__, obj) for each in functions):
             return []
@@ -254,7 +255,7 @@ class ModuleContents:
         return functions
 
     def _inside_module(self, module: types.ModuleType) -> list[Any]:
-        """A module that code has made, and not imported, is an object like others."""
+        """As `_inside`: a module that code has made, and not imported, is an object like others."""
         names = vars(module)
         if id(names) in self._number or sys.modules.get(str(names.get("__name__"))) is module:
             return []
@@ -378,7 +379,7 @@ class ModuleContents:
         return chain(self._blocks, self._hidden)
 
     def _look_again(self) -> None:
-        """Raises `CannotRestore` if anything is not as it was: restoring may have compared objects by methods of the
+        """Raise `CannotRestore` if anything is not as it was: restoring may have compared objects by methods of the
         program, which may have changed more."""
         made: list[dict[Any, Any]] = []
         for block in self._all():
@@ -398,7 +399,7 @@ class ModuleContents:
         self._before_functions += len([*parts(made)])
 
     def _refuse_other_answers(self, found: list[tuple[ObjectBlock | DictBlock | HiddenBlock, list[Any]]]) -> None:
-        """Raises `CannotRestore` if a class had other attributes in the run and an abstract class has been asked about
+        """Raise `CannotRestore` if a class had other attributes in the run and an abstract class has been asked about
         it: its remembered answer may be wrong now, or may have been in the run."""
         for block, objects in found:
             for obj in objects:
@@ -423,7 +424,7 @@ class ModuleContents:
     # ------------------------------------------------------------------ objects that would have died
 
     def _refuse_deaths(self, found: list[tuple[ObjectBlock | DictBlock | HiddenBlock, list[Any]]]) -> None:
-        """Raises `CannotRestore` if the run has dropped the last reference to an object that has a `__del__`, or can be
+        """Raise `CannotRestore` if the run has dropped the last reference to an object that has a `__del__`, or can be
         referred to weakly."""
         less: Counter[int] = Counter()
         for block, objects in found:
@@ -473,7 +474,7 @@ def _carefully(restore: Callable[[], None], obj: Any) -> None:
 
 
 def _look_for_hidden_state(kind: type) -> None:
-    """Raises `StateUnknown` if objects of the class have a state that cannot be read."""
+    """Raise `StateUnknown` if objects of the class have a state that cannot be read."""
     while kind.__base__ is not None and kind.__base__.__basicsize__ == kind.__basicsize__ and not kind.__itemsize__:
         kind = kind.__base__  # the base holds all there is, whatever language the class is written in
     content, _ = layout(kind)

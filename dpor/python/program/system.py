@@ -131,8 +131,10 @@ class PythonSystem:
                 raise UserError(f"--instrument {package}: there is no such package")
 
     def see_every_access(self, on: bool) -> None:
-        """From now on, runs have an event for every access of shared data; or else only for those whose order can
-        matter. Then a search begins, for the first time or again."""
+        """Let runs have an event for every access of shared data, or else only for those whose order can matter.
+
+        If `on` is False, a search begins with the next run, for the first time or again.
+        """
         self._silent.begin()
         self._search.discipline = None if on or self.options.every_access else self._silent
 
@@ -329,7 +331,7 @@ class PythonSystem:
         finally:
             perform(_END, self._stdlib.main_thread())
 
-    # ------------------------------------------------------------------ where it stands
+    # ------------------------------------------------------------------ the state of the present run
 
     def state(self) -> bytes | None:
         """See `dpor.core.system.StatefulSystem`: 128 bits of a hash of `whole_state`."""
@@ -428,6 +430,7 @@ class PythonSystem:
     # ------------------------------------------------------------------ how it ended
 
     def _ended(self, ending: Ending, blocked: list[Pending]) -> Run:
+        """Return the result of a run that has ended in this way, with these threads blocked."""
         report_shared_contexts()
         specified = specifying.current()
         findings = [] if specified is None else specified.findings
@@ -609,8 +612,8 @@ def _first_enabled(enabled: int) -> int:
 
 
 def _seen(returned: object) -> Hashable:
-    """Return what the target returned, by structure. Threads that it has not waited for may still change that, so
-    reading it may be an operation."""
+    """Return what the target returned, frozen. Threads that it has not waited for may still change that, so reading it
+    may be an operation."""
     if run.multi:
         yield_before_reading("return", (returned,), ANYTHING)
     return freeze(returned)

@@ -61,7 +61,7 @@ class Hooked(enum.Enum):
 
 
 class Scope:
-    """A scope, as the analysis fills it in.
+    """A scope, as the analysis fills it in. Moments are counted along the text, from 0.
 
     private         the class whose name mangles, if any (the bases of a generic class: in 3.12 its own, in 3.13 none)
     names           all names used or bound here; `bound`: name -> the last moment at which a binding may happen

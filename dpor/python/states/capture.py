@@ -93,6 +93,7 @@ class Capture:
         self._looked_at = 0
 
     def begin_run(self) -> None:
+        """Called before each run."""
         run.stateful = self._stateful
         self._forget()
         self._watched = False

@@ -44,7 +44,7 @@ Effects: TypeAlias = Callable[[tuple[Any, ...], Mapping[str, Any]], Iterable[Eff
 
 
 class EffectRow(NamedTuple):
-    """A part, and the functions that look at it and that change it, each as module and name."""
+    """A part, and the functions that look at it and that change it, each as `module.name`, separated by spaces."""
 
     part: str
     looks: str
