@@ -3,7 +3,7 @@
 A function is a list of numbered instructions; `following` has the possible successors and `handlers` the target of an
 exception (-1: out of the function). Class bodies and comprehensions are part of the function around them. Variables
 that other functions see (globals, closure cells) are `Variable`s and are loaded and stored; all others are plain
-names, and temporaries are `%1`, `%2`, ... `show` prints a function.
+names, and temporaries are `%1`, `%2`, ... `function_text` shows a function.
 """
 
 from __future__ import annotations
@@ -309,8 +309,8 @@ def is_special(name: str) -> bool:
 _PLAIN: Final = frozenset({"__doc__", "__name__", "__module__", "__qualname__", "__annotations__", "__version__"})
 
 
-def show(function: Function) -> str:
-    """Print the function's code, a line an instruction: number, text, successors other than the next, its handler."""
+def function_text(function: Function) -> str:
+    """Return the function's code, a line for each instruction: number, text, successors but the next, its handler."""
     lines = [f"{function.name}({', '.join(function.parameters.all())}) of {function.path}:{function.line}"]
     for i, instruction in enumerate(function.instructions):
         ways = function.following[i]

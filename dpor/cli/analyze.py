@@ -41,13 +41,13 @@ def analyze(
         raise click.UsageError("--dot and --annotate exclude each other; leave one out")
     with our_errors(traceback):
         from dpor.app.analysing import analyze as find
-        from dpor.report.analysis import annotated, lines, to_json
+        from dpor.report.analysis import annotated, json_text, lines
 
         analysis, sources = find(target, FieldAccess(field_access), PointerAnalysis(pointers), instrument)
         if json_ == "-":
-            to_stdout(lambda: click.echo(to_json(analysis), nl=False))
+            to_stdout(lambda: click.echo(json_text(analysis), nl=False))
             return
         shown = [analysis.dot] if dot else annotated(analysis, sources) if annotate else lines(analysis)
         to_stdout(lambda: click.echo("\n".join(shown)))
         if json_ is not None:
-            write_file(json_, to_json(analysis))
+            write_file(json_, json_text(analysis))

@@ -78,7 +78,7 @@ def compare(
         jobs = comparing.jobs(targets or comparing.WORKLOADS, names, options)
         done, interrupted = _compare(jobs, len(names))
         if json_ is not None:
-            write_file(json_, comparison.to_json(done, max_seconds, interrupted))
+            write_file(json_, comparison.json_text(done, max_seconds, interrupted))
         if csv_ is not None:
             write_file(csv_, comparison.to_csv(done))
         if html is not None:

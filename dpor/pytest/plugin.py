@@ -133,10 +133,10 @@ _LATER = _Later()
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if _is_interleaved(item):
-        from dpor.pytest.target import refuse
+        from dpor.pytest.target import refuse_unrepeatable
 
         try:
-            refuse(item)
+            refuse_unrepeatable(item)
         except UserError as error:
             raise pytest.fail.Exception(f"dpor: {error}", pytrace=False) from None
 

@@ -82,7 +82,7 @@ def _fixtures_of(item: pytest.Function) -> Iterator[pytest.FixtureDef[Any]]:
         yield from item._fixtureinfo.name2fixturedefs.get(name, ())
 
 
-def refuse(item: pytest.Item) -> None:
+def refuse_unrepeatable(item: pytest.Item) -> None:
     """Raise `BadTarget` for a test that cannot be run repeatedly."""
     if not isinstance(item, pytest.Function):
         raise BadTarget(f"{item.name} is a {type(item).__name__}: only test functions can be interleaved")

@@ -73,7 +73,7 @@ class Analysis:
     dot: str
 
 
-def to_json(analysis: Analysis) -> str:
+def json_text(analysis: Analysis) -> str:
     """Return the text of the JSON file, which ends with a newline."""
     return to_json_text({"schema": Analysis.schema, **attrs.asdict(analysis)})
 

@@ -231,7 +231,7 @@ def to_csv(comparisons: Iterable[Comparison]) -> str:
     return out.getvalue()
 
 
-def to_json(comparisons: Sequence[Comparison], max_seconds: float, interrupted: bool) -> str:
+def json_text(comparisons: Sequence[Comparison], max_seconds: float, interrupted: bool) -> str:
     """Return the text of the comparison's JSON file (see comparison.schema.json)."""
     return to_json_text(
         {

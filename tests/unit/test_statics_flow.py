@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from dpor.statics.facts import analyse
-from dpor.statics.ir import Function, Nothing, Raise, Return, show
+from dpor.statics.ir import Function, Nothing, Raise, Return, function_text
 from dpor.statics.lowering import lower
 
 
@@ -19,7 +19,7 @@ def function(body: str) -> Function:
 
 def test_the_printed_code() -> None:
     """Where it goes on, if not at the next instruction, and after a ! where an exception is handled."""
-    code = show(function("try:\n    a.x = b[0]\nexcept KeyError:\n    return a.m(b)")).splitlines()
+    code = function_text(function("try:\n    a.x = b[0]\nexcept KeyError:\n    return a.m(b)")).splitlines()
     assert [line.strip() for line in code] == [
         "f(a, b) of m.py:1",
         "0 nothing -> 2",

@@ -83,7 +83,7 @@ def _storing(module: str) -> Callable[[str, Any], Any]:
     return gstore
 
 
-def stepwise(plain: Any, step_by_step: Any, concerns: Callable[..., bool] = lambda *_, **__: True) -> Any:
+def in_steps(plain: Any, step_by_step: Any, concerns: Callable[..., bool] = lambda *_, **__: True) -> Any:
     """Return a function of the library that runs step by step, as instrumented copy, if several threads exist.
 
     concerns   given the arguments: False if what the function goes through belongs to one thread

@@ -28,4 +28,4 @@ def step_by_step() -> Any:
 
 def module() -> DropInModule:
     copy = step_by_step()
-    return shadow(real, **{name: copying.stepwise(getattr(real, name), getattr(copy, name)) for name in _GOING_THROUGH})
+    return shadow(real, **{name: copying.in_steps(getattr(real, name), getattr(copy, name)) for name in _GOING_THROUGH})

@@ -73,7 +73,7 @@ def _wrapping() -> tuple[Any, Any]:
     names = {name: getattr(real, name) for name in ("WRAPPER_ASSIGNMENTS", "WRAPPER_UPDATES")}
     source = only(_SOURCE.read_text(), {"update_wrapper"})
     copy = copying.execute("functools", source, str(_SOURCE), names, lambda name: None)
-    update_wrapper = copying.stepwise(
+    update_wrapper = copying.in_steps(
         real.update_wrapper, copy.update_wrapper, lambda wrapper, *_, **__: type(wrapper) is not FunctionType
     )
 

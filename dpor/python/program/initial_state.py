@@ -42,7 +42,7 @@ class _Known:
         self.contents = ModuleContents(modules, loader.host, found)
         self.containers = HostContainers(loader.modules)
         self._runs = 0
-        host_fields.forget(self.contents.restores)
+        host_fields.forget_restored(self.contents.restores)
         self.traces = ImportEffects(before, loader.host, self.names)
         self.always = AlwaysShared(
             loader.roots(False), self.contents.watches, self.contents.changed, lambda: loader.late_roots()

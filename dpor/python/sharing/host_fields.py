@@ -76,7 +76,7 @@ def changed() -> Iterator[tuple[str, str, Any]]:
             yield where, name, None
 
 
-def forget(is_restored: Callable[[Any], bool]) -> None:
+def forget_restored(is_restored: Callable[[Any], bool]) -> None:
     """Forget the old attributes of holders that somebody else restores. `is_restored` returns True for these."""
     for number, (holder, _) in [*_first.items()]:
         if is_restored(holder):

@@ -36,7 +36,7 @@ def unknown_c(function: Any) -> Callable[..., Any]:
         values = (*args, *kwargs.values())
         if not touched.deeply(writes, values) and not kept:
             return function(*args, **kwargs)
-        yield_before(name_of(function), touched)
+        yield_before(function_name(function), touched)
         for value in values:
             shared_objects.publish(value)
         with scheduler.atomic():
@@ -80,7 +80,7 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
         values = (*owner, *args, *kwargs.values())
         if not touched.deeply(writes, values):
             return callee(*args, **kwargs)
-        yield_before(name_of(function), touched)
+        yield_before(function_name(function), touched)
         opaque_code.opaque(name_in_module(function))
         for value in values:
             shared_objects.publish(value)
@@ -128,7 +128,7 @@ def yield_before_call(function: Any, values: tuple[Any, ...], method: str = ANYT
     """Yield before all that `method` of the values looks at is read. Return True if that is anything."""
     if SCALARS.issuperset(map(type, values)):
         return False
-    return yield_before_reading(name_of(function), values, method)
+    return yield_before_reading(function_name(function), values, method)
 
 
 def module_of(function: types.FunctionType) -> str:
@@ -141,6 +141,6 @@ def name_in_module(function: types.FunctionType) -> str:
     return f"{module_of(function)}.{function.__qualname__}"
 
 
-def name_of(function: Any) -> str:
+def function_name(function: Any) -> str:
     """Return the name of the function for a message."""
     return getattr(function, "__name__", type(function).__name__)
