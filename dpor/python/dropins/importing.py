@@ -110,7 +110,7 @@ def _imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any 
 def _look_up(name: str, level: int) -> None:
     """Read the places of the module and its packages in `sys.modules`, if the program names that: threads may change
     it."""
-    for modules in process_state.watched("sys", "modules") if run.multi and not level else ():
+    for modules in process_state.objects_named("sys", "modules") if run.multi and not level else ():
         parts = name.split(".")
         shared = shared_objects.shared_object_of(modules)
         if shared is not None:
