@@ -237,13 +237,16 @@ def test_what_a_decorator_of_the_standard_library_calls_is_instrumented(tmp_path
 
 
 @pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("use", ["thing.value", "getattr(thing, 'value')", "operator.attrgetter('value')(thing)"])
+@pytest.mark.parametrize(
+    "use", ["thing.value", "getattr(thing, 'value')", "operator.attrgetter('value')(thing)", "Thing.value"]
+)
 def test_descriptors_of_a_package_are_instrumented(use: str, tmp_path: Path) -> None:
     """A load of an attribute calls `__get__` without a hook."""
     (tmp_path / "elsewhere" / "kept.py").write_text(
         "class Kept:\n    def __init__(self, function):\n        self.function = function\n"
-        "    def __get__(self, obj, cls):\n        value = obj.__dict__['value'] = self.function(obj)\n"
-        "        return value\n"
+        "    def __get__(self, obj, cls):\n        if obj is None:\n"
+        "            cls.kept = vars(cls).get('kept') or self.function(cls)\n            return cls.kept\n"
+        "        value = obj.__dict__['value'] = self.function(obj)\n        return value\n"
     )
     source = f"""
         def scenario():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from dpor.python.kernel import opaque_code
@@ -32,7 +32,21 @@ def modules_of_unseen_code(kind: type) -> tuple[str, ...]:
     return found
 
 
+def modules_of_descriptors(kind: type) -> tuple[str, ...]:
+    """Return the modules of the descriptors of the class that are uninstrumented Python code: loads of attributes of
+    the class itself call them, too."""
+    found = _describing.get(kind)
+    if found is None:
+        if len(_describing) > MOST_TYPES:
+            _describing.clear()
+        functions = (function for base in kind.__mro__ for held in vars(base).values() for function in _accessors(held))
+        modules = {str(f.__globals__.get("__name__")) for f in functions if not is_instrumented(f)}
+        found = _describing[kind] = tuple(sorted(modules))
+    return found
+
+
 _unseen: dict[type, tuple[str, ...]] = type_cache({})
+_describing: dict[type, tuple[str, ...]] = type_cache({})
 
 
 def _functions_of(held: Any) -> Iterator[types.FunctionType]:
@@ -40,14 +54,21 @@ def _functions_of(held: Any) -> Iterator[types.FunctionType]:
     kind = type(held)
     if kind is types.FunctionType:
         yield held
-        return
-    if is_a(held, (staticmethod, classmethod)):
-        parts = [held.__func__]
+    elif is_a(held, (staticmethod, classmethod)):
+        yield from _python([held.__func__])
     elif is_a(held, property):
-        parts = [held.fget, held.fset, held.fdel]
+        yield from _python([held.fget, held.fset, held.fdel])
     else:
-        parts = [vars(base).get(name) for base in kind.__mro__[:-1] for name in _OF_DESCRIPTORS]
-    yield from (part for part in parts if type(part) is types.FunctionType)
+        yield from _accessors(held)
+
+
+def _accessors(held: Any) -> Iterator[types.FunctionType]:
+    """Yield the Python functions by which a class attribute is a descriptor."""
+    return _python(vars(base).get(name) for base in type(held).__mro__[:-1] for name in _OF_DESCRIPTORS)
+
+
+def _python(parts: Iterable[Any]) -> Iterator[types.FunctionType]:
+    return (part for part in parts if type(part) is types.FunctionType)
 
 
 _OF_DESCRIPTORS: Final = ("__get__", "__set__", "__delete__")

@@ -34,7 +34,7 @@ from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import children, code_of_types, orders, subclasses
 from dpor.python.sharing.called_in_c import note_called_in_c
 from dpor.python.sharing.children import adopts, callbacks, finder_of, finders, may_call, references_to
-from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_unseen_code
+from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_descriptors, modules_of_unseen_code
 from dpor.python.sharing.shared_object import Namespace, SharedObject, exposed, reads_names, type_key
 from dpor.python.sharing.sharing_state import OwnReference, Roots, sharing
 from dpor.python.sharing.type_traits import (
@@ -138,6 +138,9 @@ def first_touch(obj: Any) -> SharedObject | None:
     is one whose objects are all taken as shared."""
     kind = type(obj)
     if way_of(kind) is not RECORDED:
+        if issubclass(kind, type):
+            for module in modules_of_descriptors(obj):
+                opaque_code.demand(module, f"threads use attributes of {obj.__qualname__}")
         return None
     if sharing.any_whole_type and type_key(kind) in run.facts:
         return _of_whole_type(obj)
