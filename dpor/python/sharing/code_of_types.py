@@ -54,12 +54,12 @@ def _functions_of(held: Any) -> Iterator[types.FunctionType]:
     kind = type(held)
     if kind is types.FunctionType:
         yield held
-    elif is_a(held, (staticmethod, classmethod)):
+        return
+    if is_a(held, (staticmethod, classmethod)):
         yield from _python([held.__func__])
     elif is_a(held, property):
         yield from _python([held.fget, held.fset, held.fdel])
-    else:
-        yield from _accessors(held)
+    yield from _accessors(held)
 
 
 def _accessors(held: Any) -> Iterator[types.FunctionType]:
