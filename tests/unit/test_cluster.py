@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from dpor.app import cluster, sharing, shipping
 from dpor.app.checking import Session
 from dpor.app.shipping import Placed, ShippedProgram, differing, packed, versions
 from dpor.app.targets import open_target
+from dpor.app.working import Done
 from dpor.core.errors import UserError
 from dpor.core.options import Options
 from dpor.findings.explain import Checkable
@@ -74,10 +76,11 @@ class Machine:
         )
         self.scheduler, self.address = self._made("scheduler")
         self._workers: list[int] = []
+        self.addresses: dict[str, str] = {}
 
     def join(self, name: str, *path: str) -> int:
         """Let a worker come, with these folders before others from which modules are imported. Returns its process."""
-        process, _ = self._made("worker", self.address, name, *path)
+        process, self.addresses[name] = self._made("worker", self.address, name, *path)
         self._workers.append(process)
         return process
 
@@ -150,27 +153,77 @@ def searching(worker: int) -> list[int]:
     return [process for server in children_of(worker) for process in children_of(server)]
 
 
+class Heard:
+    """What the workers of a cluster have given back.
+
+    executions   by address: how many executions
+    crew         the cluster, once it is asked for
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.executions: Counter[str] = Counter()
+        self.crew: cluster.Cluster | None = None
+        listen = cluster.Cluster.listen
+
+        def heard(crew: cluster.Cluster, seconds: float) -> Iterator[Any]:
+            self.crew = crew
+            for member, message in listen(crew, seconds):
+                if isinstance(message, Done):
+                    self.executions[member.room.address] += message.executions
+                yield member, message
+
+        patch.setattr(cluster.Cluster, "listen", heard)
+
+    def is_busy(self, address: str) -> bool:
+        """True if this worker has searched, and has a part now."""
+        members = () if self.crew is None else self.crew.members
+        return self.executions[address] > 0 and any(
+            member.room.address == address and member.part is not None for member in members
+        )
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-def test_workers_leave_and_come_and_nothing_is_lost_or_counted_twice(target: str, machine: Machine) -> None:
+def test_workers_leave_and_come_and_nothing_is_lost_or_counted_twice(
+    target: str, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that is killed has searched before and has a part, and the one that comes searches."""
     code = COUNTER.format(least=2).replace("def work():", "def work(times):").replace("range(3)", "range(times)")
     code = code.replace("target=work) for _ in range(2)", "target=work, args=(times,)) for times in (4, 5)")
     Path("counter.py").write_text(code)
-    early = [machine.join(str(number)) for number in range(4)]
-    late: list[int] = []
-    helped = False
+    early = {str(number): machine.join(str(number)) for number in range(4)}
+    heard = Heard(monkeypatch)
+    killed = ""
+    waiting: list[int] = []
 
     def change(executions: int) -> None:
-        nonlocal helped
-        busy = [worker for worker in early if searching(worker)]
-        if busy and not late:
-            machine.kill(busy[0])
-            late.append(machine.join("late"))
-        helped = helped or (bool(late) and len(searching(late[0])) == 1)
+        """Kill a worker, let another one come, and let the others wait until that has searched."""
+        nonlocal killed
+        busy = [name for name in early if heard.is_busy(machine.addresses[name])]
+        if busy and not killed:
+            killed = busy[0]
+            machine.kill(early[killed])
+            waiting.extend(process for name in early if name != killed for process in searching(early[name]))
+            wake(signal.SIGSTOP)
+            machine.join("late")
+        elif waiting and heard.executions[machine.addresses["late"]]:
+            wake(signal.SIGCONT)
+            waiting.clear()
+
+    def wake(how: signal.Signals) -> None:
+        for process in waiting:
+            with suppress(ProcessLookupError):
+                os.kill(process, how)
 
     monitor = Hearing(change)
-    report = Session(target, Options(strategy="optimal", cluster=machine.address), monitor).run()
-    assert helped
+    try:
+        options = Options(strategy="optimal", cluster=machine.address, max_seconds=120)
+        report = Session(target, options, monitor).run()
+    finally:
+        wake(signal.SIGCONT)
     assert (report.executions, report.blocked, report.outcomes, report.exhaustive) == (9846, 0, 8, True)
+    searched = {name for name, address in machine.addresses.items() if heard.executions[address]}
+    assert {killed, "late"} <= searched
+    assert sum(heard.executions.values()) > 0.9 * report.executions
     (line,) = monitor.lines
     assert line.endswith("has left the cluster); another one searches its part again")
 
