@@ -30,13 +30,16 @@ def next_step(
 
     >>> next_step("a.py::f", Options(), 500, 60.0, Estimate(900.0, 1000.0, 1100.0))
     'dpor check a.py::f --max-seconds 200'
+    >>> next_step("a.py::f", Options(), 1200, 60.0, Estimate(900.0, 1000.0, 1100.0))
+    'dpor check a.py::f --max-seconds 1000'
     >>> next_step("a.py::f", Options(max_seconds=5, races=True), 500, 60.0, Estimate(9e7, 1e8, 2e8))
     'dpor check a.py::f --max-seconds 5 --preemptions 2 --races'
     >>> next_step("a.py::f", Options(), 500, 60.0, Estimate(900.0, 1000.0, 1100.0), ".dpor/f.json")
     'dpor resume .dpor/f.json --max-seconds 200'
     """
     alone = attrs.evolve(options, checkpoint=None, workers=None, cluster=None)  # what others than `optimal` do not know
-    needed = 10 * seconds if estimate is None or not done else seconds * estimate.high / done
+    known = estimate is not None and 0 < done < estimate.high
+    needed = seconds * estimate.high / done if estimate is not None and known else 10 * seconds
     if checkpoint is not None and needed <= PATIENT:
         left = 1.5 * (needed - seconds)
         longer = ["--max-seconds", f"{_rounded_up(left):g}"] if left > DEFAULT_SECONDS else []

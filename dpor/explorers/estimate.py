@@ -1,21 +1,29 @@
 """Estimates how many trace classes a program has, by random schedules.
 
-A schedule that is drawn at random, each enabled thread as likely as the others, falls into a class with a certain
-probability p. The mean of 1/p over such schedules is the number of classes, whatever their probabilities are: each
-class adds p times 1/p. (It is Knuth's way to estimate the size of a tree, with classes in place of leaves.)
+A schedule that is drawn at random falls into a class with a certain probability p. The mean of 1/p over such schedules
+is the number of classes, whatever their probabilities are: each class adds p times 1/p. (It is Knuth's way to estimate
+the size of a tree, with classes in place of leaves.)
 
 The p of a class is the sum over all its schedules. These all go through the *cuts* of the run's partial order: the sets
 of events that contain what happens before any of them. So p is found by going through the cuts once, from the empty one
 to the whole run. Which threads are enabled at a cut follows from the states that the run has recorded. That there are
 fewer cuts, a thread that is about to start or join another, or to end, does so at once.
+
+The more equal the probabilities are, the fewer schedules are enough. If each enabled thread is always as likely as the
+others, threads seldom get far apart: what happens only if one runs on through a long critical section is so rare that
+no schedule shows it. So schedules are drawn in several manners (`MANNERS`): threads go on for a while, or those are
+preferred whose next operation was never in a race before. All manners are equally likely, so p is the mean of what each
+of them gives.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, zip_longest
 from math import sqrt
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import Location, Operation, ThreadId
@@ -31,7 +39,7 @@ MOST_WALKS: Final = 300
 STEADY: Final = 0.15
 """The standard error, as a share of the mean, from which on no more are drawn."""
 FEWEST_WALKS: Final = 5
-MOST_LOOKS: Final = 600_000
+MOST_LOOKS: Final = 400_000
 """How often it is asked for one estimate whether a thread is enabled at a cut. If that is not enough, there are fewer
 schedules."""
 ERRORS: Final = 3
@@ -57,12 +65,118 @@ def estimate(samples: Sequence[float]) -> Estimate | None:
     return Estimate(max(mean - ERRORS * error, mean / 10, 1.0), mean, mean + ERRORS_ABOVE * error)
 
 
+Level: TypeAlias = dict[Cut, dict[ThreadId, Sequence[float]]]
+"""How probable it is to come to some cuts, by the thread that ran last, for each manner."""
+NOBODY: Final[ThreadId] = -1
+"""In place of the thread that ran last, before the first event."""
+
+
+class Manner(NamedTuple):
+    """How schedules are drawn.
+
+    stays       the probability with which the thread that ran last goes on if it can, come what may
+    by_length   otherwise threads are drawn in proportion to the events that they have left; False: all equally ...
+    calm        ... but this number of times as often if the next operation is calm
+    """
+
+    stays: float
+    by_length: bool
+    calm: int
+
+    def shares(self, left: Sequence[int], calm: Sequence[bool]) -> list[float]:
+        """Return how probable each of some threads is to be drawn if none goes on, come what may.
+
+        left   how many events each has left
+        calm   whether its next operation is calm
+        """
+        weights = [
+            (events if self.by_length else 1) * (self.calm if is_calm else 1)
+            for events, is_calm in zip(left, calm, strict=True)
+        ]
+        whole = sum(weights)
+        return [weight / whole for weight in weights]
+
+    def share(self, share: float, could_stay: bool, stays: bool) -> float:
+        """Return the same for one of them, with regard to the thread that ran last: whether that is among them, and
+        whether it is this one."""
+        if could_stay and self.stays:
+            return share * (1 - self.stays) + (self.stays if stays else 0.0)
+        return share
+
+
+MANNERS: Final = (
+    Manner(0, False, 1),
+    Manner(0.9, False, 1),
+    Manner(0, False, 100),
+    Manner(0, True, 100),
+    Manner(0.75, False, 100),
+)
+"""Each schedule is drawn in one of these manners, which are equally likely."""
+NEVER: Final = (0.0,) * len(MANNERS)
+
+Label: TypeAlias = tuple[str, Location]
+"""What pending operations and those that have been performed have in common."""
+
+
+def _label(operation: Operation) -> Label:
+    return operation.kind, operation.accesses[0][0] if operation.accesses else -1
+
+
+class Known:
+    """What earlier schedules tell of the next.
+
+    lengths   the most events that each thread has had
+    calm      operations that have been seen, and have never been in a race
+    """
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+        self.calm: set[Label] = set()
+        self._racing: set[Label] = set()
+
+    def learn(self, trace: Trace) -> None:
+        threads, operations = trace.threads, trace.operations
+        seen = [threads.count(thread) for thread in range(max(threads, default=-1) + 1)]
+        self.lengths = [max(pair) for pair in zip_longest(self.lengths, seen, fillvalue=0)]
+        for races in HappensBefore(trace).extend():
+            for race in races:
+                self._racing |= {_label(operations[race.first]), _label(race.operation)}
+        self.calm |= {_label(operation) for operation in operations}
+        self.calm -= self._racing
+
+    def left(self, thread: ThreadId, events: int) -> int:
+        """Return how many events may be left of a thread that has had so many."""
+        return max(self.lengths[thread] - events, 1) if thread < len(self.lengths) else 1
+
+
 class _Draw(RandomWalk):
     """Schedules of which `_Order` can tell how probable they are."""
 
+    def __init__(self, system: System, seed: int) -> None:
+        super().__init__(system, seed)
+        self.known = Known()
+        self._manner = MANNERS[0]
+
+    def begin(self) -> None:
+        self._manner = MANNERS[self.below(len(MANNERS))]
+        self.known.learn(self.trace)
+
     def pick(self, enabled: int) -> ThreadId:
-        ready = {thread for thread, operation, _ in self.system.pending() if operation.kind in AT_ONCE}
-        return next((thread for thread in threads_of(enabled) if thread in ready), super().pick(enabled))
+        pending = {thread: operation for thread, operation, _ in self.system.pending()}
+        threads = list(threads_of(enabled))
+        for thread in threads:
+            if pending[thread].kind in AT_ONCE:
+                return thread
+        ran = self.trace.threads
+        left = [self.known.left(thread, ran.count(thread)) for thread in threads]
+        calm = [_label(pending[thread]) in self.known.calm for thread in threads]
+        last = ran[-1] if ran else NOBODY
+        shares = [
+            self._manner.share(share, last in threads, thread == last)
+            for thread, share in zip(threads, self._manner.shares(left, calm), strict=True)
+        ]
+        drawn = bisect(list(accumulate(shares)), self._random.random())
+        return threads[min(drawn, len(threads) - 1)]
 
 
 def walks(
@@ -76,7 +190,7 @@ def walks(
     for number, run in enumerate(draw.explore(), 1):
         sample = None
         if run.ending is Ending.COMPLETE:
-            order = _Order(draw.trace, run.blocked, MOST_LOOKS - looks, pace)
+            order = _Order(draw.trace, run.blocked, draw.known, MOST_LOOKS - looks, pace)
             sample = order.inverse_probability()
             looks += order.looks
             if sample is not None:
@@ -100,8 +214,10 @@ class _Order:
     needs    by event: how many events of each thread happen before it
     """
 
-    def __init__(self, trace: Trace, blocked: Sequence[Pending], most: int, pace: Callable[[], None]) -> None:
-        self.looks, self._most, self._pace = 0, most, pace
+    def __init__(
+        self, trace: Trace, blocked: Sequence[Pending], known: Known, most: int, pace: Callable[[], None]
+    ) -> None:
+        self.looks, self._most, self._pace, self._known = 0, most, pace, known
         clocks = HappensBefore(trace)
         clocks.clocks_only = True
         clocks.extend()
@@ -131,25 +247,41 @@ class _Order:
 
     def inverse_probability(self) -> float | None:
         """Return one divided by the probability of the run's class; None if there are too many cuts."""
-        level: dict[Cut, float] = {(0,) * len(self._events): 1.0}
+        level: Level = {(0,) * len(self._events): {NOBODY: (1.0,) * len(MANNERS)}}
         for _ in range(self._length):
-            after: dict[Cut, float] = defaultdict(float)
-            for cut, probability in level.items():
-                enabled = self._drawn_from(cut)
-                for thread in enabled:
-                    index, needs = cut[thread], self._needs[thread]
-                    if index < len(needs) and all(map(int.__ge__, cut, needs[index])):
-                        share = len(enabled) * self._events[thread][index].alternatives
-                        after[(*cut[:thread], index + 1, *cut[thread + 1 :])] += probability / share
-            level = after
+            level = self._next(level)
             self._pace()
             self.looks += len(level) * len(self._events)
             if self.looks > self._most or not level:
                 return None
-        return 1 / max(sum(level.values()), LEAST)
+        whole = sum(sum(probabilities) for by_last in level.values() for probabilities in by_last.values())
+        return len(MANNERS) / max(whole, LEAST)
+
+    def _next(self, level: Level) -> Level:
+        """Return the cuts with one more event."""
+        after: Level = {}
+        for cut, by_last in level.items():
+            drawn = self._drawn_from(cut)
+            left = [self._known.left(thread, cut[thread]) for thread in drawn]
+            calm = [_label(self._events[thread][cut[thread]]) in self._known.calm for thread in drawn]
+            shares = [*zip(*(manner.shares(left, calm) for manner in MANNERS), strict=True)]
+            for thread, by_manner in zip(drawn, shares, strict=True):
+                index, needs = cut[thread], self._needs[thread]
+                if index == len(needs) or not all(map(int.__ge__, cut, needs[index])):
+                    continue
+                many = self._events[thread][index].alternatives
+                then = after.setdefault((*cut[:thread], index + 1, *cut[thread + 1 :]), {})
+                probabilities = list(then.get(thread, NEVER))
+                for last, here in by_last.items():
+                    could_stay, stays = last in drawn, thread == last
+                    for number, manner in enumerate(MANNERS):
+                        share = manner.share(by_manner[number], could_stay, stays)
+                        probabilities[number] += here[number] * share / many
+                then[thread] = probabilities
+        return after
 
     def _drawn_from(self, cut: Cut) -> list[ThreadId]:
-        """Return the threads of which one is drawn at the cut, each with the same probability."""
+        """Return the threads of which one is drawn at the cut."""
         enabled = [thread for thread in range(len(cut)) if self._is_enabled(thread, cut)]
         at_once = [thread for thread in enabled if self._events[thread][cut[thread]].kind in AT_ONCE]
         return at_once[:1] or enabled

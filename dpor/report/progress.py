@@ -59,21 +59,25 @@ class Progress:
     def left(self) -> str:
         """What is left of the search, in words; "" if unknown.
 
+        >>> print(Progress(7000, 1.0, done=7000, estimate=Estimate(4000.0, 6000.0, 8000.0)).left)
+        more than the 6,000 that were estimated, which may be 8,000
         >>> print(Progress(9000, 1.0, done=9000, estimate=Estimate(4000.0, 6000.0, 8000.0)).left)
-        more than the 6,000 (4,000 to 8,000) that were estimated
+        an unknown part left of at least 9,000
         >>> print(Progress(900, 1.0, done=900, estimate=Estimate(400.0, 6000.0, 80000.0)).left)
         an unknown part left of at least 900, perhaps 80,000
         """
         if self.estimate is None:
             return ""
+        if self.done > self.estimate.high:
+            return f"an unknown part left of at least {_rounded(self.done)}"
         if self.estimate.is_vague:
             number = _rounded(max(self.estimate.low, self.done))
             return f"an unknown part left of at least {number}, perhaps {_rounded(self.estimate.high)}"
-        low, likely, high = map(_rounded, self.estimate)
+        low, likely, high = map(_rounded, (max(self.estimate.low, self.done), *self.estimate[1:]))
         number = likely if low == high else f"{likely} ({low} to {high})"
         left = 1 - self.done / self.estimate.likely
         if left <= 0:
-            return f"more than the {number} that were estimated"
+            return f"more than the {likely} that were estimated, which may be {high}"
         words = "nearly all" if left > 0.995 else f"about {left * 100:.0f} %"
         return f"{words} left of some {number}"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -58,6 +59,25 @@ def test_locks_and_data_choices_have_their_probabilities() -> None:
     guess = estimated({"vars": {"x": 0}, "locks": ["m"], "threads": [locked * 2] * 3})
     assert guess is not None
     assert guess.low <= 90 <= guess.high
+
+
+LONG_SECTIONS: Spec = {
+    "vars": {"x": 0, "y": 0, "z": 0},
+    "locks": ["m"],
+    "threads": [["w z 1", "lock m", *["r x a", "w x a+1"] * 5, "unlock m", "w y 1"] * 2] * 2,
+}
+"""What few schedules have, since the threads seldom get so far apart by chance."""
+
+
+def test_what_is_far_from_likely_is_drawn_too() -> None:
+    """Drawn evenly, schedules make it a tenth."""
+    classes = sum(1 for _ in Optimal(AbstractSystem(LONG_SECTIONS)).explore())
+    assert classes == 100
+    for seed in range(2):
+        guess = estimated(LONG_SECTIONS, seed)
+        assert guess is not None
+        assert guess.likely / 3 <= classes <= guess.likely * 3
+        assert guess.low <= classes <= guess.high
 
 
 def test_few_schedules_are_no_estimate() -> None:
@@ -132,6 +152,35 @@ def test_a_search_that_is_stopped_tells_how_large_it_is(monkeypatch: pytest.Monk
     assert report.estimate is not None
     assert [round(number) for number in report.estimate] == [3_628_800] * 3
     assert report.reasons == ("--max-memory 1 reached, nearly all left of some 3,600,000",)
+
+
+def test_schedules_are_drawn_again_if_there_are_more_executions_than_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With other seeds, at most twice; then it is said that the rest is unknown."""
+    seeds = []
+
+    def few(system: Any, seed: int, pace: Any) -> Iterator[tuple[Any, Any, float | None]]:
+        seeds.append(seed)
+        for run, trace, _ in islice(walks(system, seed, pace), FEWEST_WALKS):
+            yield run, trace, 3.0 + seed
+
+    monkeypatch.setattr(checking, "walks", few)
+    monkeypatch.setattr(checking, "ESTIMATE_AFTER", 1)
+    monkeypatch.setattr(checking, "ESTIMATE_EVENTS", 0)
+    monkeypatch.setattr(checking, "PROGRESS_EVERY", 0.0)
+    told: list[str] = []
+
+    class Impatient(Monitor):
+        interruptible = True
+
+        def progress(self, progress: Progress) -> None:
+            told.append(progress.left)
+            self.stops = int(progress.done > 20)
+
+    report = Session(appends, Options(strategy="optimal"), Impatient()).run()
+    assert seeds == [0, 1, 2]
+    assert report.estimate is not None
+    assert report.estimate.likely == 4  # of all that have been drawn
+    assert told[-1] == "an unknown part left of at least 21"
 
 
 def test_a_search_that_is_finished_needs_no_estimate() -> None:
