@@ -11,9 +11,9 @@ fewer cuts, a thread that is about to start or join another, or to end, does so 
 
 The more equal the probabilities are, the fewer schedules are enough. If each enabled thread is always as likely as the
 others, threads seldom get far apart: what happens only if one runs on through a long critical section is so rare that
-no schedule shows it. So schedules are drawn in several manners (`MANNERS`): threads go on for a while, or those are
-preferred whose next operation was never in a race before. All manners are equally likely, so p is the mean of what each
-of them gives.
+no schedule shows it. So threads are preferred whose next operation was never in a race before, and schedules are drawn
+in several manners (`MANNERS`): evenly, by what threads have left to do, or so that each goes on for a while. All
+manners are equally likely, so p is the mean of what each of them gives.
 """
 
 from __future__ import annotations
@@ -75,42 +75,31 @@ class Manner(NamedTuple):
     """How schedules are drawn.
 
     stays       the probability with which the thread that ran last goes on if it can, come what may
-    by_length   otherwise threads are drawn in proportion to the events that they have left; False: all equally ...
-    calm        ... but this number of times as often if the next operation is calm
+    by_length   otherwise threads are drawn in proportion to the events that they have left; False: all equally
     """
 
     stays: float
     by_length: bool
-    calm: int
 
-    def shares(self, left: Sequence[int], calm: Sequence[bool]) -> list[float]:
-        """Return how probable each of some threads is to be drawn if none goes on, come what may.
+    def shares(self, left: Sequence[int], calm: Sequence[bool], last: int) -> list[float]:
+        """Return how probable each of some threads is to be drawn.
 
         left   how many events each has left
         calm   whether its next operation is calm
+        last   the number in these lists of the thread that ran last, or -1
         """
         weights = [
-            (events if self.by_length else 1) * (self.calm if is_calm else 1)
+            (events if self.by_length else 1) * (CALM if is_calm else 1)
             for events, is_calm in zip(left, calm, strict=True)
         ]
-        whole = sum(weights)
-        return [weight / whole for weight in weights]
-
-    def share(self, share: float, could_stay: bool, stays: bool) -> float:
-        """Return the same for one of them, with regard to the thread that ran last: whether that is among them, and
-        whether it is this one."""
-        if could_stay and self.stays:
-            return share * (1 - self.stays) + (self.stays if stays else 0.0)
-        return share
+        moves = (1 - self.stays if last >= 0 else 1.0) / sum(weights)
+        return [moves * weight + (self.stays if number == last else 0.0) for number, weight in enumerate(weights)]
 
 
-MANNERS: Final = (
-    Manner(0, False, 1),
-    Manner(0.9, False, 1),
-    Manner(0, False, 100),
-    Manner(0, True, 100),
-    Manner(0.75, False, 100),
-)
+CALM: Final = 100
+"""How much more likely a thread is to be drawn if its next operation is calm: most of these then seem to belong to the
+operation before them."""
+MANNERS: Final = (Manner(0, False), Manner(0, True), Manner(0.75, False))
 """Each schedule is drawn in one of these manners, which are equally likely."""
 NEVER: Final = (0.0,) * len(MANNERS)
 
@@ -133,8 +122,22 @@ class Known:
         self.lengths: list[int] = []
         self.calm: set[Label] = set()
         self._racing: set[Label] = set()
+        self._shares: dict[tuple[tuple[int, ...], tuple[bool, ...], int], list[tuple[float, ...]]] = {}
+
+    def left(self, thread: ThreadId, events: int) -> int:
+        """Return how many events may be left of a thread that has had so many."""
+        return max(self.lengths[thread] - events, 1) if thread < len(self.lengths) else 1
+
+    def shares(self, left: tuple[int, ...], calm: tuple[bool, ...], last: int) -> list[tuple[float, ...]]:
+        """Return for each of some threads how probable it is to be drawn, in each manner: see `Manner.shares`."""
+        shares = self._shares.get((left, calm, last))
+        if shares is None:
+            by_manner = [manner.shares(left, calm, last) for manner in MANNERS]
+            shares = self._shares[left, calm, last] = [*zip(*by_manner, strict=True)]
+        return shares
 
     def learn(self, trace: Trace) -> None:
+        """Take note of a schedule."""
         threads, operations = trace.threads, trace.operations
         seen = [threads.count(thread) for thread in range(max(threads, default=-1) + 1)]
         self.lengths = [max(pair) for pair in zip_longest(self.lengths, seen, fillvalue=0)]
@@ -143,10 +146,6 @@ class Known:
                 self._racing |= {_label(operations[race.first]), _label(race.operation)}
         self.calm |= {_label(operation) for operation in operations}
         self.calm -= self._racing
-
-    def left(self, thread: ThreadId, events: int) -> int:
-        """Return how many events may be left of a thread that has had so many."""
-        return max(self.lengths[thread] - events, 1) if thread < len(self.lengths) else 1
 
 
 class _Draw(RandomWalk):
@@ -168,13 +167,10 @@ class _Draw(RandomWalk):
             if pending[thread].kind in AT_ONCE:
                 return thread
         ran = self.trace.threads
+        last = threads.index(ran[-1]) if ran and ran[-1] in threads else -1
         left = [self.known.left(thread, ran.count(thread)) for thread in threads]
         calm = [_label(pending[thread]) in self.known.calm for thread in threads]
-        last = ran[-1] if ran else NOBODY
-        shares = [
-            self._manner.share(share, last in threads, thread == last)
-            for thread, share in zip(threads, self._manner.shares(left, calm), strict=True)
-        ]
+        shares = self._manner.shares(left, calm, last)
         drawn = bisect(list(accumulate(shares)), self._random.random())
         return threads[min(drawn, len(threads) - 1)]
 
@@ -212,6 +208,7 @@ class _Order:
     looks    how often it has been asked whether a thread is enabled at a cut
     events   by thread: its events, then the operation that it waits for at the end, if any
     needs    by event: how many events of each thread happen before it
+    calm     as `events`: whether the operation is calm
     """
 
     def __init__(
@@ -244,39 +241,41 @@ class _Order:
         for thread, (_, operation, states) in waiting.items():
             self._events[thread].append(operation)
             self._last.update(zip((location for location, _ in operation.accesses), states, strict=True))
+        self._calm = [[_label(operation) in known.calm for operation in events] for events in self._events]
 
     def inverse_probability(self) -> float | None:
         """Return one divided by the probability of the run's class; None if there are too many cuts."""
         level: Level = {(0,) * len(self._events): {NOBODY: (1.0,) * len(MANNERS)}}
         for _ in range(self._length):
             level = self._next(level)
-            self._pace()
-            self.looks += len(level) * len(self._events)
-            if self.looks > self._most or not level:
+            if not level:
                 return None
         whole = sum(sum(probabilities) for by_last in level.values() for probabilities in by_last.values())
         return len(MANNERS) / max(whole, LEAST)
 
     def _next(self, level: Level) -> Level:
-        """Return the cuts with one more event."""
+        """Return the cuts with one more event; none if there are too many."""
         after: Level = {}
         for cut, by_last in level.items():
+            self._pace()
+            self.looks += len(cut)
+            if self.looks > self._most:
+                return {}
             drawn = self._drawn_from(cut)
-            left = [self._known.left(thread, cut[thread]) for thread in drawn]
-            calm = [_label(self._events[thread][cut[thread]]) in self._known.calm for thread in drawn]
-            shares = [*zip(*(manner.shares(left, calm) for manner in MANNERS), strict=True)]
-            for thread, by_manner in zip(drawn, shares, strict=True):
+            calm = tuple([self._calm[thread][cut[thread]] for thread in drawn])
+            left = tuple([self._known.left(thread, cut[thread]) for thread in drawn])
+            for number, thread in enumerate(drawn):
                 index, needs = cut[thread], self._needs[thread]
                 if index == len(needs) or not all(map(int.__ge__, cut, needs[index])):
                     continue
                 many = self._events[thread][index].alternatives
                 then = after.setdefault((*cut[:thread], index + 1, *cut[thread + 1 :]), {})
-                probabilities = list(then.get(thread, NEVER))
+                probabilities = then.get(thread, NEVER)
                 for last, here in by_last.items():
-                    could_stay, stays = last in drawn, thread == last
-                    for number, manner in enumerate(MANNERS):
-                        share = manner.share(by_manner[number], could_stay, stays)
-                        probabilities[number] += here[number] * share / many
+                    shares = self._known.shares(left, calm, drawn.index(last) if last in drawn else -1)[number]
+                    probabilities = [
+                        p + h * share / many for p, h, share in zip(probabilities, here, shares, strict=True)
+                    ]
                 then[thread] = probabilities
         return after
 
