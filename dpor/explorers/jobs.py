@@ -1,7 +1,9 @@
 """Orders in which a stateless search takes up the jobs of its tree (`dpor.explorers.tree`). The counts of a search that
 is finished do not depend on it; what it costs, and what is found first, do.
 
-`depth` needs no more memory than one way through the tree. The others keep all jobs that are known.
+`depth` needs no more memory than one way through the tree. The others know many jobs at once, and what has been
+explored leaves the tree only once all before it is finished. So when the tree has become too large, they too take what
+comes first in it, until it is small again (`Limited`).
 """
 
 from __future__ import annotations
@@ -13,7 +15,19 @@ from typing import Final, Protocol
 
 from dpor.core.options import Order
 from dpor.explorers.preemptions import preemptions
-from dpor.explorers.tree import Node
+from dpor.explorers.tree import Node, first_left, nodes_of
+
+MOST_NODES: Final = 300_000
+"""Nodes from which on a tree is too large: some 100 MB. ..."""
+SMALL: Final = 0.5
+"""... It is small again when it has this share of them."""
+LOOK_AFTER: Final = 0.25
+"""How many events a search performs between two looks at the size, as a share of the most nodes: each has a node."""
+
+
+def is_too_large(root: Node, was_too_large: bool) -> bool:
+    """True if a tree has so many nodes that what comes first in it should be finished."""
+    return sum(1 for _ in nodes_of(root)) > MOST_NODES * (SMALL if was_too_large else 1)
 
 
 class Jobs(Protocol):
@@ -22,9 +36,20 @@ class Jobs(Protocol):
     def add(self, job: Node) -> None:
         """Take note of a job. It may be taken without being asked for, by a run that comes past it."""
 
-    def next(self, first: Node | None) -> Node | None:
-        """Return the job to be taken next; None if there is none. `first`: see `dpor.explorers.tree.first_left`."""
+    def next(self, first: Node | None, events: int) -> Node | None:
+        """Return the job to be taken next; None if there is none.
+
+        first    see `dpor.explorers.tree.first_left`
+        events   how many the search has performed, those that it has repeated left out
+        """
         ...
+
+
+class KnownJobs(Jobs, Protocol):
+    """Jobs of which each that is left is known here."""
+
+    def forget_taken(self) -> None:
+        """Forget the jobs that have been taken without being asked for."""
 
 
 class DepthFirst:
@@ -36,8 +61,36 @@ class DepthFirst:
     def add(self, job: Node) -> None:
         """Do nothing: the tree has the job."""
 
-    def next(self, first: Node | None) -> Node | None:
+    def next(self, first: Node | None, events: int) -> Node | None:
         return first
+
+
+class Limited:
+    """Takes jobs in another order as long as the tree is not too large."""
+
+    def __init__(self, jobs: KnownJobs) -> None:
+        self._jobs = jobs
+        self._is_too_large = False
+        self._next_look = 0
+
+    def add(self, job: Node) -> None:
+        self._jobs.add(job)
+
+    def next(self, first: Node | None, events: int) -> Node | None:
+        if first is None:
+            return None
+        if events >= self._next_look or self._is_too_large:
+            root = [*first.way()][-1]
+            if events >= self._next_look:
+                self._look(root)
+                self._next_look = events + int(MOST_NODES * LOOK_AFTER)
+            if self._is_too_large:
+                return first_left(root)
+        return self._jobs.next(first, events)
+
+    def _look(self, root: Node) -> None:
+        self._is_too_large = is_too_large(root, self._is_too_large)
+        self._jobs.forget_taken()
 
 
 class _InOrder:
@@ -54,12 +107,16 @@ class _InOrder:
         self._added += 1
         heapq.heappush(self._jobs, (self.key(job), self._added, job))
 
-    def next(self, first: Node | None) -> Node | None:
+    def next(self, first: Node | None, events: int) -> Node | None:
         while self._jobs:
             job = heapq.heappop(self._jobs)[-1]
             if not job.taken:
                 return job
         return None
+
+    def forget_taken(self) -> None:
+        self._jobs = [entry for entry in self._jobs if not entry[-1].taken]
+        heapq.heapify(self._jobs)
 
 
 class DeepestFirst(_InOrder):
@@ -79,7 +136,7 @@ class AtRandom:
     def add(self, job: Node) -> None:
         self._jobs.append(job)
 
-    def next(self, first: Node | None) -> Node | None:
+    def next(self, first: Node | None, events: int) -> Node | None:
         jobs = self._jobs
         while jobs:
             number = int(self._random.random() * len(jobs))
@@ -88,6 +145,9 @@ class AtRandom:
             if not job.taken:
                 return job
         return None
+
+    def forget_taken(self) -> None:
+        self._jobs = [job for job in self._jobs if not job.taken]
 
 
 class FewestPreemptions(_InOrder):
@@ -101,9 +161,15 @@ class FewestPreemptions(_InOrder):
         return preemptions(job), job.depth, self._random.random()
 
 
-JOBS: Final[dict[Order, Callable[[int], Jobs]]] = {
-    Order.DEPTH: DepthFirst,
+KNOWN_JOBS: Final[dict[Order, Callable[[int], KnownJobs]]] = {
+    Order.DEPTH: lambda seed: DeepestFirst(),
     Order.RANDOM: AtRandom,
     Order.PREEMPTIONS: FewestPreemptions,
 }
-"""The orders, each made from a seed."""
+"""The orders in a part of a tree, each made from a seed. (What is before the part may not be finished.)"""
+JOBS: Final[dict[Order, Callable[[int], Jobs]]] = {
+    Order.DEPTH: DepthFirst,
+    Order.RANDOM: lambda seed: Limited(AtRandom(seed)),
+    Order.PREEMPTIONS: lambda seed: Limited(FewestPreemptions(seed)),
+}
+"""Those in a whole tree."""

@@ -7,24 +7,30 @@ came for it in the meantime (`Node.waiting`), then what leaves it. So it does no
 order it is given back: see `dpor.explorers.tree`. If a part is not given back, the tree has it as it was.
 
 Parts never overlap. Those nearest to the start, which are the largest, are given away first, unless the order of the
-search is another one.
+search is another one, or the tree has become too large: then those that come first in it are, to be finished.
 """
 
 from __future__ import annotations
 
 import heapq
+from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from dpor.core.options import Order
 from dpor.core.system import Run, StateKey, System
 from dpor.explorers import invariants, saved_tree
-from dpor.explorers.jobs import DeepestFirst
+from dpor.explorers.jobs import KNOWN_JOBS, is_too_large
 from dpor.explorers.optimal import Optimal
 from dpor.explorers.preemptions import preemptions
 from dpor.explorers.search import Search, Stats
 from dpor.explorers.tree import Node, first_left, nodes_of
 from dpor.explorers.wakeup_tree import Sequence, insert, insert_below, is_weak_initial
+
+LARGE: Final = 400
+"""Nodes of a part from which on it is divided: a worker gets all of them, and gives them back."""
+LOOK_EVERY: Final = 100
+"""How many parts are given away between two looks at the size of the tree."""
 
 
 class SearchOfPart(Optimal):
@@ -35,9 +41,8 @@ class SearchOfPart(Optimal):
 
     def __init__(self, system: System, order: Order, seed: int, content: Any) -> None:
         super().__init__(system, order, seed)
-        if order is Order.DEPTH:
-            self._new_jobs = DeepestFirst
         nodes = saved_tree.nodes_from_json(content, saved_tree.operations_of(content))
+        self._new_jobs = partial(KNOWN_JOBS[Order(content.get("order", order))], seed)
         self.part = nodes[content["part"]]
         self._operations = saved_tree.Operations()
         self._leaving: dict[tuple[int, tuple[tuple[int, int], ...]], None] = {}
@@ -61,7 +66,7 @@ class SearchOfPart(Optimal):
     def _go_back(self) -> bool:
         if len(self.nodes) > self.part.depth:
             first_left(self.nodes[-1], self.part)
-        self._next = self.jobs.next(None)
+        self._next = self.jobs.next(None, self.stats.events)
         return self._next is not None
 
     def rest(self) -> dict[str, Any]:
@@ -88,23 +93,26 @@ class SharedTree:
         self._parts: set[Node] = set()
         self._next: list[
             tuple[float, int, int, Node]
-        ] = []  # a heap: those that nobody has. They leave it as `give` does
+        ] = []  # a heap: those that nobody has, and some that have been given away or divided since
         self._order, self._random = order, Random(seed)
         self._added = 0
         self._given: dict[int, Node] = {}
         self._number = 0
+        self._is_too_large = False
         self._is_checked = invariants.are_wanted()
         first_left(root)
         self._divide(root)
 
     def give(self) -> tuple[int, dict[str, Any]] | None:
         """Give a part away. Returns a number for it and its content; None if there is none now."""
-        if not self._next:
+        part = self._first() if self._is_too_large else self._best()
+        if part is None:
             return None
-        part = heapq.heappop(self._next)[-1]
         self._number += 1
         self._given[self._number] = part
         content = saved_tree.to_json(self.root, part)
+        if self._is_too_large:
+            content["order"] = Order.DEPTH
         part.waiting = []
         return self._number, content
 
@@ -125,8 +133,10 @@ class SharedTree:
         for depth, told in content["leaving"]:
             self._send(way[depth], way[depth + 1], [(action, operations[number]) for action, number in told])
         first_left(self.root)
-        if len(self._next) > self._few:
-            self._add(part)
+        if not self._number % LOOK_EVERY:
+            self._look()
+        if len(self._parts) - len(self._given) > self._few:
+            self._add_all(part)
         else:
             self._divide(part)
         if self._is_checked:
@@ -160,18 +170,55 @@ class SharedTree:
         if not any(node in self._parts for node in branch.way()):
             self._add(branch)
 
+    def _best(self) -> Node | None:
+        while self._next:
+            part = heapq.heappop(self._next)[-1]
+            if self._is_free(part):
+                return part
+        return None
+
+    def _first(self) -> Node | None:
+        """Return the part that nobody has and that comes first in the order of the tree."""
+        left = [self.root]
+        while left:
+            node = left.pop()
+            if node not in self._parts:
+                left.extend(reversed(node.branches))
+            elif self._is_free(node):
+                return node
+        return None
+
+    def _is_free(self, part: Node) -> bool:
+        return part in self._parts and part.waiting is None
+
+    def _look(self) -> None:
+        """See whether the tree is too large."""
+        self._is_too_large = is_too_large(self.root, self._is_too_large)
+        self._next = [entry for entry in self._next if self._is_free(entry[-1])]
+        heapq.heapify(self._next)
+
     def _divide(self, part: Node) -> None:
         """Make parts of the first branches below a node."""
         while part.taken and len(part.branches) == 1:
             part = part.branches[0]
         for branch in part.branches if part.taken else [part]:
-            self._add(branch)
+            self._add_all(branch)
+
+    def _add_all(self, node: Node) -> None:
+        """Make parts of a node with all below it: one, or several that are not large."""
+        sizes, jobs = _counted(node)
+        left = [node]
+        while left:
+            part = left.pop()
+            if jobs[part] and (sizes[part] <= LARGE or not part.taken):
+                self._add(part)
+            elif jobs[part]:
+                left.extend(reversed(part.branches))
 
     def _add(self, part: Node) -> None:
-        if any(not node.taken for node in nodes_of(part)):
-            self._parts.add(part)
-            self._added += 1
-            heapq.heappush(self._next, (self._rank(part), part.depth, self._added, part))
+        self._parts.add(part)
+        self._added += 1
+        heapq.heappush(self._next, (self._rank(part), part.depth, self._added, part))
 
     def _rank(self, part: Node) -> float:
         match self._order:
@@ -180,3 +227,15 @@ class SharedTree:
             case Order.RANDOM:
                 return self._random.random()
         return 0
+
+
+def _counted(top: Node) -> tuple[dict[Node, int], dict[Node, int]]:
+    """Return for a node and all below it how many nodes there are from each on, and how many jobs or plans."""
+    nodes = [*nodes_of(top)]
+    sizes, jobs = dict.fromkeys(nodes, 1), {node: int(not node.taken) for node in nodes}
+    for node in reversed(nodes):
+        if node is not top:
+            assert node.parent is not None
+            sizes[node.parent] += sizes[node]
+            jobs[node.parent] += jobs[node]
+    return sizes, jobs

@@ -349,7 +349,7 @@ class Search(StatelessSearch):
                     self.choose_again(position, action, operation.with_value(value))
 
     def _go_back(self) -> bool:
-        self._next = self.jobs.next(first_left(self.nodes[-1]))
+        self._next = self.jobs.next(first_left(self.nodes[-1]), self.stats.events)
         return self._next is not None
 
     def go_to(self, job: Node) -> None:

@@ -17,7 +17,7 @@ import dpor.explorers.wakeup_tree
 from dpor.core.happens_before import HappensBefore, Race
 from dpor.core.options import Order
 from dpor.core.system import Ending
-from dpor.explorers import Optimal, Source
+from dpor.explorers import Optimal, Source, jobs
 from dpor.explorers.tree import Node
 from dpor.explorers.wakeup_tree import append
 from dpor.model import AbstractSystem
@@ -97,6 +97,31 @@ def test_what_is_finished_leaves_the_tree(order: Order) -> None:
     assert search.stats.executions == 328
     assert size(search.nodes[0]) == 0
     assert most < (60 if order is Order.DEPTH else 328 * 4)
+
+
+@pytest.mark.parametrize("order", OTHERS)
+def test_a_tree_that_is_too_large_is_searched_from_its_beginning(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So it becomes small again; the classes are the same, and so is the next search with the same seed."""
+    monkeypatch.setenv("DPOR_CHECK", "0")
+    reads = ["r x a", "w x a+1"]
+    system = AbstractSystem({"vars": {"x": 0}, "threads": [reads * 4, reads * 3]})
+
+    def searched(most: int) -> tuple[Counter[object], int, list[object]]:
+        monkeypatch.setattr(jobs, "MOST_NODES", most)
+        search, classes, largest, order_of_classes = Optimal(system, order, 1), Counter[object](), 0, list[object]()
+        for number, _ in enumerate(search.explore()):
+            order_of_classes.append(trace_class(search.trace))
+            classes[order_of_classes[-1]] += 1
+            if not number % 10:
+                largest = max(largest, size(search.nodes[0]))
+        return classes, largest, order_of_classes
+
+    classes, large, _ = searched(10**9)
+    again, small, first = searched(80)
+    assert {*again.values()} == {1}
+    assert again == classes
+    assert small < 160 < 300 < large
+    assert searched(80)[2] == first
 
 
 def size(node: Node) -> int:

@@ -22,7 +22,7 @@ from dpor.app.checking import Session
 from dpor.app.searching import Searching
 from dpor.core.errors import UserError
 from dpor.core.options import Options, Order
-from dpor.explorers import Optimal
+from dpor.explorers import Optimal, jobs, parts
 from dpor.explorers.parts import SearchOfPart, SharedTree
 from dpor.explorers.preemptions import preemptions
 from dpor.explorers.saved_tree import nodes_of
@@ -77,13 +77,17 @@ def shared(system: AbstractSystem, order: Order, random: Random) -> tuple[Counte
 
 
 @pytest.mark.parametrize("order", Order)
-def test_a_shared_tree_has_each_class_once(order: Order) -> None:
+def test_a_shared_tree_has_each_class_once(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every second tree is soon too large, and so are its parts."""
     specs = [
         TAKEN_LONG_AGO,
         OUTCOMES_CHANGE,
         *[random_program(Random(seed), ALL, interleavings=300) for seed in range(FIRST, FIRST + PROGRAMS)],
     ]
     for seed, spec in enumerate(specs, FIRST):
+        monkeypatch.setattr(parts, "LARGE", (400, 6)[seed % 2])
+        monkeypatch.setattr(parts, "LOOK_EVERY", (100, 3)[seed % 2])
+        monkeypatch.setattr(jobs, "MOST_NODES", (300_000, 20)[seed % 2])
         system = AbstractSystem(spec)
         whole = Optimal(system)
         classes = Counter(trace_class(whole.trace) for _ in whole.explore())
@@ -153,7 +157,7 @@ def given(order: Order, seed: int = 0) -> list[tuple[int, int]]:
     next(search.explore())
     search.settle()
     tree = SharedTree(search.nodes[0], search.stats, 0, order, seed)
-    parts = []
+    found = []
     for number in range(200):
         if (part := tree.give()) is None:
             break
@@ -163,8 +167,8 @@ def given(order: Order, seed: int = 0) -> list[tuple[int, int]]:
             worker.settle()
             tree.take(part[0], worker.rest())
         else:
-            parts.append((preemptions(worker.part), worker.part.depth))
-    return parts
+            found.append((preemptions(worker.part), worker.part.depth))
+    return found
 
 
 def test_parts_are_given_away_in_the_order_of_the_search() -> None:
