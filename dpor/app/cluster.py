@@ -13,6 +13,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from queue import Empty, SimpleQueue
 from typing import Any, Final
@@ -174,8 +175,9 @@ class Cluster:
         self._nobody_since = time.monotonic()
 
     def submit(self, address: str, function: Callable[..., Any], *given: Any) -> Any:
-        """Let a worker call a function. Returns a future of Dask."""
-        return self._client.submit(function, *given, workers=[address], allow_other_workers=False, pure=False)
+        """Let a worker call a function. Returns a future of Dask. Raises `GivenBack` if the scheduler is lost."""
+        with self._reaching():
+            return self._client.submit(function, *given, workers=[address], allow_other_workers=False, pure=False)
 
     def ask(
         self,
@@ -189,10 +191,25 @@ class Cluster:
 
     def interrupt(self, address: str, key: str, message: bytes) -> None:
         """Pass a message on to a process that is busy."""
-        try:
+        with suppress(GivenBack), self._reaching():  # if the worker has left, nobody needs to hear it
             self._client.run(hosting.interrupt, key, message, workers=[address], on_error="ignore")
-        except _UNREACHABLE:
-            pass  # the worker has left
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        """Context of a call that the scheduler has to hear. Dask closes the client if it has not answered for a while;
+        calls of a closed client raise various errors, or wait for ever."""
+        lost = "the scheduler of the cluster does not answer"
+        if self._is_closed():
+            raise GivenBack(f"{lost} (Dask has closed the connection)")
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, _UNREACHABLE) or self._is_closed():
+                raise GivenBack(f"{lost} ({error})") from error
+            raise
+
+    def _is_closed(self) -> bool:
+        return self._client.status not in ("running", "connecting")
 
     def _missed(self) -> Iterator[tuple[_Member, Any]]:
         """Look which workers there are, from time to time. Yields the members of those that have left."""
@@ -200,10 +217,8 @@ class Cluster:
         if now < self._next_look:
             return
         self._next_look = now + LOOK_EVERY
-        try:
+        with self._reaching():
             threads: dict[str, int] = self._client.nthreads()
-        except _UNREACHABLE as error:
-            raise GivenBack(f"the scheduler of the cluster does not answer ({error})") from error
         for address in threads.keys() - self._workers:
             host = self.submit(address, hosting.received, self._program)
             self.ask(self._greeted(address, threads[address], host), address, hosting.whereabouts, host)

@@ -336,6 +336,19 @@ def test_if_the_scheduler_is_lost_one_process_goes_on(
     assert (report.executions, report.exhaustive) == (CLASSES, True)
 
 
+def test_if_dask_closes_the_connection_one_process_goes_on(
+    target: str, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does so when the scheduler has been silent for a while."""
+    machine.join("any")
+    heard = Heard(monkeypatch)
+    monitor = Hearing(lambda executions: heard.crew is None or executions < 30 or heard.crew._client.close())
+    report = Session(target, Options(strategy="optimal", cluster=machine.address), monitor).run()
+    (line,) = monitor.lines
+    assert line.startswith("the scheduler of the cluster does not answer")
+    assert (report.executions, report.exhaustive) == (CLASSES, True)
+
+
 # ---------------------------------------------------------------------- what travels
 
 
