@@ -180,7 +180,7 @@ class Session:
         course.resumed = None
         course.besides += course.results.counts.executions + fact.runs
         course.restarts.append(fact.reason)
-        course.estimate = None
+        course.estimate, course.samples = None, []
         if course.has_new_facts():  # what was run had too few events
             course.covered = None
             self._remainder.forget_aside()

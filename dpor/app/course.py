@@ -39,6 +39,7 @@ class Course:
     found       findings of searches before the present one, by their groups
     doubts      reasons not to trust a later stage alone
     estimate    of how many executions there are; None: not estimated
+    samples     for each time that schedules were drawn for it, what they have told
     covered     all outcomes of schedules with at most so many preemptions have been seen; None: not even without any
     """
 
@@ -61,6 +62,7 @@ class Course:
         self.found: dict[object, Seen] = {}
         self.doubts: dict[str, None] = {}
         self.estimate: Estimate | None = None
+        self.samples: list[list[float]] = []
         self.covered: int | None = None
         self._learnt: Any = None
         if resumed is not None:

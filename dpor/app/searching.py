@@ -30,7 +30,7 @@ from dpor.core.results import NOT_FINISHED, Branching
 from dpor.core.schedule import prefer
 from dpor.core.system import Ending, StatefulSystem, Trace
 from dpor.explorers import Explorer, Stats
-from dpor.explorers.estimate import FEWEST_WALKS, estimate, walks
+from dpor.explorers.estimate import FEWEST_WALKS, estimate, is_to_be_repeated, walks
 from dpor.explorers.search import Search
 from dpor.explorers.states import StatefulSearch
 
@@ -165,6 +165,9 @@ class Searching:
                 to_estimate = False
                 if self._estimate():
                     return FAILED_AT_RANDOM
+            if is_to_be_repeated(results.estimate, stats.executions, len(course.samples)):
+                if self._estimate(again=True):
+                    return FAILED_AT_RANDOM
             shares = not self._is_alone and stage.is_last and run.ending is not Ending.ENDED
             if shares and isinstance(explorer, Search | StatefulSearch) and is_worth_it(stats, since):
                 if to_estimate and self._estimate():
@@ -275,14 +278,16 @@ class Searching:
     def _is_worth_an_estimate(self, stats: Stats) -> bool:
         return work(stats) >= ESTIMATE_EVENTS or self._phases.seconds >= ESTIMATE_SECONDS
 
-    def _estimate(self) -> bool:
-        """Estimate the size of the search, unless that has been done. Returns True if the search is over, because one
-        of the schedules that are drawn fails."""
+    def _estimate(self, again: bool = False) -> bool:
+        """Estimate the size of the search, unless that has been done and is not wanted again. Returns True if the
+        search is over, because one of the schedules that are drawn fails."""
         course, results = self._course, self._course.results
-        if course.estimate is None:
-            samples = []
+        if course.estimate is None or again:
+            samples: list[float] = []
+            seed = course.options.seed + len(course.samples)
+            course.samples.append(samples)
             with suppress(OutOfTime):
-                for run, trace, sample in walks(course.system, course.options.seed, self._phases.pace):
+                for run, trace, sample in walks(course.system, seed, self._phases.pace):
                     course.besides += 1
                     if run.findings:
                         course.take(run, trace)
@@ -291,6 +296,6 @@ class Searching:
                     if sample is not None:
                         samples.append(sample)
                     self._phases.pace()
-            course.estimate = estimate(samples)
+            course.estimate = estimate([sample for drawn in course.samples for sample in drawn])
         results.estimate = course.estimate
         return False

@@ -46,6 +46,8 @@ ERRORS: Final = 3
 """How many standard errors a range goes down. (Where few classes are rare, two are too few.)"""
 ERRORS_ABOVE: Final = 6
 """How many it goes up: what is drawn is far from symmetric, as the samples that are large are rare."""
+MOST_TIMES: Final = 3
+"""How often schedules are drawn in one search."""
 LEAST: Final = 1e-100
 """The least probability that matters."""
 AT_ONCE: Final = frozenset({"start", "end", "join"})
@@ -194,6 +196,12 @@ def walks(
         yield run, draw.trace, sample
         if number >= MOST_WALKS or looks >= MOST_LOOKS or (number >= WALKS and is_steady(samples)):
             return
+
+
+def is_to_be_repeated(guess: Estimate | None, executions: int, times: int) -> bool:
+    """True if schedules should be drawn again, since the search has more executions than were estimated from those that
+    have been drawn so many times."""
+    return guess is not None and executions > guess.high and times < MOST_TIMES
 
 
 def is_steady(samples: Sequence[float]) -> bool:

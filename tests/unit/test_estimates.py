@@ -163,10 +163,10 @@ def test_schedules_are_drawn_again_if_there_are_more_executions_than_estimated(m
         for run, trace, _ in islice(walks(system, seed, pace), FEWEST_WALKS):
             yield run, trace, 3.0 + seed
 
-    monkeypatch.setattr(checking, "walks", few)
-    monkeypatch.setattr(checking, "ESTIMATE_AFTER", 1)
-    monkeypatch.setattr(checking, "ESTIMATE_EVENTS", 0)
-    monkeypatch.setattr(checking, "PROGRESS_EVERY", 0.0)
+    monkeypatch.setattr(searching, "walks", few)
+    monkeypatch.setattr(searching, "ESTIMATE_AFTER", 1)
+    monkeypatch.setattr(searching, "ESTIMATE_EVENTS", 0)
+    monkeypatch.setattr(searching, "PROGRESS_EVERY", 0.0)
     told: list[str] = []
 
     class Impatient(Monitor):
