@@ -166,6 +166,20 @@ def test_modules_and_classes_of_the_host_are_put_back() -> None:
     assert (dict(vars(math)), dict(vars(fractions.Fraction)), dict(vars(colorsys.rgb_to_hsv))) == before
 
 
+def test_names_of_functions_may_also_be_in_their_dict() -> None:
+    """As networkx copies the `__dict__` of an object to a function: `f.__name__` is something else."""
+    before = dict(vars(colorsys.rgb_to_hsv))
+
+    def program() -> None:
+        assert "__name__" not in vars(colorsys.rgb_to_hsv)
+        colorsys.rgb_to_hsv.calls = 0  # type: ignore[attr-defined]
+        colorsys.rgb_to_hsv.__dict__.update(__name__="stored")
+        twice(lambda: setattr(colorsys.rgb_to_hsv, "calls", 1))
+
+    assert dpor.check(program).verdict is dpor.Verdict.PASS
+    assert (dict(vars(colorsys.rgb_to_hsv)), colorsys.rgb_to_hsv.__name__) == (before, "rgb_to_hsv")
+
+
 def test_what_it_stores_in_builtins_is_found_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "injecting.py").write_text(
         """

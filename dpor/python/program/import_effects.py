@@ -136,7 +136,7 @@ class ImportEffects:
                 sys.modules.pop(name, None)
         for holder, name, value in self._stored:
             host_fields.remember(holder)
-            setattr(holder, name, value)
+            host_fields.store(holder, name, value)
         for name in self._names:
             if sys.modules.get(name) is not self._modules.get(name):
                 sys.modules[name] = self._modules[name]

@@ -113,8 +113,22 @@ def restore() -> None:
     for holder, first in _first.values():
         now = vars(holder)
         for name in now.keys() - first.keys():
-            delattr(holder, name)
+            store(holder, name, ABSENT)
         for name, value in first.items():
             if now.get(name, ABSENT) is not value:
-                setattr(holder, name, value)
+                store(holder, name, value)
     _first.clear()
+
+
+def store(holder: Any, name: str, value: Any) -> None:
+    """Store the attribute, or delete it if the value is `ABSENT`, in the holder's namespace: that of a function may
+    have names for which the function has descriptors, as `f.__dict__["__name__"]`."""
+    if type(holder) is FunctionType or type(holder) is ModuleType:
+        if value is ABSENT:
+            del vars(holder)[name]
+        else:
+            vars(holder)[name] = value
+    elif value is ABSENT:
+        delattr(holder, name)
+    else:
+        setattr(holder, name, value)
