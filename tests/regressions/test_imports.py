@@ -238,3 +238,51 @@ def scenario():
     )
     report = dpor.check(f"{program}::scenario")
     assert [finding.message for finding in report.findings] == ["AssertionError: a lost update"], report.reasons
+
+
+def test_packages_without_hooks_do_not_keep_what_is_executed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `attrs` passes on the functions of `attr`, which is instrumented: these would compare marks of an earlier run
+    with those of this one."""
+    installed = tmp_path / "site-packages"
+    (installed / "outer_lib").mkdir(parents=True)
+    (installed / "inner_lib.py").write_text(
+        """
+NOTHING = object()
+
+def field(default=NOTHING):
+    return default is NOTHING
+
+class Box:
+    n = 0
+
+    def count(self):
+        self.n += 1
+"""
+    )
+    (installed / "outer_lib" / "__init__.py").write_text("import inner_lib\nfrom outer_lib import names\n")
+    (installed / "outer_lib" / "names.py").write_text("from inner_lib import Box, field\n")
+    (installed / "outermost_lib.py").write_text("import outer_lib\n\ndef make():\n    return outer_lib.names.Box()\n")
+    monkeypatch.syspath_prepend(str(installed))
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import threading
+import inner_lib, outer_lib, outermost_lib
+
+assert outer_lib.names.field()
+
+def scenario():
+    box = outermost_lib.make()
+    assert isinstance(box, inner_lib.Box)
+    threads = [threading.Thread(target=box.count) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return box.n
+"""
+    )
+    report = dpor.check(f"{program}::scenario")
+    assert (report.verdict, report.outcomes) == ("pass", 2), (report.findings, report.reasons)

@@ -358,6 +358,7 @@ class Loader:
         Modules of the library, which import none of the others, are included only if something at the top level of a
         module was `changed`."""
         names = [name for name in self.kept_modules() if changed or name.partition(".")[0] not in CONSTANT]
+        self._sides.drop_stale(names)
         for name in [name for name in self._sides.program if self.is_made_by_program(name)]:
             sys.modules.pop(name, None)
         for name in names:

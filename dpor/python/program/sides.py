@@ -1,19 +1,23 @@
 """Host and program are in one process but have separate modules: `sys.modules` is exchanged around each run.
 
 The standard library and what runs programs serve both sides (`library.serves_both_sides`), and so do modules in C,
-which exist once in a process. Of all other packages host and program each import their own. So what the program does to
-its `rich` or `attrs` does not affect the host, and a package can be instrumented that the host uses.
+which exist once in a process. Of all other packages host and program each import their own. So what
+the program does to its `rich` or `attrs` does not affect the host, and a package can be instrumented that the host
+uses.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Set
+from collections.abc import Callable, Collection, Set
+from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from dpor.python.kernel.library import STDLIB, serves_both_sides
 from dpor.python.program.leftovers import Library
+
+_SUFFIXES_IN_C: Final = tuple(EXTENSION_SUFFIXES)
 
 
 class Sides:
@@ -36,6 +40,9 @@ class Sides:
         self._first: Set[str] = frozenset()
         self._apart: tuple[Set[str], Set[str]] = frozenset(), frozenset()
         """Names of modules to drop, and of those of which it is known that they have nothing of these."""
+        self._stale: tuple[Set[str], ...] = (frozenset(),) * 3
+        """Names of modules to execute again, of the program's, of those of these that are not up to date
+        then."""
 
     def forget(self) -> None:
         """Forget the program's modules: it will be imported again, because what is instrumented has changed."""
@@ -73,6 +80,43 @@ class Sides:
             holder = self.program.get(package)
             if module is not None and holder is not None and vars(holder).get(part) is module:
                 del vars(holder)[part]
+
+    def drop_stale(self, again: Collection[str]) -> None:
+        """When a run begins: remove the packages without hooks that have functions, classes or objects of modules that
+        are about to be executed `again`, so that they are imported again with these and do not mix up old and new.
+        Packages of which parts are in C stay, because these parts exist only once."""
+        again, known = frozenset(again), frozenset(self.program)
+        if self._stale[:2] != (again, known):
+            self._stale = again, known, self._find_stale(again)
+        _, _, going = self._stale
+        if going:
+            self.hide_host()  # before the names are free for other modules
+            if self._library is not None:
+                self._library.restore(self.program[name] for name in going)
+        for name in going:
+            sys.modules.pop(name, None)
+
+    def _find_stale(self, again: Set[str]) -> Set[str]:
+        packages: dict[str, list[str]] = {}
+        for name in self.program:
+            if not self._is_instrumented(name):
+                packages.setdefault(name.partition(".")[0], []).append(name)
+        in_c = {name.partition(".")[0] for name, module in [*sys.modules.items()] if _is_in_c(module)}
+        for package in packages.keys() & in_c:
+            del packages[package]
+        going: set[str] = set()
+        found = {name for name in again if name.partition(".")[0] not in STDLIB}
+        while found:
+            found = {
+                name
+                for names in packages.values()
+                if going.isdisjoint(names)
+                # A module that is executed again is the same module.
+                if any(_has_anything_of(self.program[name], found, with_modules=bool(going)) for name in names)
+                for name in names
+            }
+            going |= found
+        return going
 
     def files(self) -> dict[str, str]:
         """Return the files of the program's modules, by name, without the library's and ours."""
@@ -135,10 +179,15 @@ class Sides:
         return str(file).endswith((".py", ".pyc"))
 
 
-def _has_anything_of(module: ModuleType, names: Set[str]) -> bool:
+def _has_anything_of(module: ModuleType, names: Set[str], with_modules: bool = True) -> bool:
     """True if one of these modules, or a function, a class or an object of a class of theirs, is a global of the
     module."""
-    return any(home in names for value in [*vars(module).values()] for home in _homes(value))
+    return any(
+        home in names
+        for value in [*vars(module).values()]
+        if with_modules or type(value) is not ModuleType
+        for home in _homes(value)
+    )
 
 
 def _homes(value: Any) -> Any:
@@ -149,3 +198,8 @@ def _homes(value: Any) -> Any:
     if kind is FunctionType:
         return (value.__module__,)
     return [base.__module__ for base in (value if issubclass(kind, type) else kind).__mro__]
+
+
+def _is_in_c(module: Any) -> bool:
+    file = getattr(module, "__dict__", {}).get("__file__")
+    return file is not None and str(file).endswith(_SUFFIXES_IN_C)
