@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shutil
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -286,3 +289,37 @@ def scenario():
     )
     report = dpor.check(f"{program}::scenario")
     assert (report.verdict, report.outcomes) == ("pass", 2), (report.findings, report.reasons)
+
+
+def test_packages_that_are_imported_again_have_their_modules_in_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `rpds` does with `from .rpds import *`: there is only one of each module in C, also for a new package."""
+    spec = importlib.util.find_spec("_bisect")
+    if spec is None or spec.origin is None or not spec.origin.endswith(tuple(EXTENSION_SUFFIXES)):
+        pytest.skip("this Python has `_bisect` in its executable")
+    installed = tmp_path / "site-packages"
+    (installed / "half_c").mkdir(parents=True)
+    shutil.copy(spec.origin, installed / "half_c")
+    (installed / "half_c" / "__init__.py").write_text(
+        "from ._bisect import *\n\nmodule, made = _bisect, []\n\ndef add(n):\n    insort_left(made, n)\n"
+    )
+    monkeypatch.syspath_prepend(str(installed))
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import threading
+import half_c
+
+def scenario():
+    assert half_c.module is half_c._bisect
+    threads = [threading.Thread(target=half_c.add, args=(n,)) for n in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(half_c.made) == 2
+"""
+    )
+    report = dpor.check(f"{program}::scenario")
+    assert report.verdict == "pass", (report.findings, report.reasons)

@@ -1,7 +1,7 @@
 """Host and program are in one process but have separate modules: `sys.modules` is exchanged around each run.
 
 The standard library and what runs programs serve both sides (`library.serves_both_sides`), and so do modules in C,
-which exist once in a process. Of all other packages host and program each import their own. So what
+which exist once in a process (`modules_in_c`). Of all other packages host and program each import their own. So what
 the program does to its `rich` or `attrs` does not affect the host, and a package can be instrumented that the host
 uses.
 """
@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Set
-from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from dpor.python.kernel.library import STDLIB, serves_both_sides
 from dpor.python.program.leftovers import Library
-
-_SUFFIXES_IN_C: Final = tuple(EXTENSION_SUFFIXES)
+from dpor.python.program.modules_in_c import ModulesInC, is_in_c, within
 
 
 class Sides:
@@ -40,9 +38,10 @@ class Sides:
         self._first: Set[str] = frozenset()
         self._apart: tuple[Set[str], Set[str]] = frozenset(), frozenset()
         """Names of modules to drop, and of those of which it is known that they have nothing of these."""
-        self._stale: tuple[Set[str], ...] = (frozenset(),) * 3
-        """Names of modules to execute again, of the program's, of those of these that are not up to date
-        then."""
+        self._stale: tuple[Set[str], ...] = (frozenset(),) * 4
+        """Names of modules to execute again, of the program's, of those of these that are not up to date then, and of
+        the submodules in C that will be imported again."""
+        self._in_c: Final = ModulesInC()
 
     def forget(self) -> None:
         """Forget the program's modules: it will be imported again, because what is instrumented has changed."""
@@ -74,7 +73,7 @@ class Sides:
             self._apart = frozenset(names), frozenset(self.program.keys() - going)
         if self._library is not None and not all(map(self._is_instrumented, going)):
             self._library.restore(self.program[name] for name in going & self.program.keys())
-        for name in going:
+        for name in going | within(going, self.program.keys() - going, self.program):
             module = self.program.pop(name, None)
             package, _, part = name.rpartition(".")
             holder = self.program.get(package)
@@ -87,13 +86,13 @@ class Sides:
         Packages of which parts are in C stay, because these parts exist only once."""
         again, known = frozenset(again), frozenset(self.program)
         if self._stale[:2] != (again, known):
-            self._stale = again, known, self._find_stale(again)
-        _, _, going = self._stale
+            self._stale = again, known, self._find_stale(again), within(again, known - again, self.program)
+        _, _, going, in_c = self._stale
         if going:
             self.hide_host()  # before the names are free for other modules
             if self._library is not None:
                 self._library.restore(self.program[name] for name in going)
-        for name in going:
+        for name in going | in_c:
             sys.modules.pop(name, None)
 
     def _find_stale(self, again: Set[str]) -> Set[str]:
@@ -101,9 +100,11 @@ class Sides:
         for name in self.program:
             if not self._is_instrumented(name):
                 packages.setdefault(name.partition(".")[0], []).append(name)
-        in_c = {name.partition(".")[0] for name, module in [*sys.modules.items()] if _is_in_c(module)}
-        for package in packages.keys() & in_c:
-            del packages[package]
+        packages = {
+            package: names
+            for package, names in packages.items()
+            if not any(is_in_c(name, self.program) for name in names)
+        }
         going: set[str] = set()
         found = {name for name in again if name.partition(".")[0] not in STDLIB}
         while found:
@@ -121,7 +122,11 @@ class Sides:
     def files(self) -> dict[str, str]:
         """Return the files of the program's modules, by name, without the library's and ours."""
         found = {name: vars(module).get("__file__") for name, module in self.program.items()}
-        return {name: file for name, file in found.items() if file and name.partition(".")[0] not in STDLIB | {"dpor"}}
+        return {
+            name: file
+            for name, file in found.items()
+            if file and name.partition(".")[0] not in STDLIB | {"dpor"} and not is_in_c(name, self.program)
+        }
 
     def host_module(self, name: str) -> ModuleType | None:
         """While the program runs: return the host's module of this name."""
@@ -129,9 +134,11 @@ class Sides:
 
     def enter(self) -> None:
         """Put the program's modules into `sys.modules`, because it begins to run."""
+        sys.meta_path.insert(0, self._in_c)
         modules = sys.modules
         if len(modules) != self._seen:
             self._names = [name for name, module in modules.items() if self._is_apart(name, module)]
+            self._in_c.remember(self._names)
         self._aside = {}
         self._all_hidden = False
         for name in modules.keys() & self.program.keys():  # some are the same module: `collections.abc` from 3.14 on
@@ -152,6 +159,7 @@ class Sides:
 
     def leave(self) -> None:
         """Put the host's modules back, because the program has ended."""
+        sys.meta_path.remove(self._in_c)
         modules, program = sys.modules, self.program
         if len(modules) != self._expected or not modules.keys() >= program.keys():
             hidden = set() if self._all_hidden else set(self._names)
@@ -160,6 +168,7 @@ class Sides:
                 for name, module in modules.items()
                 if name in program or (name not in hidden and self._is_apart(name, module))
             }
+            self._in_c.remember(program)
             self._has_hooks = bool(program) and all(map(self._is_instrumented, program))
         for name in program:
             program[name] = modules.pop(name)
@@ -176,7 +185,7 @@ class Sides:
         file = names.get("__file__")
         if file is None:
             return "__path__" in names or "." in name
-        return str(file).endswith((".py", ".pyc"))
+        return str(file).endswith((".py", ".pyc")) or ("." in name and is_in_c(name, sys.modules))
 
 
 def _has_anything_of(module: ModuleType, names: Set[str], with_modules: bool = True) -> bool:
@@ -198,8 +207,3 @@ def _homes(value: Any) -> Any:
     if kind is FunctionType:
         return (value.__module__,)
     return [base.__module__ for base in (value if issubclass(kind, type) else kind).__mro__]
-
-
-def _is_in_c(module: Any) -> bool:
-    file = getattr(module, "__dict__", {}).get("__file__")
-    return file is not None and str(file).endswith(_SUFFIXES_IN_C)
