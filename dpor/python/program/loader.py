@@ -17,7 +17,7 @@ import importlib.util
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ from dpor.python.kernel.run import run
 from dpor.python.program import afterlife
 from dpor.python.program.border import Border, folder_to_import_from
 from dpor.python.program.counterparts import Counterparts
+from dpor.python.program.library_parts import LibraryParts
 from dpor.python.program.program_module import ProgramModule, instrumented_code
 from dpor.python.program.sides import Sides
 from dpor.python.sharing import host_fields, shared_objects
@@ -67,6 +68,7 @@ class Loader:
         self.numbers = False  # also hook operators with a number literal
         self.starting: frozenset[str] = frozenset()  # modules that start threads when they are imported
         self._sides = Sides(self._is_of_program)
+        self._parts = LibraryParts(self._sides.host_module)
         self._has_loops = False  # does the program import `asyncio`?
         self._named: list[process_state.Kept] = []  # objects in others' modules that the source names
         self._builtins = shadow(builtins, __import__=self._import)  # the program sees its own changes alone
@@ -389,15 +391,10 @@ class Loader:
         spec = getattr(module, "__spec__", None)
         return spec is None or type(spec.loader).__module__ in self.modules
 
-    def import_parts(self, name: str, module: types.ModuleType) -> None:
-        """Import the submodules that the program finds in a package of the library without having imported them, such
-        as `collections.abc`, because somebody in the process has."""
-        host = self._sides.host_module(name)
-        if name in self.border.acting & STDLIB and host is not None:
-            for part in sorted(vars(host).keys() - vars(module).keys()):
-                if getattr(vars(host)[part], "__name__", None) == f"{name}.{part}":
-                    found = importlib.import_module(f"{name}.{part}")
-                    vars(module).setdefault(part, found)  # some are in `sys.modules` under another module's name
+    def executing(self, name: str, module: types.ModuleType) -> AbstractContextManager[None]:
+        """Context in which the module is executed."""
+        of_library = name.partition(".")[0] in self.border.acting & STDLIB
+        return self._parts.executing(name, module) if of_library else nullcontext()
 
     def clear(self) -> None:
         """Release all that the modules hold."""
@@ -516,12 +513,12 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
             modules[self._name] = loaded
         assert loaded is not None
         assert loaded.code is not None
-        try:
-            exec(loaded.code, module.__dict__)
-        except BaseException:
-            if first:  # else a run ended while executing it, and the next one imports it again
-                modules.pop(self._name, None)
-            raise
-        self._loader.share_exceptions(self._name, module)
-        self._loader.import_parts(self._name, module)
+        with self._loader.executing(self._name, module):
+            try:
+                exec(loaded.code, module.__dict__)
+            except BaseException:
+                if first:  # else a run ended while executing it, and the next one imports it again
+                    modules.pop(self._name, None)
+                raise
+            self._loader.share_exceptions(self._name, module)
         self._loader.yield_before_binding(self._name)
